@@ -1,0 +1,76 @@
+"""Digests and fingerprints of proposals.
+
+The digest of a proposal is the SHA-256 of its canonical JSON (RFC 8785) without what the service assigns to a rule
+(``id``, ``version``, ``ref``, ``last_updated``), which may be empty or omitted in what is sent (docs/service.md §4.3).
+Identifiers inside ``action_parameters`` name managed rulesets and rules, so they are part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import rfc8785
+
+from edgeshift.fleet import Zone
+
+Body = dict[str, Any]
+"""A ruleset body: ``{"name": str, "rules": [rule, ...]}``."""
+
+SERVICE_ASSIGNED = frozenset({"id", "version", "ref", "last_updated"})
+
+_PLACEHOLDER = "\x00zone\x00"
+
+
+class NotCanonical(ValueError):
+    """A body that has no canonical JSON, such as one with a number past 2^53."""
+
+
+def canonical_bytes(value: object) -> bytes:
+    """The canonical JSON of ``value`` (RFC 8785). Raises NotCanonical."""
+    try:
+        return rfc8785.dumps(value)  # type: ignore[arg-type]
+    except (rfc8785.CanonicalizationError, RecursionError, UnicodeEncodeError) as why:
+        raise NotCanonical(f"the body has no canonical JSON: {type(why).__name__}") from None
+
+
+def sha256(data: bytes) -> str:
+    """SHA-256 in lower-case hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def essence(body: Mapping[str, Any]) -> Body:
+    """What counts of a ruleset body: its name and its rules, without what the service assigns."""
+    return {
+        "name": body.get("name", "default"),
+        "rules": [
+            {key: value for key, value in rule.items() if key not in SERVICE_ASSIGNED} for rule in body["rules"]
+        ],
+    }
+
+
+def digest(body: Mapping[str, Any]) -> str:
+    """The digest of a ruleset body."""
+    return sha256(canonical_bytes(essence(body)))
+
+
+def fingerprint(body: Mapping[str, Any], zone: Zone) -> str:
+    """The digest of a body without what names the zone: its name and its identifier, wherever they stand.
+
+    The name is replaced only as a whole host name or its parent domain, so that ``shop.example`` does not touch
+    ``myshop.example`` or ``shop.example.org``. The placeholder has a NUL, which no value of the service carries.
+    """
+    name = re.compile(rf"(?<![\w-]){re.escape(zone.name)}(?![\w-]|\.\w)", re.IGNORECASE)
+
+    def anonymous(value: object) -> object:
+        if isinstance(value, str):
+            return name.sub(_PLACEHOLDER, value.replace(zone.id, _PLACEHOLDER))
+        if isinstance(value, Mapping):
+            return {str(anonymous(key)): anonymous(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [anonymous(item) for item in value]
+        return value
+
+    return sha256(canonical_bytes(anonymous(essence(body))))

@@ -1,0 +1,102 @@
+"""What people do after a zone has moved (docs/service.md §3.2): Terraform, custom rules for gaps, the review. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from edgeshift.areas.digests import Body
+from edgeshift.areas.waf_evidence import Evidence, Kind
+from edgeshift.fleet import Zone
+
+
+class Aftercare(BaseModel):
+    """Findings for aftercare of one zone. ``terraform``: HCL. ``state_rm``: commands, in their order."""
+
+    terraform: str
+    state_rm: tuple[str, ...]
+    custom_rules: tuple[dict[str, Any], ...] = ()
+    review: tuple[str, ...] = ()
+
+
+def aftercare(zone: Zone, body: Body, losses: tuple[str, ...], evidence: Evidence | None) -> Aftercare:
+    """What is left to do by hand for a zone whose signed ``body`` is now in force."""
+    name = re.sub(r"\W+", "_", zone.name)
+    review = [f"re-create by hand: {loss}" for loss in losses]
+    if evidence is None:
+        review.append("review the security events: set a wrongly blocking rule to log with an adjusted entry point")
+    else:
+        review += [
+            f"rule {item.rule} stopped {item.requests} request(s) on {item.path} that the previous WAF let through"
+            for item in evidence.findings
+            if item.kind is Kind.FALSE_POSITIVE
+        ]
+    gaps = [item for item in evidence.findings if item.kind is Kind.GAP] if evidence else []
+    return Aftercare(
+        terraform=terraform(zone, name, body),
+        state_rm=(
+            "terraform import the ruleset first (the import block does it at the next apply)",
+            "terraform state rm 'cloudflare_waf_rule.<name>'",
+            "terraform state rm 'cloudflare_waf_group.<name>'",
+            "terraform state rm 'cloudflare_waf_package.<name>'",
+            "terraform state rm 'cloudflare_waf_override.<name>'",
+        ),
+        custom_rules=tuple(
+            {
+                "action": "managed_challenge",
+                "expression": f"(http.request.uri.path eq {json.dumps(item.path)})",
+                "description": f"Only the previous WAF stopped this (rule {item.rule}, {item.requests} request(s))",
+                "enabled": False,
+            }
+            for item in gaps
+        ),
+        review=tuple(review),
+    )
+
+
+def terraform(zone: Zone, name: str, body: Mapping[str, Any]) -> str:
+    """The zone's entry point as a ``cloudflare_ruleset`` resource with its import block."""
+    lines = [
+        "import {",
+        f"  to = cloudflare_ruleset.{name}_waf_managed",
+        f'  id = "zone/{zone.id}/<RULESET_ID>"',
+        "}",
+        "",
+        f'resource "cloudflare_ruleset" "{name}_waf_managed" {{',
+        f"  zone_id = {json.dumps(zone.id)}",
+        f"  name    = {_quoted(body.get('name', 'default'))}",
+        '  kind    = "zone"',
+        '  phase   = "http_request_firewall_managed"',
+    ]
+    for rule in body["rules"]:
+        lines += ["", "  rules {"]
+        for key in ("action", "expression", "description", "enabled"):
+            if key in rule:
+                lines.append(f"    {key} = {_quoted(rule[key])}")
+        if rule.get("action_parameters"):
+            lines += ["    action_parameters {", *_block(rule["action_parameters"], 6), "    }"]
+        lines.append("  }")
+    return "\n".join([*lines, "}", ""])
+
+
+def _block(value: Mapping[str, Any], indent: int) -> list[str]:
+    pad = " " * indent
+    lines: list[str] = []
+    for key, item in value.items():
+        if isinstance(item, Mapping):
+            lines += [f"{pad}{key} {{", *_block(item, indent + 2), f"{pad}}}"]
+        elif isinstance(item, list) and item and all(isinstance(part, Mapping) for part in item):
+            for part in item:
+                lines += [f"{pad}{key} {{", *_block(part, indent + 2), f"{pad}}}"]
+        else:
+            lines.append(f"{pad}{key} = {_quoted(item)}")
+    return lines
+
+
+def _quoted(value: object) -> str:
+    """A JSON value as HCL; ``${`` and ``%{`` would begin a template there."""
+    return json.dumps(value, ensure_ascii=False).replace("${", "$${").replace("%{", "%%{")

@@ -1,0 +1,96 @@
+"""Sign-offs: what a person decides about a digest, and when such decisions count. Pure: the time is passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from edgeshift.durations import Duration
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+"""SHA-256 in lower-case hexadecimal."""
+
+LONGEST_REASON = 500
+
+
+class Choice(StrEnum):
+    """What a person may say of a proposal."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+
+
+class Decision(BaseModel):
+    """One person's word on one digest: of a proposal (one zone), or of a fingerprint (every zone that shares it).
+
+    ``at`` is set by the workflow that receives the decision, never believed from outside.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    choice: Choice
+    digest: Digest
+    by: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    reason: Annotated[str, StringConstraints(max_length=LONGEST_REASON)] = ""
+    at: datetime | None = None
+
+
+class SignOffPolicy(BaseModel):
+    """Who may decide, how many must agree, and for how long.
+
+    ``approvers`` empty means anybody who can reach Temporal; ``plan`` and ``doctor`` warn of it.
+    ``four_eyes``: whoever started the campaign cannot approve. ``expires_after``: how long a zone waits for
+    its sign-off before it goes on hold. ``valid_for``: how long a given approval counts.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    approvers: tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...] = ()
+    required: Annotated[int, Field(ge=1, le=10)] = 1
+    four_eyes: bool = False
+    expires_after: Duration = timedelta(days=14)
+    valid_for: Duration = timedelta(days=14)
+
+
+class Tally(StrEnum):
+    """What the decisions on one digest amount to."""
+
+    WAITING = "waiting"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+def refusal(decision: Decision, policy: SignOffPolicy, started_by: str) -> str | None:
+    """Why this person's decision cannot count at all, or None. The digest is compared elsewhere."""
+    if policy.approvers and decision.by not in policy.approvers:
+        return f"{decision.by!r} is not an approver of this campaign; approvers are {', '.join(policy.approvers)}"
+    if policy.four_eyes and decision.choice is Choice.APPROVE and decision.by == started_by:
+        return f"{decision.by!r} started this campaign and cannot also approve (four eyes)"
+    return None
+
+
+def tally(
+    decisions: Iterable[Decision],
+    digests: frozenset[str],
+    policy: SignOffPolicy,
+    started_by: str,
+    now: datetime,
+) -> Tally:
+    """What the decisions say of a proposal known by these digests (its own and its fingerprint).
+
+    A rejection by one approver ends it. Approvals count once a person, while they are valid, up to the number
+    that the policy requires.
+    """
+    people: set[str] = set()
+    for decision in decisions:
+        if decision.digest not in digests or refusal(decision, policy, started_by):
+            continue
+        if decision.choice is Choice.REJECT:
+            return Tally.REJECTED
+        if decision.at is not None and decision.at <= now < decision.at + policy.valid_for:
+            people.add(decision.by)
+    return Tally.APPROVED if len(people) >= policy.required else Tally.WAITING
