@@ -1,0 +1,45 @@
+"""``edgeshift watch``: follow a campaign live."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgeshift.cli.picture import save_picture
+from edgeshift.cli.shell import current, run
+from edgeshift.messages import CampaignSummary
+from edgeshift.views.figures import Pace
+from edgeshift.views.live import campaign_view
+from edgeshift.views.watching import watch_campaign
+
+__all__ = ["watch", "watch_campaign"]
+
+
+def watch(
+    campaign: Annotated[str, typer.Argument(help="The campaign's name.")],
+    export_svg: Annotated[Path | None, typer.Option("--export-svg", hidden=True)] = None,
+) -> None:
+    """Follow a campaign live until it closes. Ctrl-C leaves; the campaign goes on."""
+    shell = current()
+    pace = Pace()
+    seen: list[CampaignSummary] = []
+
+    def remember(summary: CampaignSummary) -> bool:
+        pace.progress(summary, datetime.now(UTC))
+        seen[:] = [summary]
+        return False
+
+    async def follow() -> None:
+        async with shell.temporal() as client:
+            await watch_campaign(client, campaign, console=shell.console, until=remember)
+
+    try:
+        run(follow())
+    finally:
+        if export_svg and seen:
+            now = datetime.now(UTC)
+            shown = campaign_view(seen[0], pace.progress(seen[0], now), now)
+            save_picture(export_svg, shown, f"edgeshift watch {campaign}")

@@ -1,0 +1,115 @@
+"""The figures of a running campaign: progress, rate, what is left. Pure: samples of its summary go in."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from edgeshift.messages import CampaignSummary
+from edgeshift.views.words import Kind, by_kind, finished, one_line, plural, short
+
+TRAILING = timedelta(seconds=60)
+"""How far back the rate looks."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a campaign stands. ``rate``: zones finished per minute, None while there is too little to say.
+
+    ``left``: about how long the rest takes at this rate, None where that depends on people or is not known.
+    """
+
+    done: int
+    count: int
+    kinds: Mapping[Kind, int]
+    elapsed: timedelta
+    rate: float | None
+    left: timedelta | None
+
+    @property
+    def percent(self) -> float:
+        """How much of the campaign is finished, 0 to 100."""
+        return 100 * self.done / self.count if self.count else 100.0
+
+
+class Pace:
+    """Remembers when how many zones were finished, for the last minute."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[datetime, int]] = deque()
+
+    def progress(self, summary: CampaignSummary, now: datetime) -> Progress:
+        """The figures after one more sample, taken at ``now``; samples come in their order.
+
+        The summary's own time is that of the campaign's last step, which stands still while it waits.
+        """
+        done = finished(summary.places)
+        if self._samples and done < self._samples[-1][1]:
+            # A retry took zones back into work: what came before says nothing of the pace from here.
+            self._samples.clear()
+        self._samples.append((now, done))
+        while len(self._samples) > 2 and now - self._samples[1][0] >= TRAILING:
+            self._samples.popleft()
+        rate = self._rate(summary, done, now)
+        kinds = by_kind(summary.places)
+        moving = kinds[Kind.WORKING] + kinds[Kind.UNSTARTED]
+        left = timedelta(minutes=moving / rate) if rate and moving and summary.state == "running" else None
+        return Progress(done, summary.count, kinds, now - summary.started_at, rate, left)
+
+    def _rate(self, summary: CampaignSummary, done: int, now: datetime) -> float | None:
+        since, before = self._samples[0]
+        minutes = (now - since).total_seconds() / 60
+        if minutes * 60 < 3:
+            since, before = summary.started_at, 0
+            minutes = (now - since).total_seconds() / 60
+        return (done - before) / minutes if minutes * 60 >= 1 else None
+
+
+def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[str]:
+    """What has changed between two summaries, a line each, without the counts of places."""
+    lines: list[str] = []
+    if before is None or before.state != now.state or before.why != now.why:
+        lines.append(f"{now.name}: {now.state}{f' - {one_line(now.why)}' if now.why else ''}")
+    if before is not None and before.wave != now.wave and now.wave < len(now.waves):
+        wave = now.waves[now.wave]
+        lines.append(
+            f"wave {now.wave + 1} of {len(now.waves)} ({wave.name}) begins: {plural(wave.size, 'zone')}"
+        )
+    known = {item.fingerprint for item in before.waiting} if before else set()
+    for item in now.waiting:
+        if item.fingerprint not in known:
+            step = item.step.value.replace("_", " ")
+            lines.append(
+                f"waiting for a sign-off: fingerprint {short(item.fingerprint)}, {step},"
+                f" {plural(item.zones, 'zone')} -> {sign_command(now.name, item.fingerprint)}"
+            )
+    signed = _signed(before)
+    for book in now.book:
+        for decision in book.decisions:
+            if (book.fingerprint, book.wave, decision.by, decision.choice) not in signed:
+                reason = f": {one_line(decision.reason)}" if decision.reason else ""
+                lines.append(
+                    f"{decision.by} says {decision.choice} to fingerprint {short(book.fingerprint)}{reason}"
+                )
+    noted = set(before.notes) if before else set()
+    lines += [f"note: {one_line(note)}" for note in now.notes if note not in noted]
+    excluded = before.excluded if before else {}
+    lines += [
+        f"zone {at} is left out: {one_line(why)}" for at, why in now.excluded.items() if at not in excluded
+    ]
+    return lines
+
+
+def sign_command(campaign: str, fingerprint: str) -> str:
+    """The command that signs a fingerprint."""
+    return f"edgeshift sign-off approve {campaign} --fingerprint {fingerprint[:12]}"
+
+
+def _signed(summary: CampaignSummary | None) -> set[tuple[str, int | None, str, str]]:
+    return {
+        (book.fingerprint, book.wave, decision.by, decision.choice)
+        for book in (summary.book if summary else ())
+        for decision in book.decisions
+    }

@@ -1,0 +1,258 @@
+"""The picture of a campaign on a terminal, for ``watch`` and ``status``. Pure: renderables are built only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from edgeshift.messages import CampaignSummary, WaveSummary
+from edgeshift.views.figures import Progress, sign_command
+from edgeshift.views.words import (
+    STYLES,
+    Kind,
+    by_kind,
+    clock,
+    finished,
+    lasting,
+    look,
+    one_line,
+    ordered,
+    plural,
+    short,
+)
+
+MOST_WAVES = 12
+MOST_WAITING = 8
+MOST_NOTES = 5
+
+_FILLS = {
+    Kind.DONE: ("█", "#"),
+    Kind.SET_ASIDE: ("▓", "="),
+    Kind.FAILED: ("▚", "!"),
+    Kind.WORKING: ("▒", "~"),
+    Kind.WAITING: ("░", "-"),
+    Kind.UNSTARTED: ("·", "."),
+}
+_STATES = {
+    "running": "bold green",
+    "pausing": "bold yellow",
+    "paused": "bold yellow",
+    "halted": "bold red",
+    "aborting": "bold red",
+    "closed": "bold",
+}
+_KIND_WORDS = {
+    Kind.DONE: "done",
+    Kind.SET_ASIDE: "set aside",
+    Kind.FAILED: "failed or unknown",
+    Kind.WORKING: "at work",
+    Kind.WAITING: "waiting",
+    Kind.UNSTARTED: "not started",
+}
+
+
+def campaign_view(
+    summary: CampaignSummary,
+    progress: Progress,
+    now: datetime,
+    *,
+    plain: bool = False,
+    trouble: str = "",
+    extra: RenderableType | None = None,
+) -> RenderableType:
+    """Everything about the campaign on one screen.
+
+    ``plain``: ASCII marks only. ``trouble``: why the picture may be stale.
+    """
+    parts: list[RenderableType] = [header(summary, now), Text()]
+    parts.append(wave_bars(summary, plain=plain))
+    parts += [Text(), figures_line(progress, summary), Text(), phases_table(summary, plain=plain)]
+    if summary.waiting:
+        parts += [Text(), waiting_block(summary, plain=plain)]
+    if summary.notes or summary.excluded:
+        parts += [Text(), notes_block(summary, plain=plain)]
+    if trouble:
+        parts += [Text(), Text(trouble, style="yellow")]
+    if extra is not None:
+        parts += [Text(), extra]
+    return Padding(Group(*parts), (1, 2, 0, 2))
+
+
+def header(summary: CampaignSummary, now: datetime) -> RenderableType:
+    """Name, area, state, time scale (where it is not 1), and the time."""
+    line = Text().append(summary.name, style="bold")
+    line.append(f"  {summary.area.value}  ", style="dim")
+    line.append(summary.state, style=_STATES.get(summary.state, "bold"))
+    if summary.time_scale != 1:
+        line.append(f"  time runs {summary.time_scale:,.6g} times as fast", style="yellow")
+    line.append(f"  started by {one_line(summary.started_by, 40)}", style="dim")
+    grid = Table.grid(expand=True)
+    grid.add_column(ratio=1)
+    grid.add_column(justify="right")
+    grid.add_row(line, Text(clock(now) + " UTC", style="dim"))
+    parts: list[RenderableType] = [grid]
+    if summary.why:
+        parts.append(Text(one_line(summary.why), style=_STATES.get(summary.state, "")))
+    return Group(*parts)
+
+
+def wave_bars(summary: CampaignSummary, *, plain: bool = False) -> RenderableType:
+    """A bar for each wave, parted by what its zones do, with the same in words behind it."""
+    grid = Table.grid(padding=(0, 2), expand=True)
+    grid.add_column(no_wrap=True, overflow="ellipsis", max_width=18)
+    grid.add_column(ratio=1, min_width=16)
+    grid.add_column(justify="right", no_wrap=True)
+    shown = _around(summary.waves, summary.wave)
+    for wave in shown:
+        style = "bold" if wave.number == summary.wave and summary.state != "closed" else ""
+        grid.add_row(
+            Text(one_line(wave.name, 40), style=style),
+            Bar(wave.places, wave.size, plain=plain),
+            Text(f"{finished(wave.places):,}/{wave.size:,}", style=style),
+        )
+    if len(shown) < len(summary.waves):
+        grid.add_row(Text(f"… {len(summary.waves) - len(shown)} more waves", style="dim"), "", "")
+    key = Text(style="dim")
+    kinds = by_kind(summary.places)
+    for kind in Kind:
+        if kinds[kind]:
+            key.append(_FILLS[kind][plain] * 2, style=STYLES[kind])
+            key.append(f" {_KIND_WORDS[kind]}   ")
+    return Group(grid, key)
+
+
+def _around(waves: Sequence[WaveSummary], current: int) -> Sequence[WaveSummary]:
+    first = max(0, min(current - 2, len(waves) - MOST_WAVES))
+    return waves[first : first + MOST_WAVES]
+
+
+class Bar:
+    """A bar that fills its column: each kind of place has its share of it, and at least one cell."""
+
+    def __init__(self, places: Mapping[str, int], size: int, *, plain: bool = False) -> None:
+        self._counts = by_kind(places)
+        # Zones of which the campaign says nothing have not been started.
+        self._counts[Kind.UNSTARTED] += max(0, size - sum(self._counts.values()))
+        self._plain = plain
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(16, min(60, options.max_width))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = min(options.max_width, 60)
+        text = Text(no_wrap=True)
+        for kind, cells in shares(self._counts, width).items():
+            text.append(_FILLS[kind][self._plain] * cells, style=STYLES[kind])
+        yield text
+
+
+def shares(counts: Mapping[Kind, int], width: int) -> dict[Kind, int]:
+    """``width`` cells given out by the counts: the sum is exact, and no kind with a zone goes without."""
+    total = sum(counts.values())
+    if not total or width < len(counts):
+        return {}
+    cells = {kind: max(1, count * width // total) for kind, count in counts.items() if count}
+    while (spare := width - sum(cells.values())) != 0:
+        # The cell goes to, or comes from, whichever kind is furthest from its exact share.
+        exact = {kind: counts[kind] * width / total - cells[kind] for kind in cells}
+        if spare > 0:
+            cells[max(exact, key=lambda kind: exact[kind])] += 1
+        else:
+            cells[min((kind for kind in cells if cells[kind] > 1), key=lambda kind: exact[kind])] -= 1
+    return cells
+
+
+def figures_line(progress: Progress, summary: CampaignSummary) -> Text:
+    """How much is finished, how fast it goes, and about how long the rest takes."""
+    line = Text(f"{progress.done:,} of {plural(progress.count, 'zone')} finished ({progress.percent:.0f} %)")
+    if summary.state == "closed":
+        return line
+    line.append(f" · {lasting(progress.elapsed)} so far")
+    if progress.rate is not None:
+        line.append(f" · {progress.rate:,.1f} zones/min")
+    if progress.left is not None:
+        line.append(f" · about {lasting(progress.left)} left")
+    if waiting := progress.kinds.get(Kind.WAITING):
+        line.append(f" · {waiting:,} waiting")
+    if summary.permits_out:
+        line.append(f" · {plural(summary.permits_out, 'permit')} out")
+    return line
+
+
+def phases_table(summary: CampaignSummary, *, plain: bool = False) -> RenderableType:
+    """How many zones are where, over the whole campaign and in the current wave."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", title_justify="left")
+    table.add_column("")
+    table.add_column("where the zones are", no_wrap=True)
+    table.add_column("zones", justify="right")
+    table.add_column("of all", justify="right")
+    several = len(summary.waves) > 1 and summary.state != "closed" and summary.wave < len(summary.waves)
+    current = summary.waves[summary.wave].places if several else {}
+    table.add_column("this wave" if several else "", justify="right")
+    for place, count in ordered(summary.places):
+        appears = look(place)
+        share = f"{100 * count / summary.count:.0f} %" if summary.count else ""
+        table.add_row(
+            Text(appears.ascii if plain else appears.mark, style=appears.style),
+            Text(appears.label, style=appears.style),
+            f"{count:,}",
+            Text(share, style="dim"),
+            Text(f"{current.get(place, 0):,}" if current.get(place) else "", style="dim"),
+        )
+    return table
+
+
+def waiting_block(summary: CampaignSummary, *, plain: bool = False) -> RenderableType:
+    """The fingerprints that wait for a person, each with the command that signs it."""
+    parts: list[RenderableType] = [Text("Waiting for a sign-off", style="bold magenta")]
+    for item in summary.waiting[:MOST_WAITING]:
+        waves = ", ".join(str(wave + 1) for wave in item.waves[:6]) + (", …" if len(item.waves) > 6 else "")
+        line = Text().append("* " if plain else "◆ ", style="magenta")
+        line.append(short(item.fingerprint), style="bold")
+        line.append(f"  {plural(item.zones, 'zone')}  {item.step.value.replace('_', ' ')}  wave {waves}")
+        if item.separate:
+            line.append(f"  {item.separate:,} must be signed singly", style="yellow")
+        parts += [line, Text(f"    {sign_command(summary.name, item.fingerprint)}", style="dim")]
+    if len(summary.waiting) > MOST_WAITING:
+        more = len(summary.waiting) - MOST_WAITING
+        parts.append(
+            Text(f"… {plural(more, 'more fingerprint')}: edgeshift status {summary.name}", style="dim")
+        )
+    return Group(*parts)
+
+
+def notes_block(summary: CampaignSummary, *, plain: bool = False) -> RenderableType:
+    """Notes and halts of the campaign, the newest last, and how many zones were left out."""
+    mark = "! " if plain else "▸ "
+    parts: list[RenderableType] = [Text("Notes", style="bold")]
+    parts += [Text(mark + one_line(note)) for note in summary.notes[-MOST_NOTES:]]
+    if summary.excluded:
+        index, why = next(iter(summary.excluded.items()))
+        words = f"{plural(len(summary.excluded), 'zone')} left out, such as zone {index}: {one_line(why)}"
+        parts.append(Text(mark + words, style="yellow"))
+    return Group(*parts)
+
+
+def totals_view(summary: CampaignSummary, progress: Progress, *, plain: bool = False) -> RenderableType:
+    """The totals of a campaign that has closed."""
+    title = Text().append(f"{summary.name} has closed", style="bold")
+    title.append(
+        f"  {plural(summary.count, 'zone')} in {lasting(summary.now - summary.started_at)}", style="dim"
+    )
+    return Padding(
+        Group(
+            Rule(style="dim"),
+            title,
+            Text(),
+            phases_table(summary, plain=plain),
+            figures_line(progress, summary),
+        ),
+        (0, 2),
+    )

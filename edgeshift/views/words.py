@@ -1,0 +1,146 @@
+"""How places, outcomes and moments are called and marked, on every page and screen alike. Pure.
+
+A *place* is where a zone is: a phase of the campaign's view of it, or an outcome (messages.WaveSummary).
+Every place has a mark and a word beside its colour, so that nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from edgeshift.durations import say_duration
+from edgeshift.fleet import ZoneOutcome
+
+
+class Kind(StrEnum):
+    """What a place means to whoever looks: the order of these is the order of a progress bar's parts."""
+
+    DONE = "done"
+    SET_ASIDE = "set_aside"
+    FAILED = "failed"
+    WORKING = "working"
+    WAITING = "waiting"
+    UNSTARTED = "unstarted"
+
+
+FINISHED = frozenset({Kind.DONE, Kind.SET_ASIDE, Kind.FAILED})
+"""Kinds of places at which a zone has ended, for this attempt."""
+
+STYLES = {
+    Kind.DONE: "green",
+    Kind.SET_ASIDE: "yellow",
+    Kind.FAILED: "bold red",
+    Kind.WORKING: "blue",
+    Kind.WAITING: "magenta",
+    Kind.UNSTARTED: "bright_black",
+}
+"""The terminal style of each kind."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a place appears: its word, its mark (also in plain ASCII), its kind, its rank in lists."""
+
+    label: str
+    mark: str
+    ascii: str
+    kind: Kind
+    rank: int = 50
+
+    @property
+    def style(self) -> str:
+        """The terminal style of the place's kind."""
+        return STYLES[self.kind]
+
+
+_LOOKS: dict[str, Look] = {
+    ZoneOutcome.MIGRATED: Look("migrated", "✓", "+", Kind.DONE, 0),
+    ZoneOutcome.ALREADY_MIGRATED: Look("already migrated", "✓", "+", Kind.DONE, 1),
+    ZoneOutcome.BLOCKED: Look("blocked", "■", "#", Kind.SET_ASIDE, 30),
+    ZoneOutcome.NEEDS_SUPPORT: Look("needs support", "▲", "^", Kind.SET_ASIDE, 31),
+    ZoneOutcome.REJECTED: Look("rejected", "⊘", "x", Kind.SET_ASIDE, 32),
+    ZoneOutcome.ON_HOLD: Look("on hold", "◷", "=", Kind.SET_ASIDE, 33),
+    ZoneOutcome.ABORTED: Look("aborted", "◼", "-", Kind.SET_ASIDE, 34),
+    ZoneOutcome.FAILED: Look("failed", "✗", "!", Kind.FAILED, 40),
+    ZoneOutcome.UNKNOWN: Look("unknown", "?", "?", Kind.FAILED, 41),
+}
+_UNSTARTED = ("pending", "unstarted", "not_started", "later", "queued", "planned")
+_WAITING = ("await", "wait", "sign_off", "hold", "support", "asking")
+
+
+def look(place: str) -> Look:
+    """How ``place`` appears. One that is not known here is shown under its own name, as work that goes on."""
+    if known := _LOOKS.get(place):
+        return known
+    words = place.replace("_", " ").replace("sign off", "sign-off").strip() or "somewhere"
+    if place in _UNSTARTED:
+        return Look(words, "·", ".", Kind.UNSTARTED, 60)
+    if any(part in place for part in _WAITING):
+        return Look(words, "◆", "*", Kind.WAITING, 15)
+    return Look(words, "●", "o", Kind.WORKING, 10)
+
+
+def ordered(places: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The places that hold a zone, in the order in which they are listed everywhere."""
+    held = [(place, count) for place, count in places.items() if count]
+    return sorted(held, key=lambda item: (look(item[0]).rank, item[0]))
+
+
+def by_kind(places: Mapping[str, int]) -> dict[Kind, int]:
+    """The number of zones of each kind of place, every kind present."""
+    counts = dict.fromkeys(Kind, 0)
+    for place, count in places.items():
+        counts[look(place).kind] += count
+    return counts
+
+
+def finished(places: Mapping[str, int]) -> int:
+    """How many zones have an outcome."""
+    return sum(count for place, count in places.items() if look(place).kind in FINISHED)
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """``1 zone``, ``1,200 zones``."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def short(digest: str) -> str:
+    """The part of a digest that people read and type."""
+    return digest[:12]
+
+
+def moment(value: datetime | None) -> str:
+    """A moment in UTC, to the second: ``2026-03-01 12:30:05 UTC``; a dash where there is none."""
+    return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if value else "-"
+
+
+def clock(value: datetime) -> str:
+    """The time of day in UTC, to the second."""
+    return f"{value.astimezone(UTC):%H:%M:%S}"
+
+
+def lasting(value: timedelta) -> str:
+    """A duration for people: ``0.4s``, ``35s``, ``1h 30m``; never negative."""
+    seconds = max(value.total_seconds(), 0.0)
+    return f"{seconds:.1f}s" if seconds < 10 else say_duration(timedelta(seconds=round(seconds)))
+
+
+def joined(names: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def one_line(text: str, longest: int = 500) -> str:
+    """``text`` on one line, without control characters (it may come from anywhere), cut if too long."""
+    clean = "".join(" " if char.isspace() else char for char in text if char.isspace() or _printable(char))
+    clean = " ".join(clean.split())
+    return clean if len(clean) <= longest else clean[: longest - 1] + "…"
+
+
+def _printable(char: str) -> bool:
+    # Bidirectional overrides (category Cf) could show a name other than the one that is stored.
+    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
