@@ -26,6 +26,7 @@ TEST_SERVER_VERSION = "1.34.0"
 _LOOPBACK_CLASS = "LoopbackTestServer"
 _STOCK_CLASS = "io.temporal.testserver.TestServer"
 
+_GOAL = "dependency:copy-dependencies"
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>edgeshift</groupId>
@@ -55,7 +56,7 @@ exec {java} -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto -Xmx512m -cp {
 
 
 def time_skipping_server(*, cache: Path | None = None, progress: Progress = print_progress) -> Path:
-    """The path of the test server, for `WorkflowEnvironment.start_time_skipping(test_server_existing_path=…)`.
+    """The path of the test server, as the SDK's `start_time_skipping(test_server_existing_path=…)` takes it.
 
     Looked for in this order: the variable EDGESHIFT_TEMPORAL_TEST_SERVER, the cache, the Temporal SDK's
     own download, and the Maven artifact behind a wrapper script. The wrapper listens on 127.0.0.1 only
@@ -92,8 +93,16 @@ def _from_maven(folder: Path, destination: Path, progress: Progress) -> Path:
         fetched = Path(scratch) / "lib"
         try:
             run_shown(
-                [maven, "-B", "-q", "-f", pom]
-                + ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={fetched}"],
+                [
+                    maven,
+                    "-B",
+                    "-q",
+                    "-f",
+                    pom,
+                    "-DincludeScope=runtime",
+                    f"-DoutputDirectory={fetched}",
+                    _GOAL,
+                ],
                 what=f"Fetching the time-skipping test server {TEST_SERVER_VERSION} with Maven (once)",
                 progress=progress,
             )
