@@ -1,0 +1,81 @@
+"""Digests and fingerprints of ruleset bodies, computed here anew so that they witness the campaign's own.
+
+The definitions are those of docs/service.md §4.3: the canonical JSON (RFC 8785) of name and rules without
+what the service assigns; for the fingerprint, the zone's name (as a host name or a parent of one) and
+identifier are replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import rfc8785
+
+_ASSIGNED = ("id", "version", "ref", "last_updated")
+_STAND_IN = "\x00zone\x00"
+
+
+def body_digest(body: dict[str, Any]) -> str:
+    """The digest of a ruleset body."""
+    return _hash(_kept(body))
+
+
+def body_fingerprint(body: dict[str, Any], zone_id: str, zone_name: str) -> str:
+    """The digest of a ruleset body without what names the zone."""
+    return _hash(_without(_kept(body), zone_id, zone_name))
+
+
+def by_digest(bodies: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Bodies by their digests. What is no ruleset body is left out: nothing was ever sent like it."""
+    return {body_digest(body): body for body in bodies if isinstance(body.get("rules"), list)}
+
+
+def _kept(body: dict[str, Any]) -> dict[str, Any]:
+    rules = [{key: rule[key] for key in rule if key not in _ASSIGNED} for rule in body["rules"]]
+    return {"name": body.get("name", "default"), "rules": rules}
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(rfc8785.dumps(value)).hexdigest()
+
+
+def _without(value: Any, zone_id: str, zone_name: str) -> Any:
+    if isinstance(value, str):
+        return _replace_name(value.replace(zone_id, _STAND_IN), zone_name)
+    if isinstance(value, list):
+        return [_without(item, zone_id, zone_name) for item in value]
+    if isinstance(value, dict):
+        return {
+            _without(key, zone_id, zone_name): _without(item, zone_id, zone_name)
+            for key, item in value.items()
+        }
+    return value
+
+
+def _replace_name(text: str, name: str) -> str:
+    """``text`` with the host name replaced where it stands whole, or as the parent of another host."""
+    parts: list[str] = []
+    place, lower, wanted = 0, text.lower(), name.lower()
+    while (found := lower.find(wanted, place)) >= 0:
+        end = found + len(wanted)
+        if _begins_whole(text[:found][-1:]) and _ends_whole(text[end : end + 2]):
+            parts += [text[place:found], _STAND_IN]
+            place = end
+        else:
+            parts.append(text[place : found + 1])
+            place = found + 1
+    return "".join([*parts, text[place:]])
+
+
+def _begins_whole(before: str) -> bool:
+    return not before or not (before.isalnum() or before in "_-")
+
+
+def _ends_whole(after: str) -> bool:
+    if not after:
+        return True
+    if after[0].isalnum() or after[0] in "_-":
+        return False
+    return not (after[0] == "." and len(after) > 1 and (after[1].isalnum() or after[1] == "_"))

@@ -1,0 +1,104 @@
+"""Rule 10: secrets are nowhere. Witnessed by a search, byte by byte, of everything that a run leaves
+behind.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from edgeshift.witness.seen import RuleCheck, Scan, WitnessInput
+
+_SQLITE = b"SQLite format 3\x00"
+
+
+def hidden(seen: WitnessInput) -> RuleCheck:
+    """Rule 10. Tokens, keys and other secrets are never in history, logs, archive, tickets, reports or
+    output.
+    """
+    violations = [f"{scan.place}: holds the secret of {label}" for scan in seen.scans for label in scan.leaks]
+    violations += [
+        f"{scan.place}: the search does not even see what is known to be there"
+        for scan in seen.scans
+        if not scan.sighted
+    ]
+    return RuleCheck(
+        rule=10,
+        title="secrets are nowhere",
+        witness="byte scan",
+        checked=len(seen.scans) if seen.secrets else 0,
+        violations=violations,
+    )
+
+
+def forms(secret: str) -> set[bytes]:
+    """The ways in which a secret may lie somewhere: plain, in JSON, in a URL, and in Base64 at each
+    alignment.
+    """
+    raw = secret.encode()
+    found = {raw, json.dumps(secret)[1:-1].encode(), quote(secret, safe="").encode(), raw.hex().encode()}
+    for shift in range(3):
+        encoded = base64.b64encode(b"\0" * shift + raw)
+        # The first and last digits also carry bits of the neighbours, so only those in between are certain.
+        found.add(encoded[(0, 2, 3)[shift] : len(encoded) - 4])
+    return {form for form in found if len(form) >= 8}
+
+
+def scan(
+    place: Path, secrets: Mapping[str, str], *, sighting: str | None = None, skip: Iterable[Path] = ()
+) -> list[Scan]:
+    """Search a file, or every file of a folder, for the secrets (label to value).
+
+    A SQLite file is searched as bytes and value by value, since a long value may be cut up over its pages.
+    ``sighting``: a text that is known to be somewhere in ``place``. ``skip``: paths that are not searched.
+    """
+    wanted = {label: forms(value) for label, value in secrets.items()}
+    skipped = {path.resolve() for path in skip}
+    files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.is_file())
+    found: list[Scan] = []
+    sighted = sighting is None
+    for path in files:
+        if any(path.resolve().is_relative_to(other) for other in skipped):
+            continue
+        leaks: set[str] = set()
+        size = 0
+        for block in _blocks(path):
+            size += len(block)
+            sighted = sighted or (sighting is not None and sighting.encode() in block)
+            leaks |= {label for label, ways in wanted.items() if any(way in block for way in ways)}
+        found.append(Scan(place=str(path), size=size, leaks=tuple(sorted(leaks))))
+    if not sighted:
+        found.append(Scan(place=str(place), size=0, sighted=False))
+    return found
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    content = path.read_bytes()
+    yield content
+    if content.startswith(_SQLITE):
+        yield from _values(path)
+
+
+def _values(path: Path) -> Iterator[bytes]:
+    """Every text and blob of a SQLite file, those in its write-ahead log included."""
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)
+    try:
+        tables = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        for table in tables:
+            quoted = table.replace('"', '""')
+            try:
+                rows = connection.execute(f'SELECT * FROM "{quoted}"')
+            except sqlite3.OperationalError:
+                # A virtual table whose module is not loaded here: its contents lie in tables beside it.
+                continue
+            for row in rows:
+                texts = (value.encode() if isinstance(value, str) else value for value in row)
+                yield b"\x00".join(text for text in texts if isinstance(text, bytes))
+    finally:
+        connection.close()

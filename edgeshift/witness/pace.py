@@ -1,0 +1,145 @@
+"""Rules 6, 7 and 8: how fast, how much at a time, and that a stop is a stop. Witnessed by the journal."""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import datetime
+
+from edgeshift.witness.seen import CampaignFacts, Request, RuleCheck, WitnessInput
+
+
+def paced(seen: WitnessInput) -> RuleCheck:
+    """Rule 6. No user exceeds the rate limit, over all credentials and workers."""
+    by_user: dict[str, list[Request]] = {}
+    for request in seen.journal:
+        if request.user is not None:
+            by_user.setdefault(request.user, []).append(request)
+    violations: list[str] = []
+    for user, requests in sorted(by_user.items()):
+        refused = [r for r in requests if r.status == 429 and not (r.fault or "").startswith("rate_limit")]
+        if refused:
+            violations.append(
+                f"user {user}: {len(refused)} call(s) refused by the rate limit"
+                f" (first: request {refused[0].seq})"
+            )
+        if seen.rate_limit is not None:
+            seconds = seen.rate_limit.window.total_seconds()
+            most, at = busiest(requests, seconds)
+            if most > seen.rate_limit.requests:
+                violations.append(
+                    f"user {user}: {most} calls in {seconds:g} s at {at:%H:%M:%S},"
+                    f" {seen.rate_limit.requests} are allowed"
+                )
+    return RuleCheck(
+        rule=6,
+        title="no user exceeds the rate limit",
+        witness="journal",
+        checked=sum(map(len, by_user.values())) if seen.rate_limit is not None else 0,
+        violations=violations,
+    )
+
+
+def busiest(requests: list[Request], seconds: float) -> tuple[int, datetime | None]:
+    """The most requests in any rolling window of so many seconds, and when it ended."""
+    window: deque[datetime] = deque()
+    most: tuple[int, datetime | None] = (0, None)
+    for moment in sorted(request.time for request in requests):
+        while window and (moment - window[0]).total_seconds() >= seconds:
+            window.popleft()
+        window.append(moment)
+        if len(window) > most[0]:
+            most = (len(window), moment)
+    return most
+
+
+def stopped(seen: WitnessInput) -> RuleCheck:
+    """Rule 7. After a pause or an abort has answered, no new forward step begins."""
+    violations: list[str] = []
+    checked = 0
+    facts = {campaign.name: campaign for campaign in seen.campaigns}
+    for stop in seen.stops:
+        campaign = facts.get(stop.campaign)
+        if campaign is None:
+            violations.append(f"{stop.kind} of {stop.campaign}: nobody knows that campaign's zones")
+            continue
+        checked += 1
+        violations += [
+            f"{seen.name(r.zone)}: {r.call} began at {r.time:%H:%M:%S.%f}, after the {stop.kind}"
+            f" of {stop.campaign} had answered at {stop.answered_at:%H:%M:%S.%f} (request {r.seq})"
+            for r in seen.journal
+            if r.mutates
+            and r.zone in campaign.zones
+            and not _elsewhere(seen, campaign, r)
+            and r.time > stop.answered_at
+            and (stop.resumed_at is None or r.time < stop.resumed_at)
+        ]
+    return RuleCheck(
+        rule=7,
+        title="after pause or abort no forward step begins",
+        witness="journal, the record of who asked",
+        checked=checked,
+        violations=violations,
+    )
+
+
+def _elsewhere(seen: WitnessInput, campaign: CampaignFacts, request: Request) -> bool:
+    """Whether another campaign, which had the zone at the time, may have sent it."""
+    others = {other.name for other in seen.campaigns_of(request.zone or "")} - {campaign.name}
+    owner = seen.owner_at(request.zone or "", request.time)
+    return bool(others) and owner is not None and owner != campaign.name
+
+
+def in_flight(seen: WitnessInput) -> RuleCheck:
+    """Rule 8. Irreversible steps in flight never exceed what the campaign allows at a time."""
+    violations: list[str] = []
+    checked = 0
+    for campaign in seen.campaigns:
+        moments: list[tuple[datetime, int]] = []
+        for zone in campaign.zones:
+            requests = seen.of_zone.get(zone, [])
+            for place, request in enumerate(requests):
+                if request.commits and not _elsewhere(seen, campaign, request):
+                    checked += 1
+                    moments += [(request.time, 1), (landed(requests[place:]), -1)]
+        count = most = 0
+        when: datetime | None = None
+        # At one moment, what ends goes before what begins.
+        for moment, change in sorted(moments):
+            count += change
+            if count > most:
+                most, when = count, moment
+        if most > campaign.window:
+            violations.append(
+                f"campaign {campaign.name}: {most} commits in flight at {when:%H:%M:%S.%f},"
+                f" {campaign.window} are allowed"
+            )
+    return RuleCheck(
+        rule=8,
+        title="commits in flight never exceed the window",
+        witness="journal",
+        checked=checked,
+        violations=violations,
+    )
+
+
+def landed(requests: list[Request]) -> datetime:
+    """When a commit (the first of the zone's ``requests``) was over: at once if it was refused, else when
+    a later reading of the status showed its effect, else at the last reading of the status before the zone
+    was sent more.
+    """
+    commit, end = requests[0], requests[0].time
+    if commit.status is not None and 400 <= commit.status < 500 and not commit.took_effect:
+        return end
+    for request in requests[1:]:
+        if request.commits:
+            break
+        if request.call == "waf.status":
+            end = request.time
+            if _shows_migrated(request):
+                break
+    return end
+
+
+def _shows_migrated(request: Request) -> bool:
+    state = request.state_after or request.state_before or {}
+    return state.get("old_waf_status") == "disabled" and state.get("new_waf_status") == "enabled"

@@ -1,0 +1,62 @@
+"""The byte scan finds a secret wherever and however it lies, and knows when it is blind."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from edgeshift.witness.leaks import scan
+
+SECRET = 'fake-token/+"0123456789abcdefABCDEF'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SECRET,
+        json.dumps({"token": SECRET}),
+        quote(SECRET, safe=""),
+        SECRET.encode().hex(),
+        *(base64.b64encode(b"Bearer "[:n] + SECRET.encode() + b" rest").decode() for n in range(4)),
+    ],
+)
+def test_a_secret_is_found_in_every_form(tmp_path: Path, text: str) -> None:
+    """Plain, in JSON, in a URL, in hexadecimal and in Base64 at each alignment."""
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "file.log").write_text(f"before {text} after")
+    (tmp_path / "clean.log").write_text("nothing here")
+    leaks = {Path(one.place).name: one.leaks for one in scan(tmp_path, {"token of ada": SECRET})}
+    assert leaks == {"file.log": ("token of ada",), "clean.log": ()}
+
+
+def test_a_secret_is_found_across_the_pages_of_a_database(tmp_path: Path) -> None:
+    """SQLite cuts long values up over pages, and keeps the newest in a log beside the file."""
+    path = tmp_path / "temporal.db"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA page_size=512")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("CREATE TABLE t (value BLOB)")
+    for shift in range(0, 520, 13):
+        connection.execute("INSERT INTO t VALUES (?)", (b"x" * (2000 + shift) + SECRET.encode(),))
+        assert any(one.leaks for one in scan(path, {"s": SECRET})), shift
+        connection.execute("DELETE FROM t")
+    connection.close()
+
+
+def test_a_search_that_misses_what_is_there_says_so(tmp_path: Path) -> None:
+    """A place in which the known text is not found was not really searched."""
+    (tmp_path / "a").write_text("shop.example")
+    assert all(one.sighted for one in scan(tmp_path, {"s": SECRET}, sighting="shop.example"))
+    assert not all(one.sighted for one in scan(tmp_path, {"s": SECRET}, sighting="other.example"))
+
+
+def test_what_is_skipped_is_not_searched(tmp_path: Path) -> None:
+    """The places that hold the secrets rightly, such as the simulator's own data, are left out by name."""
+    (tmp_path / "simulator").mkdir()
+    (tmp_path / "simulator" / "fleet.json").write_text(SECRET)
+    assert scan(tmp_path, {"s": SECRET}, skip=[tmp_path / "simulator"]) == []
