@@ -58,13 +58,18 @@ class RateSpec(_Part):
 
 
 class ServiceSpec(_Part):
-    """Where the service is and how to call it."""
+    """Where the service is and how to call it.
+
+    ``request_limit``: how long one request may take as a whole. ``patience``: how long reads are tried again before
+    a zone is given up as failed.
+    """
 
     base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+$")] = "http://127.0.0.1:8780/client/v4"
     credentials: tuple[CredentialSpec, ...] = (CredentialSpec(token="env:EDGESHIFT_TOKEN"),)
     proxy: str | None = None
     ca_file: str | None = None
     request_limit: Duration = timedelta(seconds=30)
+    patience: Duration = timedelta(hours=1)
     rate: RateSpec = RateSpec()
 
     @model_validator(mode="after")
@@ -207,7 +212,10 @@ class CampaignSpec(_Part):
         return self.model_copy(
             update={
                 "service": self.service.model_copy(
-                    update={"rate": self.service.rate.model_copy(update={"per": shorter(self.service.rate.per)})}
+                    update={
+                        "patience": shorter(self.service.patience, 20),
+                        "rate": self.service.rate.model_copy(update={"per": shorter(self.service.rate.per)}),
+                    }
                 ),
                 "sign_off": self.sign_off.model_copy(
                     update={

@@ -60,7 +60,18 @@ class ZonePolicy(Message):
     request_limit: Duration
     resend_unchanged: int
     waits_for_support: Duration
-    task_timeout: Duration = timedelta(seconds=30)
+    patience: Duration = timedelta(hours=1)
+    lease_margin: Duration = timedelta(seconds=10)
+
+
+class ZoneCarried(Message):
+    """What a zone carries over a continue-as-new, which only a storm of messages makes it need."""
+
+    sequence: int
+    resends: int
+    decisions: tuple[Decision, ...] = ()
+    evidence: str = ""
+    evidence_verdict: EvidenceVerdict | None = None
 
 
 class ZoneStart(Message):
@@ -80,6 +91,7 @@ class ZoneStart(Message):
     policy: ZonePolicy
     started_by: str
     permit: Permit | None = None
+    carried: ZoneCarried | None = None
 
 
 class ZoneResult(Message):
@@ -105,7 +117,7 @@ class ReportKind(StrEnum):
 
 class ZoneReport(Message):
     """A zone's word to its campaign. ``sequence`` only grows within an attempt, so that duplicates, reorderings and
-    words of earlier attempts are ignored. ``settles``: the permit that is now used up or given back.
+    words of earlier attempts are ignored. ``settles``: the permit that is now used up or, where ``unused`` says so, given back.
 
     ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has none).
     """
@@ -116,6 +128,7 @@ class ZoneReport(Message):
     sequence: int
     kind: ReportKind
     settles: int | None = None
+    unused: bool = False
     step: Step | None = None
     digest: str = ""
     fingerprint: str = ""
@@ -219,12 +232,16 @@ class Prepare(Message):
     start: ZoneStart
     sequence: int
     announce: bool
+    joins: bool = True
     settles: int | None = None
 
 
 class Prepared(Message):
     """What reading and proposing gave. Digests name objects of the archive, except ``digest`` and ``fingerprint``,
     which are the proposal's own and may name equal proposals of several zones. ``config``: of the configuration alone.
+
+    For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is, ``comparable``
+    when it runs the proposal or its shadow, so that its events say something of the proposal.
     """
 
     verdict: Verdict
@@ -237,6 +254,7 @@ class Prepared(Message):
     proposal: str = ""
     config: str = ""
     matches_entry_point: bool = False
+    comparable: bool = True
 
 
 class Announce(Message):
@@ -276,13 +294,17 @@ class ChangeStatus(StrEnum):
 
 
 class ChangeResult(Message):
-    """What became of a mutating step. ``cause``: the support case that a refusal is, if it is one."""
+    """What became of a mutating step. ``cause``: the support case that a refusal is, if it is one.
+
+    ``seen``: the status already shows it (looked for after a validation alone).
+    """
 
     status: ChangeStatus
     reason: str = ""
     http_status: int = 0
     ray: str = ""
     cause: Cause | None = None
+    seen: bool = False
 
 
 class Verify(Message):
@@ -322,6 +344,7 @@ class GatherEvidence(Message):
     fingerprint: Digest
     sequence: int
     announce: bool
+    comparable: bool = True
 
 
 class Gathered(Message):
@@ -351,8 +374,20 @@ class TicketOpened(Message):
 # --- the campaign
 
 
+class Again(Message):
+    """Begin zones again: those at ``indexes``, or, when it is empty, every one that the verb is for."""
+
+    by: str
+    reason: str = ""
+    indexes: tuple[int, ...] = ()
+
+
 class CampaignStart(Message):
-    """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled."""
+    """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled.
+
+    ``enterprise``: bitmap of the Enterprise targets. ``carried``: JSON of the state of an earlier run, or of a closed
+    campaign that ``again`` begins zones of.
+    """
 
     name: str
     area: Area
@@ -367,8 +402,10 @@ class CampaignStart(Message):
     sweep: Duration
     policy: ZonePolicy
     started_by: str
+    enterprise: str = ""
     time_scale: float = 1.0
-    state: str | None = None
+    carried: str | None = None
+    again: Again | None = None
 
 
 class Book(BaseModel):
@@ -394,14 +431,6 @@ class Person(Message):
 
     by: str
     reason: str = ""
-
-
-class Again(Message):
-    """Begin zones again: those at ``indexes``, or, when it is empty, every one that the verb is for."""
-
-    by: str
-    reason: str = ""
-    indexes: tuple[int, ...] = ()
 
 
 class WaveSummary(BaseModel):
@@ -450,10 +479,11 @@ class CampaignSummary(BaseModel):
 
 
 class CampaignResult(Message):
-    """How a campaign ended: the number of zones by outcome."""
+    """How a campaign ended: the number of zones by outcome. ``carried``: its state, for zones that are begun again."""
 
     outcomes: dict[str, int]
     aborted: bool = False
+    carried: str = ""
 
 
 # --- activities of a campaign
@@ -547,6 +577,7 @@ class ResolvedTargets(Message):
     count: int
     waves: tuple[Wave, ...]
     plans: dict[str, int]
+    enterprise: str
 
 
 class AssessmentStart(Message):
@@ -588,6 +619,7 @@ class AssessmentResult(Message):
     targets: Digest
     count: int
     waves: tuple[Wave, ...]
+    enterprise: str
 
 
 class AssessmentProgress(BaseModel):

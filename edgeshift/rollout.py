@@ -64,3 +64,8 @@ def freeze(zones: Sequence[Zone], shapes: Mapping[str, str], specs: Sequence[Wav
         for wave in plan_waves(specs, len(order))
         for index in range(wave.first, wave.end)
     ]
+
+
+def may_advance(finished: int, started: int, percent: float) -> bool:
+    """Whether enough of the zones so far (``started``) have an outcome for the next wave to begin."""
+    return finished * 100 >= started * percent

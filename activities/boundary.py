@@ -1,0 +1,56 @@
+"""Where failures get the names that retry policies know. Messages stay short and never carry a body or a secret."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import pydantic
+from temporalio.exceptions import ApplicationError
+
+from edgeshift.archive import ArchiveCorrupt, ArchiveError
+from edgeshift.secret_refs import SecretRefError
+from edgeshift.service_api import Forbidden, InvalidCredential, NotFound, RateLimited, ServiceError
+from edgeshift.tickets import TicketError
+
+Work = TypeVar("Work", bound=Callable[..., Awaitable[Any]])
+
+_PERMANENT: tuple[tuple[type[Exception], str], ...] = (
+    (InvalidCredential, "InvalidCredential"),
+    (Forbidden, "Forbidden"),
+    (NotFound, "NotFound"),
+    (ArchiveCorrupt, "ArchiveCorrupt"),
+)
+
+LONGEST = 300
+
+
+def named(failure: Exception) -> ApplicationError:
+    """The failure as an application error whose type says what it is and whether trying again can mend it."""
+    text = str(failure)[:LONGEST]
+    for kind, name in _PERMANENT:
+        if isinstance(failure, kind):
+            return ApplicationError(text, type=name, non_retryable=True)
+    if isinstance(failure, SecretRefError):
+        return ApplicationError(text, type="SecretUnresolved", non_retryable=True)
+    if isinstance(failure, RateLimited):
+        wait = timedelta(seconds=failure.retry_after) if failure.retry_after else None
+        return ApplicationError(text, type="RateLimited", next_retry_delay=wait)
+    if isinstance(failure, pydantic.ValidationError):
+        return ApplicationError(f"{failure.title}: {failure.error_count()} error(s)", type="BadInput", non_retryable=True)
+    return ApplicationError(text, type=type(failure).__name__)
+
+
+def named_failures(work: Work) -> Work:
+    """Name the failures of an activity's outside systems; bugs keep their own names and are retried as they are."""
+
+    @functools.wraps(work)
+    async def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await work(*args, **kwargs)
+        except (ServiceError, ArchiveError, SecretRefError, TicketError, pydantic.ValidationError) as failure:
+            raise named(failure) from None
+
+    return guarded  # type: ignore[return-value]

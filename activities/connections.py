@@ -1,0 +1,133 @@
+"""What the activities of one worker share: Temporal, the archive, the service's clients, the ticket system, the clock."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pydantic import TypeAdapter
+
+from edgeshift.archive import Archive
+from edgeshift.campaign_spec import CampaignSpec, CredentialSpec
+from edgeshift.fleet import Target, Zone
+from edgeshift.service_api import Credential, Pacer, ServiceClient
+from edgeshift.settings import SecretRef
+from edgeshift.tickets import TicketSystem, ticket_system
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+T = TypeVar("T")
+
+TARGETS = TypeAdapter(list[Target])
+
+PacerSource = Callable[[CredentialSpec, CampaignSpec], Pacer]
+"""Gives the pacer of the user that a credential counts against."""
+
+
+class Kept(Generic[T]):
+    """The last few values by digest, so that a batch of zones reads a campaign's specification once."""
+
+    def __init__(self, most: int, load: Callable[[str], Awaitable[T]]) -> None:
+        self._most = most
+        self._load = load
+        self._values: OrderedDict[str, T] = OrderedDict()
+
+    async def get(self, digest: str) -> T:
+        """The value for this digest."""
+        if digest not in self._values:
+            self._values[digest] = await self._load(digest)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        self._values.move_to_end(digest)
+        return self._values[digest]
+
+
+class Connections:
+    """The outside systems of one worker. ``now`` is the clock, so that tests can follow skipped time."""
+
+    def __init__(
+        self, temporal: Client, archive: Archive, now: Callable[[], datetime], pacer: PacerSource, ticket_folder: str
+    ) -> None:
+        self.temporal = temporal
+        self.archive = archive
+        self.now = now
+        self._pacer = pacer
+        self._ticket_folder = ticket_folder
+        self._specs = Kept(16, self._load_spec)
+        self._targets = Kept(4, self._load_targets)
+        self._clients: dict[str, ServiceClient] = {}
+        self._accounts: dict[str, dict[str, str]] = {}
+
+    async def _load_spec(self, digest: str) -> CampaignSpec:
+        return CampaignSpec.model_validate(await self.archive.get_json(digest)).scaled()
+
+    async def _load_targets(self, digest: str) -> list[Target]:
+        return TARGETS.validate_python(await self.archive.get_json(digest))
+
+    async def spec(self, digest: str) -> CampaignSpec:
+        """A campaign's specification, its durations scaled."""
+        return await self._specs.get(digest)
+
+    async def targets(self, digest: str) -> list[Target]:
+        """A campaign's frozen list."""
+        return await self._targets.get(digest)
+
+    async def service(self, spec_digest: str, zone: Zone) -> ServiceClient:
+        """The client whose credential is for the zone's account."""
+        spec = await self.spec(spec_digest)
+        wildcard: CredentialSpec | None = None
+        for credential in spec.service.credentials:
+            if not credential.accounts:
+                wildcard = wildcard or credential
+            elif zone.account in credential.accounts or await self._named(spec_digest, credential, zone.account):
+                return self.client(spec_digest, spec, credential)
+        return self.client(spec_digest, spec, wildcard or spec.service.credentials[0])
+
+    async def _named(self, spec_digest: str, credential: CredentialSpec, account: str) -> bool:
+        """Whether the credential names the account by its name rather than by its identifier."""
+        if all(len(name) == 32 for name in credential.accounts):
+            return False
+        key = f"{spec_digest}/{credential.accounts[0]}"
+        if key not in self._accounts:
+            client = self.client(spec_digest, await self.spec(spec_digest), credential)
+            self._accounts[key] = {item.id: item.name for item in await client.accounts()}
+        return self._accounts[key].get(account) in credential.accounts
+
+    def client(self, spec_digest: str, spec: CampaignSpec, credential: CredentialSpec) -> ServiceClient:
+        """The client of one credential. Raises SecretUnresolved where its reference leads nowhere."""
+        key = f"{spec_digest}/{spec.service.credentials.index(credential)}"
+        if key not in self._clients:
+            self._clients[key] = ServiceClient(
+                spec.service.base_url,
+                resolved(credential),
+                pacer=self._pacer(credential, spec),
+                proxy=spec.service.proxy,
+                ca_file=spec.service.ca_file,
+                request_limit=spec.service.request_limit,
+            )
+        return self._clients[key]
+
+    async def forget(self, client: ServiceClient) -> None:
+        """Drop a client whose credential was refused, so that its reference is resolved anew (a rotated token)."""
+        self._clients = {key: kept for key, kept in self._clients.items() if kept is not client}
+
+    def tickets(self, spec: CampaignSpec) -> TicketSystem:
+        """The ticket system of a campaign; a folder beside the archive where the campaign names none."""
+        return ticket_system(spec.tickets, self._ticket_folder)
+
+    async def close(self) -> None:
+        """Close every connection to the service."""
+        for client in self._clients.values():
+            await client.aclose()
+        self._clients.clear()
+
+
+def resolved(credential: CredentialSpec) -> Credential:
+    """The credential with its secret, resolved here and now."""
+    if credential.token is not None:
+        return Credential(token=SecretRef(credential.token).resolve())
+    assert credential.key is not None and credential.email is not None
+    return Credential(key=SecretRef(credential.key).resolve(), email=credential.email)

@@ -1,0 +1,35 @@
+"""Telling a campaign what a zone has to say."""
+
+from __future__ import annotations
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.connections import Connections
+from edgeshift.messages import Announce
+
+
+class ReportActivities:
+    """Signals from a zone to its campaign."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="tell_campaign")
+    async def tell(self, announce: Announce) -> None:
+        """Send a report. Raises CampaignGone where no campaign of this name is open; all else is tried again."""
+        await tell_campaign(self._connections, announce)
+
+
+async def tell_campaign(connections: Connections, announce: Announce) -> None:
+    """Send a zone's report to its campaign, to whichever run of it is open."""
+    handle = connections.temporal.get_workflow_handle(announce.campaign)
+    try:
+        await handle.signal("zone_report", announce.report)
+    except RPCError as failure:
+        if failure.status is RPCStatusCode.NOT_FOUND:
+            raise ApplicationError(
+                f"no open campaign {announce.campaign}", type="CampaignGone", non_retryable=True
+            ) from None
+        raise

@@ -1,0 +1,258 @@
+"""Reading a zone for its WAF migration, and verifying what became of it (docs/service.md §3.2, §4.3)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from temporalio import activity
+
+from activities.boundary import named_failures
+from activities.connections import Connections
+from activities.reports import tell_campaign
+from edgeshift.areas import waf
+from edgeshift.areas.digests import canonical_bytes, digest, fingerprint
+from edgeshift.areas.waf_aftercare import aftercare
+from edgeshift.areas.waf_evidence import Evidence
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.fleet import Zone
+from edgeshift.messages import (
+    Announce,
+    Prepare,
+    Prepared,
+    ReportKind,
+    Step,
+    Verification,
+    Verify,
+    ZoneReport,
+    ZoneStart,
+)
+from edgeshift.service_api import NotUnderstood, ServiceClient, ServiceError
+
+
+class WafActivities:
+    """Readings of one zone."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="prepare_waf_zone")
+    @named_failures
+    async def prepare(self, message: Prepare) -> Prepared:
+        """Read every setting, archive it and read it back, and make the proposal."""
+        start = message.start
+        zone = start.target.zone
+        spec = await self._connections.spec(start.spec)
+        client = await self._connections.service(start.spec, zone)
+        reading = await read_zone(client, zone)
+        assessment = waf.assess(reading)
+        snapshot = await self._archive_snapshot(zone, reading)
+        prepared = Prepared(
+            verdict=assessment.verdict,
+            causes=assessment.causes,
+            reasons=assessment.reasons,
+            snapshot=snapshot,
+        )
+        if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
+            prepared = await self._propose(prepared, zone, spec, reading, assessment)
+        elif waf.Cause.URI_OVERRIDES in assessment.causes and start.policy.delete_overrides:
+            prepared = await self._propose_deletion(prepared, zone, reading)
+        if prepared.digest and message.announce:
+            await tell_campaign(self._connections, Announce(campaign=start.campaign, report=_awaiting(message, prepared)))
+        return prepared
+
+    async def _archive_snapshot(self, zone: Zone, reading: waf.Reading) -> str:
+        archive = self._connections.archive
+        document = {"zone": zone.model_dump(mode="json"), "reading": reading.model_dump(mode="json")}
+        found = await archive.put_json(document, verify=True)
+        record = {"taken_at": self._connections.now().isoformat()}
+        await archive.create_once(f"snapshot/{zone.id}/waf/{found}", canonical_bytes(record))
+        return found
+
+    async def _propose(
+        self, prepared: Prepared, zone: Zone, spec: CampaignSpec, reading: waf.Reading, assessment: waf.Assessment
+    ) -> Prepared:
+        proposal = waf.propose(reading, spec.adjustments)
+        if waf.is_log_only(proposal.body):
+            return blocked(prepared, waf.Cause.LOG_ONLY, "its configuration would only log, and such a body is never committed")
+        stored = await self._connections.archive.put_json(
+            {
+                "body": proposal.body,
+                "additions": list(proposal.additions),
+                "losses": list(assessment.losses),
+                "warnings": list(assessment.warnings),
+            },
+            verify=True,
+        )
+        runs = waf.same_rules(reading.entry_point, proposal.body)
+        shadowed = waf.same_rules(reading.entry_point, waf.shadow(proposal.body))
+        return prepared.model_copy(
+            update={
+                "digest": digest(proposal.body),
+                "fingerprint": fingerprint(proposal.body, zone),
+                "proposal": stored,
+                "config": configuration_digest(reading.config),
+                "matches_entry_point": runs,
+                "comparable": runs or shadowed,
+            }
+        )
+
+    async def _propose_deletion(self, prepared: Prepared, zone: Zone, reading: waf.Reading) -> Prepared:
+        body = deletion_body(reading.overrides)
+        stored = await self._connections.archive.put_json({"body": body, "additions": [], "losses": [], "warnings": []})
+        return prepared.model_copy(
+            update={
+                "step": Step.DELETE_OVERRIDES,
+                "digest": digest(body),
+                "fingerprint": fingerprint(body, zone),
+                "proposal": stored,
+            }
+        )
+
+    @activity.defn(name="verify_waf_zone")
+    @named_failures
+    async def verify(self, message: Verify) -> Verification:
+        """Poll the status until the change shows, or until it can no longer be expected. Heartbeats at each poll."""
+        start = message.start
+        client = await self._connections.service(start.spec, start.target.zone)
+        body = (await self._connections.archive.get_json(message.proposal))["body"]
+        began = time.monotonic()
+        pause = start.policy.poll.total_seconds()
+        state, trouble = "", ""
+        while True:
+            activity.heartbeat(state)
+            try:
+                status = (await client.waf_status(start.target.zone.id, urgent=True)).raw
+                state, trouble = str(status.get("migration_state", "")), ""
+                if message.mode is waf.Mode.VALIDATION and (waf.in_validation(status) or waf.is_migrated(status)):
+                    return Verification(reached=waf.in_validation(status), reason=f"the status shows {state}")
+                if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
+                    if found := await self._read_back(client, message, body):
+                        return found
+                    trouble = "the stored rules do not show yet"
+            except ServiceError as failure:
+                trouble = str(failure)[:150]
+            if time.monotonic() - began > message.limit.total_seconds():
+                break
+            await asyncio.sleep(pause)
+        if trouble:
+            return Verification(reached=False, reason=f"the status could not be read to the end: {trouble}")
+        return Verification(
+            reached=False, unchanged=True, reason=f"the status stayed {state!r} for as long as a migration may take"
+        )
+
+    async def _read_back(self, client: ServiceClient, message: Verify, body: dict[str, Any]) -> Verification | None:
+        """The stored rules against the signed body. A difference is believed when it stays over a second reading."""
+        zone = message.start.target.zone
+        for _ in range(3):
+            stored = await client.entry_point(zone.id, urgent=True)
+            if stored is not None and waf.same_rules(stored.raw, body):
+                return Verification(reached=True, reason="migrated", record=await self._record(message, body))
+            activity.heartbeat("reading back")
+            await asyncio.sleep(max(0.5, message.start.policy.poll.total_seconds()))
+        if stored is None:
+            return None
+        return Verification(reached=True, reason="migrated, but the stored rules differ from the signed body")
+
+    async def _record(self, message: Verify, body: dict[str, Any]) -> str:
+        archive, zone = self._connections.archive, message.start.target.zone
+        proposal = await archive.get_json(message.proposal)
+        evidence = Evidence.model_validate(await archive.get_json(message.evidence)) if message.evidence else None
+        return await archive.put_json(
+            {
+                "zone": zone.model_dump(mode="json"),
+                "campaign": message.start.campaign,
+                "digest": message.digest,
+                "snapshot": message.snapshot,
+                "proposal": message.proposal,
+                "evidence": message.evidence,
+                "aftercare": aftercare(zone, body, tuple(proposal["losses"]), evidence).model_dump(mode="json"),
+            },
+            verify=True,
+        )
+
+
+async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
+    """Everything readable of a zone that matters to the migration. A migrated zone has no legacy settings any more."""
+    async with asyncio.TaskGroup() as group:
+        checking = group.create_task(client.waf_check(zone.id))
+        asking = group.create_task(client.waf_status(zone.id))
+    check, status = checking.result().raw, asking.result().raw
+    if waf.is_migrated(status):
+        stored = await client.entry_point(zone.id)
+        return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
+    async with asyncio.TaskGroup() as group:
+        rules = group.create_task(client.firewall_rules(zone.id))
+        overrides = group.create_task(client.waf_overrides(zone.id))
+        pages = group.create_task(client.page_rules(zone.id))
+        setting = group.create_task(client.waf_setting(zone.id))
+        entry = group.create_task(client.entry_point(zone.id))
+        packages = group.create_task(_packages(client, zone))
+    found, changed_groups = packages.result()
+    entry_point = entry.result()
+    reading = waf.Reading(
+        check=check,
+        status=status,
+        firewall_rules=[rule.raw for rule in rules.result()],
+        overrides=[override.raw for override in overrides.result()],
+        page_rules=[rule.raw for rule in pages.result()],
+        packages=found,
+        changed_groups=changed_groups[0],
+        changed_rules=changed_groups[1],
+        waf_setting=setting.result().raw,
+        entry_point=entry_point.raw if entry_point else None,
+    )
+    if waf.assess(reading).verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
+        config = await read_configuration(client, zone)
+        reading = reading.model_copy(update={"config": config})
+    return reading
+
+
+async def read_configuration(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> dict[str, Any]:
+    """The new WAF configuration of a zone. Raises NotUnderstood where it could not be sent back as it is."""
+    config = (await client.waf_config(zone.id, urgent=urgent)).raw
+    if reason := waf.unsound(config):
+        raise NotUnderstood(f"waf.config of {zone.name}: {reason}", call="waf.config")
+    return config
+
+
+def configuration_digest(config: dict[str, Any] | None) -> str:
+    """The digest of a returned configuration alone, before adjustments and additions."""
+    return digest(config) if config is not None else ""
+
+
+def deletion_body(overrides: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is signed when overrides are to be deleted: each of them, as it was read."""
+    ordered = sorted(overrides, key=lambda item: str(item.get("id")))
+    return {"name": "delete_overrides", "rules": [{"action": "delete_override", "override": item} for item in ordered]}
+
+
+def blocked(prepared: Prepared, cause: waf.Cause, reason: str) -> Prepared:
+    """The zone cannot go on, for a reason that the proposal itself shows."""
+    return prepared.model_copy(update={"verdict": waf.Verdict.BLOCKED, "causes": (cause,), "reasons": (reason,)})
+
+
+async def _packages(client: ServiceClient, zone: Zone) -> tuple[list[dict[str, Any]], tuple[int, int]]:
+    packages = await client.waf_packages(zone.id)
+    groups = [group.raw for package in packages for group in await client.waf_groups(zone.id, package.id)]
+    changed = [group for group in groups if group.get("modified_rules_count")]
+    rules = sum(int(group.get("modified_rules_count") or 0) for group in groups)
+    return [package.raw for package in packages], (len(changed), rules)
+
+
+def _awaiting(message: Prepare, prepared: Prepared) -> ZoneReport:
+    start: ZoneStart = message.start
+    return ZoneReport(
+        campaign_run=start.campaign_run,
+        index=start.index,
+        attempt=start.attempt,
+        sequence=message.sequence,
+        kind=ReportKind.AWAITING,
+        settles=message.settles,
+        step=prepared.step,
+        digest=prepared.digest,
+        fingerprint=prepared.fingerprint,
+        joins=message.joins,
+    )
+

@@ -1,0 +1,212 @@
+"""A campaign's work on batches of zones: starting them, telling them things, and looking at silent ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from temporalio import activity
+from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.boundary import named_failures
+from activities.connections import Connections
+from edgeshift.areas import AREAS
+from edgeshift.areas.waf import is_migrated
+from edgeshift.fleet import Target, ZoneOutcome, zone_migration_id
+from edgeshift.messages import (
+    TASK_QUEUE,
+    DescribedZones,
+    DescribeZones,
+    Exclusion,
+    Expire,
+    SilentZone,
+    StartedZones,
+    StartZones,
+    TellZones,
+    ToldZones,
+    ZoneResult,
+    ZoneStart,
+)
+from edgeshift.temporal import CAMPAIGN, PHASE, PLAN, WAVE
+
+Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
+
+PER_SECOND = 100
+"""Signals of one fan-out a second, at most."""
+
+
+class ZoneActivities:
+    """Batches over the zones of a campaign. Each heartbeats the position it has reached and goes on from there."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="start_zones")
+    @named_failures
+    async def start(self, batch: StartZones) -> StartedZones:
+        """Start a batch. The workflow id is the lock: whoever holds a zone already is named."""
+        targets = await self._connections.targets(batch.start.targets)
+        done, excluded = _progress(StartedZones)
+        excluded_so_far = list(excluded.excluded)
+        for place in range(done, len(batch.indexes)):
+            if exclusion := await self._start_one(batch, place, targets[batch.indexes[place]]):
+                excluded_so_far.append(exclusion)
+            activity.heartbeat(place + 1, StartedZones(excluded=tuple(excluded_so_far)))
+        return StartedZones(excluded=tuple(excluded_so_far))
+
+    async def _start_one(self, batch: StartZones, place: int, target: Target) -> Exclusion | None:
+        start = batch.start
+        index = batch.indexes[place]
+        zone = target.zone
+        identifier = zone_migration_id(zone.id, start.area)
+        message = ZoneStart(
+            campaign=batch.campaign,
+            campaign_run=batch.campaign_run,
+            index=index,
+            attempt=batch.attempts[place],
+            target=target,
+            area=start.area,
+            spec=start.spec,
+            policy=start.policy,
+            started_by=start.started_by,
+            permit=batch.permits[place],
+        )
+        memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
+        memo |= {"attempt": message.attempt, "wave": target.wave}
+        for _ in range(50):
+            try:
+                await self._connections.temporal.start_workflow(
+                    AREAS[start.area].workflow,
+                    message,
+                    id=identifier,
+                    task_queue=TASK_QUEUE,
+                    id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    task_timeout=start.policy.task_timeout,
+                    memo=memo,
+                    static_summary=zone.name,
+                    static_details=f"{zone.plan.value} zone {zone.id}, campaign {start.name}, wave {target.wave}",
+                    search_attributes=TypedSearchAttributes(
+                        [
+                            CAMPAIGN.pair(start.name),
+                            WAVE.pair(target.wave),
+                            PHASE.pair("assessing"),
+                            PLAN.pair(zone.plan.value),
+                        ]
+                    ),
+                )
+                return None
+            except WorkflowAlreadyStartedError:
+                holder = await self._describe(identifier)
+                if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
+                    continue
+                held: Mapping[str, Any] = await holder.memo()
+                same = (held.get("campaign"), held.get("campaign_run")) == (batch.campaign, batch.campaign_run)
+                if same and held.get("attempt") == message.attempt:
+                    return None
+                if not same:
+                    return Exclusion(index=index, reason=f"already in {held.get('campaign', 'another workflow')}")
+                # Our own previous attempt has said that it is finished and is about to close.
+                await asyncio.sleep(0.2)
+        return Exclusion(index=index, reason="its previous attempt does not close")
+
+    async def _describe(self, identifier: str) -> WorkflowExecutionDescription | None:
+        try:
+            return await self._connections.temporal.get_workflow_handle(identifier).describe()
+        except RPCError as failure:
+            if failure.status is RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+
+    @activity.defn(name="tell_zones")
+    @named_failures
+    async def tell(self, batch: TellZones) -> ToldZones:
+        """Send one signal to each zone of a batch, at most 100 a second. Zones that are not open are named."""
+        targets = await self._connections.targets(batch.targets)
+        done, told = _progress(ToldZones)
+        gone = list(told.gone)
+        for place in range(done, len(batch.indexes)):
+            index = batch.indexes[place]
+            identifier = zone_migration_id(targets[index].zone.id, batch.area)
+            try:
+                handle = self._connections.temporal.get_workflow_handle(identifier)
+                await handle.signal(batch.signal, _message(batch, place))
+            except RPCError as failure:
+                if failure.status is not RPCStatusCode.NOT_FOUND:
+                    raise
+                gone.append(index)
+            activity.heartbeat(place + 1, ToldZones(gone=tuple(gone)))
+            await asyncio.sleep(1 / PER_SECOND)
+        return ToldZones(gone=tuple(gone))
+
+    @activity.defn(name="describe_zones")
+    @named_failures
+    async def describe(self, batch: DescribeZones) -> DescribedZones:
+        """Look at zones that have been silent. One that closed without a word is settled by its own result, or, where
+        somebody terminated it, by reading the service."""
+        targets = await self._connections.targets(batch.targets)
+        done, found = _progress(DescribedZones)
+        closed = list(found.closed)
+        for place in range(done, len(batch.indexes)):
+            if settled := await self._settle(batch, place, targets[batch.indexes[place]]):
+                closed.append(settled)
+            activity.heartbeat(place + 1, DescribedZones(closed=tuple(closed)))
+        return DescribedZones(closed=tuple(closed))
+
+    async def _settle(self, batch: DescribeZones, place: int, target: Target) -> SilentZone | None:
+        index = batch.indexes[place]
+        identifier = zone_migration_id(target.zone.id, batch.area)
+        found = await self._describe(identifier)
+        if found is not None:
+            memo = await found.memo()
+            mine = (memo.get("campaign"), memo.get("campaign_run"), memo.get("attempt")) == (
+                batch.campaign,
+                batch.campaign_run,
+                batch.attempts[place],
+            )
+            if found.status is WorkflowExecutionStatus.RUNNING and mine:
+                return None
+            if found.status is WorkflowExecutionStatus.COMPLETED and mine:
+                result = await self._result(identifier, found.run_id)
+                if result is not None:
+                    return SilentZone(index=index, outcome=result.outcome, reason=result.reason[:120])
+        how = found.status.name.lower() if found is not None and found.status is not None else "not to be found"
+        client = await self._connections.service(batch.spec, target.zone)
+        status = await client.waf_status(target.zone.id)
+        if is_migrated(status.raw):
+            return SilentZone(index=index, outcome=ZoneOutcome.MIGRATED, reason=f"workflow {how}; the service shows it")
+        return SilentZone(
+            index=index,
+            outcome=ZoneOutcome.FAILED,
+            reason=f"workflow {how}; the service shows {str(status.raw.get('migration_state'))[:30]}",
+        )
+
+    async def _result(self, identifier: str, run_id: str) -> ZoneResult | None:
+        handle = self._connections.temporal.get_workflow_handle(identifier, run_id=run_id, result_type=ZoneResult)
+        try:
+            return await handle.result()
+        except WorkflowFailureError:
+            return None
+
+
+def _message(batch: TellZones, place: int) -> object:
+    """The one message of a fan-out for the zone at this place."""
+    if batch.grants:
+        return batch.grants[place]
+    if batch.revokes:
+        return batch.revokes[place]
+    if batch.attempts:
+        return Expire(attempt=batch.attempts[place])
+    return batch.ruling or batch.stop
+
+
+def _progress(kind: type[Progress]) -> tuple[int, Progress]:
+    """Where an earlier attempt of this activity had come to, and what it had found, from its last heartbeat."""
+    details = activity.info().heartbeat_details
+    if len(details) < 2:
+        return 0, kind()
+    return int(details[0]), kind.model_validate(details[1])

@@ -1,0 +1,333 @@
+"""A campaign's memory: one small number per target, as arrays over the index. Pure; the time is passed in.
+
+At 100,000 zones the whole of it, compressed, stays under 256 KB, since it is the input of each continue-as-new.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from enum import IntEnum
+
+from pydantic import BaseModel, Field
+
+from edgeshift.fleet import Wave, ZoneOutcome
+from edgeshift.messages import Book, Permit, ReportKind, Step, ZoneReport
+from edgeshift.sign_off import SignOffPolicy, Tally, tally
+
+MOST_NAMED = 500
+"""How many exclusions are kept by name; the rest are counted."""
+
+
+class Place(IntEnum):
+    """Where a target is, as the campaign knows it. From ``EXCLUDED`` on, places are final."""
+
+    PENDING = 0
+    WORKING = 1
+    WAITING = 2
+    SUPPORT = 3
+    AWAITING = 4
+    AWAITING_SEPARATE = 5
+    READY = 6
+    READY_VALIDATE = 7
+    PERMITTED = 8
+    REJECTING = 9
+    EXPIRING = 10
+    STOPPING = 11
+    EXCLUDED = 16
+    MIGRATED = 17
+    ALREADY_MIGRATED = 18
+    BLOCKED = 19
+    NEEDS_SUPPORT = 20
+    REJECTED = 21
+    ON_HOLD = 22
+    ABORTED = 23
+    FAILED = 24
+    UNKNOWN = 25
+
+
+IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
+"""Places that take a slot of the window: zones that work, not zones that wait for a window or a person."""
+
+OUTCOME_PLACE = {outcome: Place[outcome.name] for outcome in ZoneOutcome}
+
+_REPORTED = {
+    ReportKind.WAITING: Place.WAITING,
+    ReportKind.SUPPORT: Place.SUPPORT,
+}
+
+
+class Shape(BaseModel):
+    """A fingerprint that was seen, and the step that it would be signed for."""
+
+    fingerprint: str
+    step: Step
+
+
+class Packed(BaseModel):
+    """A ledger as text: arrays compressed and in base64."""
+
+    places: str
+    attempts: str
+    sequences: str
+    shapes: str
+    since: str
+    known: list[Shape]
+    book: list[Book]
+    permits: list[Permit]
+    next_permit: int
+    excluded: dict[int, str] = Field(default_factory=dict)
+
+
+class Ledger:
+    """Places, attempts, sequences, shapes and waiting times of ``count`` targets, the book of decisions, the permits.
+
+    ``tick`` is the unit of waiting times; ``epoch`` the campaign's start.
+    """
+
+    def __init__(self, count: int, epoch: datetime, tick: timedelta) -> None:
+        self.count = count
+        self.epoch = epoch
+        self.tick = max(tick, timedelta(milliseconds=1))
+        self.places = bytearray(count)
+        self.attempts = bytearray(count)
+        self.sequences = array("H", bytes(2 * count))
+        self.shapes = array("H", bytes(2 * count))
+        self.since = array("H", bytes(2 * count))
+        self.known: list[Shape] = []
+        self.book: list[Book] = []
+        self.permits: dict[int, Permit] = {}
+        self.next_permit = 1
+        self.excluded: dict[int, str] = {}
+        self.heard: set[int] = set()
+
+    # --- what it knows
+
+    def indexes(self, *places: Place, first: int = 0, end: int | None = None) -> Iterator[int]:
+        """The targets at these places, in order."""
+        wanted = frozenset(places)
+        stop = self.count if end is None else end
+        if len(wanted) == 1:
+            at = self.places.find(next(iter(wanted)), first, stop)
+            while at >= 0:
+                yield at
+                at = self.places.find(next(iter(wanted)), at + 1, stop)
+            return
+        yield from (index for index in range(first, stop) if self.places[index] in wanted)
+
+    def number(self, *places: Place, first: int = 0, end: int | None = None) -> int:
+        """How many targets are at these places."""
+        stop = self.count if end is None else end
+        return sum(self.places.count(place, first, stop) for place in places)
+
+    def tallies(self, first: int = 0, end: int | None = None) -> dict[str, int]:
+        """The number of targets by the lower-case name of their place."""
+        found = Counter(self.places[first : self.count if end is None else end])
+        return {Place(place).name.lower(): number for place, number in sorted(found.items())}
+
+    def finished(self, first: int = 0, end: int | None = None) -> int:
+        """How many targets have a final place."""
+        stop = self.count if end is None else end
+        return sum(self.places.count(place, first, stop) for place in Place if place >= Place.EXCLUDED)
+
+    def is_open(self, index: int) -> bool:
+        """Whether the target has been started and has no outcome yet."""
+        return Place.PENDING < self.places[index] < Place.EXCLUDED
+
+    def shape(self, index: int) -> Shape | None:
+        """The shape that the target last proposed."""
+        number = self.shapes[index]
+        return self.known[number - 1] if number else None
+
+    def decisions(self, index: int, wave: int) -> Book:
+        """What the book says of the target's fingerprint, over all entries that are for its wave."""
+        shape = self.shape(index)
+        found = Book(fingerprint=shape.fingerprint if shape else "", wave=wave)
+        for entry in self.book:
+            if shape and entry.fingerprint == shape.fingerprint and entry.wave in (None, wave):
+                found.decisions.extend(entry.decisions)
+        return found
+
+    # --- what happens to it
+
+    def begin(self, index: int) -> None:
+        """The target is being started: a new attempt."""
+        self.places[index] = Place.WORKING
+        self.attempts[index] = min(255, self.attempts[index] + 1)
+        self.sequences[index] = 0
+        self.shapes[index] = 0
+        self.heard.add(index)
+
+    def again(self, index: int) -> None:
+        """The target is to be started again."""
+        self.places[index] = Place.PENDING
+        self.excluded.pop(index, None)
+
+    def exclude(self, index: int, reason: str) -> None:
+        """The target was not started, and why."""
+        self.places[index] = Place.EXCLUDED
+        if len(self.excluded) < MOST_NAMED:
+            self.excluded[index] = reason[:120]
+        self.settle_all(index)
+
+    def hear(self, report: ZoneReport, now: datetime) -> bool:
+        """Take a zone's word in; whether it changed anything. Words of earlier attempts and duplicates do not count,
+        but what they say of a permit does: a settled permit is settled."""
+        index = report.index
+        if not 0 <= index < self.count or report.attempt != self.attempts[index]:
+            return False
+        settled = report.settles is not None and self.settle(report.settles, index)
+        if report.sequence <= self.sequences[index] or self.places[index] >= Place.EXCLUDED:
+            return settled
+        self.sequences[index] = min(65535, report.sequence)
+        self.heard.add(index)
+        if report.kind is ReportKind.FINISHED:
+            self.finish(index, report.outcome or ZoneOutcome.UNKNOWN)
+        elif self.places[index] == Place.STOPPING:
+            pass
+        elif report.kind is ReportKind.AWAITING:
+            self._propose(index, report, now)
+            self.places[index] = Place.AWAITING if report.joins else Place.AWAITING_SEPARATE
+        elif report.kind is ReportKind.READY:
+            if report.fingerprint:
+                self._propose(index, report, now)
+            self.places[index] = Place.READY_VALIDATE if report.step is Step.VALIDATE else Place.READY
+        elif report.kind in _REPORTED:
+            self.places[index] = _REPORTED[report.kind]
+        elif report.unused and self.places[index] == Place.PERMITTED:
+            self.places[index] = Place.READY_VALIDATE if report.step is Step.VALIDATE else Place.READY
+        return True
+
+    def finish(self, index: int, outcome: ZoneOutcome) -> None:
+        """The target has an outcome."""
+        self.places[index] = OUTCOME_PLACE[outcome]
+        self.settle_all(index)
+
+    def _propose(self, index: int, report: ZoneReport, now: datetime) -> None:
+        shape = Shape(fingerprint=report.fingerprint, step=report.step or Step.COMMIT)
+        if shape not in self.known:
+            if len(self.known) >= 65_000:
+                return
+            self.known.append(shape)
+        self.shapes[index] = self.known.index(shape) + 1
+        self.since[index] = min(65535, int((now - self.epoch) / self.tick))
+
+    def overdue(self, now: datetime, after: timedelta) -> list[int]:
+        """The targets that have waited for a sign-off at least this long."""
+        limit = int((now - self.epoch - after) / self.tick)
+        waiting = self.indexes(Place.AWAITING, Place.AWAITING_SEPARATE)
+        return [index for index in waiting if self.since[index] < limit] if limit > 0 else []
+
+    def apply_book(self, indexes: Iterable[int], waves: WaveIndex, policy: SignOffPolicy, by: str, now: datetime) -> None:
+        """Let the book's decisions count for those of the targets that wait for them."""
+        verdicts: dict[tuple[int, int], Tally] = {}
+        for index in indexes:
+            if self.places[index] not in (Place.AWAITING, Place.AWAITING_SEPARATE):
+                continue
+            key = (self.shapes[index], waves.of(index))
+            if key not in verdicts:
+                book = self.decisions(index, key[1])
+                verdicts[key] = tally(book.decisions, frozenset({book.fingerprint}), policy, by, now)
+            if verdicts[key] is Tally.REJECTED:
+                self.places[index] = Place.REJECTING
+            elif verdicts[key] is Tally.APPROVED and self.places[index] == Place.AWAITING:
+                self.places[index] = Place.READY
+
+    # --- permits
+
+    def permit(self, index: int, step: Step, prefix: str, expires_at: datetime) -> Permit:
+        """A new permit for a step of the target."""
+        number = self.next_permit
+        self.next_permit += 1
+        permit = Permit(number=number, name=f"{prefix}-{number}", index=index, step=step, expires_at=expires_at)
+        self.permits[number] = permit
+        return permit
+
+    def settle(self, number: int, index: int) -> bool:
+        """The permit is used up or given back. Only its holder's word counts."""
+        found = self.permits.get(number)
+        if found is None or found.index != index:
+            return False
+        del self.permits[number]
+        return True
+
+    def settle_all(self, index: int) -> None:
+        """Whatever permits the target holds are settled."""
+        for number in [number for number, permit in self.permits.items() if permit.index == index]:
+            del self.permits[number]
+
+    def outstanding(self, now: datetime, after: timedelta) -> list[Permit]:
+        """Permits under which something may still be sent: not settled, and not past their expiry by ``after``."""
+        return [permit for permit in self.permits.values() if now < permit.expires_at + after]
+
+    # --- carrying it on
+
+    def packed(self) -> Packed:
+        """The ledger as a model that continue-as-new carries."""
+        return Packed(
+            places=_pack(bytes(self.places)),
+            attempts=_pack(bytes(self.attempts)),
+            sequences=_pack(self.sequences.tobytes()),
+            shapes=_pack(self.shapes.tobytes()),
+            since=_pack(self.since.tobytes()),
+            known=self.known,
+            book=self.book,
+            permits=list(self.permits.values()),
+            next_permit=self.next_permit,
+            excluded=self.excluded,
+        )
+
+    def unpack(self, packed: Packed) -> None:
+        """Take over what ``packed`` carries."""
+        self.places = bytearray(_unpack(packed.places))
+        self.attempts = bytearray(_unpack(packed.attempts))
+        self.sequences = array("H", _unpack(packed.sequences))
+        self.shapes = array("H", _unpack(packed.shapes))
+        self.since = array("H", _unpack(packed.since))
+        self.known = packed.known
+        self.book = packed.book
+        self.permits = {permit.number: permit for permit in packed.permits}
+        self.next_permit = packed.next_permit
+        self.excluded = packed.excluded
+
+
+class WaveIndex:
+    """Which wave an index is in."""
+
+    def __init__(self, waves: tuple[Wave, ...]) -> None:
+        self.waves = waves
+
+    def of(self, index: int) -> int:
+        """The number of the wave that holds ``index``."""
+        return next(wave.number for wave in self.waves if wave.first <= index < wave.end)
+
+
+def pack_bits(indexes: Iterable[int], count: int) -> str:
+    """A set of indexes as a compressed bitmap in base64."""
+    bits = bytearray((count + 7) // 8)
+    for index in indexes:
+        bits[index >> 3] |= 1 << (index & 7)
+    return _pack(bytes(bits))
+
+
+class Bits:
+    """A packed set of indexes, to be asked."""
+
+    def __init__(self, packed: str) -> None:
+        self._bits = _unpack(packed) if packed else b""
+
+    def __contains__(self, index: int) -> bool:
+        place = index >> 3
+        return place < len(self._bits) and bool(self._bits[place] & (1 << (index & 7)))
+
+
+def _pack(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 9)).decode()
+
+
+def _unpack(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text))

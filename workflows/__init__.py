@@ -1,0 +1,1 @@
+"""The workflows: campaign, zone, assessment and quota. Deterministic, no I/O."""

@@ -1,0 +1,109 @@
+"""Time-outs and retry policies of the activities, in one place. Every activity names what is never retried."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from temporalio.common import RetryPolicy
+
+from edgeshift.messages import Change, Step, Verify, ZonePolicy
+
+PERMANENT = ["InvalidCredential", "Forbidden", "NotFound", "SecretUnresolved", "ArchiveCorrupt", "BadInput"]
+"""Failures that trying again cannot mend; the boundary of each activity names its failures by these types."""
+
+SEND_WINDOW = timedelta(seconds=30)
+"""How long the fenced activity may take before it sends: waiting for a slot, the fresh reading, the intent."""
+
+LOOK = timedelta(seconds=60)
+"""How long the fenced activity looks for the effect of a validation that the service has answered."""
+
+MARGIN = timedelta(seconds=15)
+
+READS = RetryPolicy(
+    initial_interval=timedelta(milliseconds=500),
+    backoff_coefficient=2.0,
+    maximum_interval=timedelta(minutes=1),
+    non_retryable_error_types=PERMANENT,
+)
+
+FOREVER = RetryPolicy(
+    initial_interval=timedelta(milliseconds=200),
+    backoff_coefficient=2.0,
+    maximum_interval=timedelta(minutes=1),
+    non_retryable_error_types=["CampaignGone"],
+)
+
+ONCE = RetryPolicy(maximum_attempts=1)
+
+
+def reading(policy: ZonePolicy) -> dict[str, Any]:
+    """A zone's readings: local, tried again for as long as the policy's patience lasts.
+
+    A backoff past ``local_retry_threshold`` becomes a timer, so that a long outage does not hold a workflow task.
+    """
+    return {
+        "schedule_to_close_timeout": policy.patience,
+        "start_to_close_timeout": timedelta(minutes=5),
+        "retry_policy": READS,
+        "local_retry_threshold": timedelta(seconds=5),
+    }
+
+
+def telling() -> dict[str, Any]:
+    """A word to the campaign: local, without end on every error but that the campaign is gone."""
+    return {
+        "start_to_close_timeout": timedelta(seconds=20),
+        "retry_policy": FOREVER,
+        "local_retry_threshold": timedelta(seconds=5),
+    }
+
+
+def changing(change: Change, left: timedelta) -> dict[str, Any]:
+    """The fenced activity: one attempt, no heartbeat time-out, and no start once the permit has run out.
+
+    ``left``: what is left of the permit.
+    """
+    look = LOOK if change.step is Step.VALIDATE else timedelta(0)
+    return {
+        "schedule_to_start_timeout": max(left, timedelta(milliseconds=1)),
+        "start_to_close_timeout": change.window + change.start.policy.request_limit + look + MARGIN,
+        "retry_policy": ONCE,
+    }
+
+
+def verifying(verify: Verify) -> dict[str, Any]:
+    """Polling the status: remote, with heartbeats, tried again until its limit has surely passed."""
+    return {
+        "start_to_close_timeout": verify.limit + timedelta(minutes=5),
+        "schedule_to_close_timeout": verify.limit * 2 + timedelta(minutes=30) + verify.start.policy.patience,
+        "heartbeat_timeout": timedelta(seconds=60),
+        "retry_policy": READS,
+    }
+
+
+def spreading() -> dict[str, Any]:
+    """A campaign's work on a batch of zones: remote, with a heartbeat cursor, tried again without end."""
+    return {
+        "start_to_close_timeout": timedelta(minutes=10),
+        "heartbeat_timeout": timedelta(seconds=60),
+        "retry_policy": RetryPolicy(
+            initial_interval=timedelta(milliseconds=200),
+            maximum_interval=timedelta(seconds=30),
+            non_retryable_error_types=["SecretUnresolved", "ArchiveCorrupt"],
+        ),
+    }
+
+
+def resolving() -> dict[str, Any]:
+    """Listing and assessing targets for a person who waits: remote, with heartbeats, tried again for a while."""
+    return {
+        "start_to_close_timeout": timedelta(hours=6),
+        "heartbeat_timeout": timedelta(minutes=2),
+        "retry_policy": RetryPolicy(
+            initial_interval=timedelta(milliseconds=500),
+            maximum_interval=timedelta(seconds=10),
+            maximum_attempts=8,
+            non_retryable_error_types=PERMANENT,
+        ),
+    }
