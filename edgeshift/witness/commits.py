@@ -137,8 +137,14 @@ def validated(seen: WitnessInput) -> RuleCheck:
         witness="journal",
         checked=len(sent),
         violations=[
-            f"{seen.name(r.zone)}: validation was sent to a zone of plan {r.plan} (request {r.seq})"
+            f"{seen.name(r.zone)}: validation was sent to a zone of plan {plan} (request {r.seq})"
             for r in sent
-            if r.plan != "enterprise"
+            if (plan := _plan(seen, r)) != "enterprise"
         ],
     )
+
+
+def _plan(seen: WitnessInput, request: Request) -> str:
+    """The zone's plan when the request came; a request that was turned away at the door does not say it."""
+    at_service = seen.zone.get(request.zone or "")
+    return request.plan or (at_service.plan if at_service else "unknown")

@@ -142,4 +142,4 @@ def landed(requests: list[Request]) -> datetime:
 
 def _shows_migrated(request: Request) -> bool:
     state = request.state_after or request.state_before or {}
-    return state.get("old_waf_status") == "disabled" and state.get("new_waf_status") == "enabled"
+    return request.status == 200 and state.get("visible_state") == "complete"

@@ -135,6 +135,7 @@ class CampaignFacts(Seen):
     required: int = 1
     valid_for: timedelta | None = None
     resend_unchanged: int = 0
+    aborted: bool = False
     migration_limit: timedelta = timedelta(hours=1)
 
 

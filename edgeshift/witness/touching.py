@@ -52,7 +52,7 @@ def _causes(requests: list[Request]) -> frozenset[str]:
     for request in requests:
         state = request.state_before or {}
         read = request.call == "firewall.rules.list" and request.status == 200
-        if read and state.get("old_waf_status") == "enabled":
+        if read and state.get("migration_state") in ("start", "validation"):
             found |= request.over_the_limits
     return frozenset(found)
 

@@ -29,8 +29,8 @@ from edgeshift.witness.seen import (
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PRO, ENTERPRISE, BIG = "a" * 32, "b" * 32, "c" * 32
 HOLDS = frozenset({"check", "status", "firewall_rules", "page_rules", "overrides"})
-BEFORE = {"migration_state": "start", "old_waf_status": "enabled", "new_waf_status": "disabled"}
-AFTER = {"migration_state": "complete", "old_waf_status": "disabled", "new_waf_status": "enabled"}
+BEFORE = {"migration_state": "start", "visible_state": "start"}
+AFTER = {"migration_state": "complete", "visible_state": "complete"}
 
 
 def at(seconds: float) -> datetime:
@@ -403,7 +403,7 @@ def test_the_witness_and_the_rules_agree_on_digests(name: str, text: str) -> Non
     sent = {
         "name": "default",
         "rules": [
-            {"id": "1", "ref": "r", "action": "skip", "expression": filled, "action_parameters": {"id": "x"}},
+            {"id": "1", "action": "skip", "expression": filled, "action_parameters": {"id": "x"}},
         ],
     }
     zone = Zone(id=PRO, name=name, account="d" * 32, plan=Plan.PRO)

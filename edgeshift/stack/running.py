@@ -1,0 +1,210 @@
+"""Running the embedded stack: Temporal, then the simulator, then the workers; ended in the opposite order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import quote
+
+from edgeshift.embedded import embedded_temporal
+from edgeshift.fetching import Progress, print_progress
+from edgeshift.simulator.fleet_file import Fleet, dump_fleet, load_fleet
+from edgeshift.stack.children import Child
+from edgeshift.stack.places import Places, StackError, StackFile
+from edgeshift.witness.control import Control, ControlError
+
+HISTORY = timedelta(days=90)
+"""How long Temporal keeps the histories of what has ended."""
+
+READY_WITHIN = 60.0
+RESTART_AFTER = 1.0
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Stack:
+    """A running stack. ``ui``: of Temporal's web pages. ``service``: the simulator's base URL."""
+
+    places: Places
+    address: str
+    namespace: str
+    ui: str | None
+    service: str
+    control: Control
+    fleet: Fleet
+    time_scale: float
+    simulator: Child
+    workers: list[Child] = field(default_factory=list)
+
+    @property
+    def archive(self) -> str:
+        """The URL of the archive."""
+        return self.places.archive.as_uri()
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """Every secret of the fleet by the label of its credential."""
+        return {credential.label: credential.value for credential in self.fleet.credentials}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which other commands and workers find this stack."""
+        return {
+            "EDGESHIFT_TEMPORAL_ADDRESS": self.address,
+            "EDGESHIFT_TEMPORAL_NAMESPACE": self.namespace,
+            "EDGESHIFT_ARCHIVE_URL": self.archive,
+        }
+
+
+@asynccontextmanager
+async def stack(
+    folder: Path,
+    *,
+    fleet: Fleet | None = None,
+    time_scale: float = 1.0,
+    workers: int = 1,
+    say: Say = lambda text: None,
+    progress: Progress = print_progress,
+) -> AsyncIterator[Stack]:
+    """Run the stack of ``folder`` until the block is left.
+
+    ``fleet`` is needed the first time; afterwards the folder has its own, and its state goes on where it was.
+    ``say`` hears what is being done, ``progress`` how the Temporal CLI is got if there is none yet.
+    Raises StackError; of another stack in the folder, a port that is taken, a part that does not start.
+    """
+    places = Places(folder)
+    places.make()
+    async with AsyncExitStack() as running:
+        running.enter_context(places.held())
+        fleet = _kept_fleet(places, fleet)
+        _keep_credentials(places, fleet)
+        ports = places.ports()
+        say("starting Temporal")
+        temporal = await running.enter_async_context(
+            embedded_temporal(
+                places.temporal, port=ports.temporal, ui_port=ports.ui, retention=HISTORY, progress=progress
+            )
+        )
+        say("starting the simulator")
+        command = [sys.executable, "-m", "edgeshift.simulator", "--fleet", str(places.fleet)]
+        command += ["--listen", f"127.0.0.1:{ports.simulator}", "--data", str(places.simulator)]
+        simulator = Child("simulator", [*command, "--time-scale", f"{time_scale:g}"], places.logs, {})
+        found = Stack(
+            places=places,
+            address=temporal.address,
+            namespace=temporal.namespace,
+            ui=temporal.ui_url,
+            service=f"http://127.0.0.1:{ports.simulator}/client/v4",
+            control=Control(f"http://127.0.0.1:{ports.simulator}/_simulator"),
+            fleet=fleet,
+            time_scale=time_scale,
+            simulator=simulator,
+        )
+        await simulator.start()
+        running.push_async_callback(simulator.stop)
+        await _until_ready(simulator, found.control)
+        say(f"starting {workers} worker{'s' if workers != 1 else ''}")
+        for number in range(1, workers + 1):
+            worker = Child(
+                f"worker-{number}",
+                [sys.executable, "-m", "edgeshift.cli.main", "worker"],
+                places.logs,
+                found.environment,
+            )
+            await worker.start()
+            running.push_async_callback(worker.stop)
+            found.workers.append(worker)
+        keepers = [asyncio.create_task(_keep_running(child, say)) for child in [simulator, *found.workers]]
+        running.push_async_callback(_end, keepers)
+        _tell_others(found)
+        running.callback(places.stack_file.unlink, missing_ok=True)
+        yield found
+
+
+async def _keep_running(child: Child, say: Say) -> None:
+    """Start a child again whenever it has ended by itself: nothing is lost by that, so nothing is given
+    up.
+    """
+    while True:
+        code = await child.wait()
+        say(f"{child.name} ended with {code}; starting it again (its log: {child.log})")
+        await asyncio.sleep(RESTART_AFTER)
+        await child.start()
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _until_ready(simulator: Child, control: Control) -> None:
+    limit = asyncio.get_running_loop().time() + READY_WITHIN
+    while True:
+        with contextlib.suppress(ControlError):
+            await control.get("health")
+            return
+        if simulator.ended is not None or asyncio.get_running_loop().time() > limit:
+            raise StackError(
+                f"the simulator did not start; {simulator.log} ends with:\n{simulator.last_words()}"
+            )
+        await asyncio.sleep(0.1)
+
+
+def _kept_fleet(places: Places, fleet: Fleet | None) -> Fleet:
+    """The folder's fleet; kept there the first time. Raises StackError for none, or for another one."""
+    if not places.fleet.exists():
+        if fleet is None:
+            raise StackError(f"{places.folder} has no fleet yet; give one with --fleet FILE or --zones N")
+        dump_fleet(fleet, places.fleet)
+        places.fleet.chmod(0o600)
+        return load_fleet(places.fleet)
+    kept = load_fleet(places.fleet)
+    if fleet is not None and kept != fleet:
+        raise StackError(
+            f"{places.folder} has another fleet, of {len(kept.zones)} zones;"
+            " leave --fleet and --zones out to go on with it, or name another --folder"
+        )
+    return kept
+
+
+def credential_file(places: Places, label: str) -> Path:
+    """Where the secret of a credential lies."""
+    return places.credentials / quote(label, safe="@+ ")
+
+
+def _keep_credentials(places: Places, fleet: Fleet) -> None:
+    """A file a credential, for this user alone, so that a campaign file can refer to it."""
+    for credential in fleet.credentials:
+        path = credential_file(places, credential.label)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(credential.value)
+
+
+def _tell_others(found: Stack) -> None:
+    """Write the file by which other commands in this folder find the stack."""
+    places = found.places
+    places.stack_file.write_text(
+        StackFile(
+            pid=os.getpid(),
+            address=found.address,
+            namespace=found.namespace,
+            ui=found.ui,
+            service=found.service,
+            control=found.control.url,
+            archive=found.archive,
+            tickets=str(places.tickets),
+            campaign=str(places.campaign),
+            time_scale=found.time_scale,
+        ).model_dump_json(indent=2)
+        + "\n"
+    )
