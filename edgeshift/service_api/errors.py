@@ -1,0 +1,198 @@
+"""What can go wrong with a call to the service: a named error for each failure (docs/service.md §7).
+
+Every error says what was called, what was answered, and what can have come of it. Its text is short and never
+carries a body, an expression or a secret, so that it may stand in a workflow's history.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+LONGEST_TEXT = 300
+_LONGEST_MESSAGE = 200
+_LONGEST_FULL_MESSAGE = 4096
+
+_SIMPLE = re.compile(r"[\w.:-]{1,64}")
+_QUOTED = re.compile(r"""'([^']*(?:'[^\s',.;:)][^']*)*)'|"([^"]*)"|`([^`]*)`""")
+_INVALID_VALUE = re.compile(r"'(?![\w.:-]{1,64}' is not)(.*)'( is not a valid value)", re.DOTALL)
+_PARSER_SAYS = re.compile(r"(expression is invalid)\b.*", re.IGNORECASE | re.DOTALL)
+_LOOKS_LIKE_EXPRESSION = re.compile(
+    r"""\(*\s*(?:not\s+)?\b[a-z]+(?:\.[a-z0-9_]+)+(?:\[[^\]]*\])*\)*\s*
+        (?:\b(?:eq|ne|lt|le|gt|ge|in|contains|matches|wildcard)\b|[=!~<>]=?|~)
+        \s*(?:\{[^}]*\}|\$\w+|"[^"]*"|'[^']*'|\S+)
+        (?:\s*\)*\s*(?:and|or|xor|&&|\|\|)\s[^,;]*)?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class Outcome(StrEnum):
+    """What can have come of a call that failed (docs/service.md §7)."""
+
+    NOTHING_HAPPENED = "nothing_happened"
+    MAY_HAVE_HAPPENED = "may_have_happened"
+    READ = "read"
+    """The call only reads: there is nothing that could have happened."""
+
+
+def abridged(message: str, secrets: Sequence[str] = ()) -> str:
+    """A message of the service without expressions, quoted bodies or secrets, at most 200 characters.
+
+    Quoted simple words (``'zone'``) stay; anything else in quotes, and whatever reads like a filter
+    expression, becomes an ellipsis.
+    """
+    text = message[:_LONGEST_FULL_MESSAGE]
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    text = _INVALID_VALUE.sub(r"'…'\2", text)
+    text = _PARSER_SAYS.sub(r"\1", text)
+    text = _QUOTED.sub(_simple_or_nothing, text)
+    text = _LOOKS_LIKE_EXPRESSION.sub(" … ", text)
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
+
+
+def _simple_or_nothing(found: re.Match[str]) -> str:
+    inner = next(group for group in found.groups() if group is not None)
+    return (
+        found.group(0)
+        if not inner or _SIMPLE.fullmatch(inner)
+        else f"{found.group(0)[0]}…{found.group(0)[-1]}"
+    )
+
+
+class InvalidIdentifier(ValueError):
+    """An identifier that cannot be one of the service's; nothing was sent."""
+
+
+class Misconfigured(ValueError):
+    """A setting of the client that cannot work, such as a CA file that is not there; nothing was sent."""
+
+
+class ServiceError(Exception):
+    """A call to the service failed.
+
+    ``call``: the name of the call, such as ``waf.check``. ``status``: HTTP's, or None where there was no
+    answer. ``codes``, ``messages``: of the service's error objects, in its order; messages abridged.
+    ``unabridged``: the messages as the service wrote them, for recognising what they are about; they must not
+    be written anywhere. ``ray``: the ``cf-ray`` header. ``outcome``: what can have come of it.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        call: str,
+        method: str,
+        path: str,
+        outcome: Outcome,
+        status: int | None = None,
+        codes: Sequence[int] = (),
+        messages: Sequence[str] = (),
+        ray: str | None = None,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        self.call = call
+        self.method = method
+        self.path = path
+        self.outcome = outcome
+        self.status = status
+        self.codes = tuple(codes)
+        self.unabridged = tuple(message[:_LONGEST_FULL_MESSAGE] for message in messages)
+        self.messages = tuple(abridged(message, secrets) for message in messages)
+        self.ray = ray
+        self.what = abridged(what, secrets)
+        super().__init__(self._text())
+
+    @property
+    def nothing_happened(self) -> bool:
+        """Whether it is proved that the call had no effect."""
+        return self.outcome is not Outcome.MAY_HAVE_HAPPENED
+
+    def _text(self) -> str:
+        parts = [f"{self.call}: {self.what}"]
+        if self.messages:
+            codes = f"[{', '.join(map(str, self.codes))}] " if self.codes else ""
+            parts.append(f"{codes}{'; '.join(self.messages)}")
+        head = ": ".join(parts)
+        tail = f" ({self.method} {self.path}{f', cf-ray {self.ray}' if self.ray else ''})"[:140]
+        room = LONGEST_TEXT - len(tail)
+        return (head if len(head) <= room else head[: room - 1] + "…") + tail
+
+
+class Refused(ServiceError):
+    """A 4xx that has no name of its own below."""
+
+
+class Unauthorized(Refused):
+    """401: the service does not know who calls."""
+
+
+class InvalidCredential(Unauthorized):
+    """The token, key or e-mail is malformed, wrong or no longer active (docs/service.md §5)."""
+
+
+class Forbidden(Refused):
+    """403: the credential lacks a permission, or does not reach this account or zone (docs/service.md §5)."""
+
+
+class NotFound(Refused):
+    """404: there is no such thing."""
+
+
+class Gone(Refused):
+    """410: the endpoint has stopped, as those of the previous WAF do after the migration (docs/service.md
+    §3.2).
+    """
+
+
+class Conflict(Refused):
+    """409: whether something happened is not known."""
+
+
+class RateLimited(Refused):
+    """429: too many requests of this user; nothing happened (docs/service.md §8).
+
+    ``retry_after``: seconds, where the service says so. ``blocked``: whether it says that every call of the
+    user is refused for a while (code 10100).
+    """
+
+    retry_after: float | None = None
+    blocked: bool = False
+
+
+class ServerError(ServiceError):
+    """A 5xx of the service itself."""
+
+
+class GatewayError(ServerError):
+    """502, 503, 504 or 52x: something between the client and the service failed."""
+
+
+class TimedOut(ServiceError):
+    """No answer in time (408 included): the service may be working on the call still."""
+
+
+class ConnectionRefused(ServiceError):
+    """No connection: name, TCP, TLS or the proxy's tunnel failed before anything of the request was written."""
+
+
+class ConnectionLost(ServiceError):
+    """The connection broke after the request may have been written."""
+
+
+class NotUnderstood(ServiceError):
+    """An answer that is not what docs/service.md describes; the text says what was expected."""
+
+
+class Redirected(NotUnderstood):
+    """A 3xx. Redirects are not followed: a credential goes to the configured service alone."""
+
+
+class Unsuccessful(ServiceError):
+    """HTTP says success and the envelope says failure."""
+
+
+class QueryFailed(ServiceError):
+    """The GraphQL endpoint answered 200 with errors (docs/service.md §4.3, observed)."""

@@ -1,0 +1,258 @@
+"""Waiting for one's turn to call the service: slots that a lease gives are spent, never saved up
+(docs/service.md §8).
+
+A pacer is shared by everything in a process that calls with the credentials of one user: activities, pages,
+polls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import math
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from edgeshift.pace import Lane, Lease, PaceTerms, SlotBook, block, lease
+
+__all__ = ["Lane", "Lease", "LocalPacer", "PaceTerms", "Pacer", "SlotPacer", "Unpaced"]
+
+LeaseSource = Callable[[int, Lane], Awaitable[Lease]]
+"""Asks for at most so many slots in a lane. A lease of count 0 says when to ask again."""
+
+_log = logging.getLogger(__name__)
+
+_LATEST = 0.05
+"""Seconds by which a slot may be spent late. One that passed longer ago was missed, and is dropped."""
+
+_AHEAD = 1.0
+"""Seconds before its slots run out at which a pacer asks for more, when there is work for them."""
+
+_SLOW_ANSWER = 0.25
+"""Seconds that a lease may take to arrive before slots are taken off its end for the delay."""
+
+
+class Pacer(Protocol):
+    """Whatever says when the next call may be made."""
+
+    async def acquire(self, lane: Lane) -> None:
+        """Return when one call may be made. Cancelling it costs nobody a slot."""
+
+    def blocked(self, seconds: float) -> None:
+        """The service refuses every call of this user for so many seconds from now on."""
+
+
+class Unpaced:
+    """Every call at once: for tests, and for services without a limit."""
+
+    async def acquire(self, lane: Lane) -> None:
+        """Return at once."""
+
+    def blocked(self, seconds: float) -> None:
+        """Nothing to hold back."""
+
+
+@dataclass
+class _Slots:
+    """What is left of a lease: the next slot's time by the pacer's clock, the distance of slots, how many."""
+
+    next: float
+    interval: float
+    left: int
+
+    def drop_before(self, moment: float) -> None:
+        if self.next < moment and self.left:
+            missed = math.ceil((moment - self.next) / self.interval) if self.interval > 0 else self.left
+            self.next += missed * self.interval
+            self.left = max(0, self.left - missed)
+
+    def spend(self) -> None:
+        self.next += self.interval
+        self.left -= 1
+
+    def until(self, moment: float) -> int:
+        """How many slots come up to the moment."""
+        if self.next > moment:
+            return 0
+        return min(self.left, int((moment - self.next) // self.interval) + 1 if self.interval > 0 else 1)
+
+
+class SlotPacer:
+    """Spends timed slots that come from leases. Urgent waiters go first, each lane in the order of its
+    arrival.
+
+    ``lease_source`` may fail: the error reaches whoever waits, and the next one asks again. ``on_blocked`` is
+    told of a block, so that other processes of the user hold back too. ``clock``: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        lease_source: LeaseSource,
+        *,
+        on_blocked: Callable[[float], Awaitable[None]] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._lease_source = lease_source
+        self._on_blocked = on_blocked
+        self._clock = clock
+        self._waiting: dict[Lane, deque[asyncio.Future[None]]] = {Lane.URGENT: deque(), Lane.NORMAL: deque()}
+        self._slots: list[_Slots] = []
+        self._blocked_until = 0.0
+        self._ask_at: dict[Lane, float] = {lane: -1e9 for lane in Lane}
+        self._spent: deque[float] = deque(maxlen=1000)
+        self._changed = asyncio.Event()
+        self._pump: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def acquire(self, lane: Lane) -> None:
+        """Wait for a slot. Raises what the lease source raises."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[lane].append(turn)
+        self._changed.set()
+        if self._pump is None or self._pump.done():
+            self._pump = asyncio.create_task(self._serve(), name="pace")
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._give_turn()
+            else:
+                with suppress(ValueError):
+                    self._waiting[lane].remove(turn)
+            raise
+
+    def blocked(self, seconds: float) -> None:
+        """Hold everything back for ``seconds``; a block that lasts longer already stays."""
+        self._blocked_until = max(self._blocked_until, self._clock() + max(0.0, seconds))
+        self._changed.set()
+        if self._on_blocked is not None:
+            task = asyncio.create_task(self._tell_blocked(self._on_blocked, seconds), name="pace: blocked")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def aclose(self) -> None:
+        """End the pacer's own tasks; whoever waits still is cancelled."""
+        tasks = [task for task in (self._pump, self._asking, *self._tasks) if task is not None]
+        for task in tasks:
+            task.cancel()
+        for turn in itertools.chain(*self._waiting.values()):
+            turn.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _serve(self) -> None:
+        while self._has_waiters():
+            self._changed.clear()
+            now = self._clock()
+            if now < self._blocked_until:
+                await self._sleep(self._blocked_until - now)
+                continue
+            for slots in self._slots:
+                slots.drop_before(now - _LATEST)
+            self._slots = [slots for slots in self._slots if slots.left]
+            first = min(self._slots, key=lambda slots: slots.next, default=None)
+            if first is not None and first.next <= now:
+                first.spend()
+                self._spent.append(now)
+                self._give_turn()
+                continue
+            self._ask_if_short(now, first)
+            marks = [first.next] if first is not None else []
+            if self._asking is None and self._ask_at[self._lane()] > now:
+                marks.append(self._ask_at[self._lane()])
+            await self._sleep(min(marks) - now if marks else None)
+
+    def _ask_if_short(self, now: float, first: _Slots | None) -> None:
+        lane = self._lane()
+        if self._asking is not None or now < self._ask_at[lane]:
+            return
+        waiting = sum(map(len, self._waiting.values()))
+        if first is not None:
+            within_reach = sum(slots.until(now + _AHEAD) for slots in self._slots)
+            if waiting <= within_reach or (lane is Lane.URGENT and within_reach):
+                return
+        recent = sum(1 for moment in self._spent if moment > now - 10)
+        want = len(self._waiting[lane]) if lane is Lane.URGENT else max(2, waiting + recent)
+        self._asking = asyncio.create_task(self._ask(want, lane), name="pace: lease")
+
+    async def _ask(self, want: int, lane: Lane) -> None:
+        asked = self._clock()
+        try:
+            answer = await self._lease_source(want, lane)
+        except Exception as why:  # whatever kept the lease away is the waiters' to know
+            self._fail(why)
+        else:
+            self._keep_slots(answer, asked, want, lane)
+        finally:
+            self._asking = None
+            self._changed.set()
+
+    def _keep_slots(self, answer: Lease, asked: float, want: int, lane: Lane) -> None:
+        """Slots count from when the lease arrived; those that would fall behind its true end are left out."""
+        now = self._clock()
+        self._ask_at[lane] = now if answer.count >= want else now + answer.again_in
+        left = answer.count
+        if (late := now - asked) > _SLOW_ANSWER and answer.interval > 0:
+            left -= math.ceil(late / answer.interval)
+        if left > 0:
+            self._slots.append(_Slots(next=now + answer.first_in, interval=answer.interval, left=left))
+
+    def _fail(self, why: Exception) -> None:
+        for turns in self._waiting.values():
+            while turns:
+                if not (turn := turns.popleft()).done():
+                    turn.set_exception(why)
+
+    def _give_turn(self) -> None:
+        for lane in (Lane.URGENT, Lane.NORMAL):
+            turns = self._waiting[lane]
+            while turns:
+                if not (turn := turns.popleft()).done():
+                    turn.set_result(None)
+                    return
+
+    def _lane(self) -> Lane:
+        return Lane.URGENT if self._waiting[Lane.URGENT] else Lane.NORMAL
+
+    def _has_waiters(self) -> bool:
+        return any(self._waiting.values())
+
+    async def _sleep(self, seconds: float | None) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if seconds is None else max(0.0, seconds)):
+                await self._changed.wait()
+
+    async def _tell_blocked(self, tell: Callable[[float], Awaitable[None]], seconds: float) -> None:
+        try:
+            await tell(seconds)
+        except Exception as why:  # this process holds back all the same
+            _log.warning("the other processes of this user were not told of a block: %s", type(why).__name__)
+
+
+class LocalPacer(SlotPacer):
+    """Paces one process by itself, for use without Temporal: the same arithmetic, the book kept in memory."""
+
+    def __init__(self, terms: PaceTerms, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._book = SlotBook(terms=terms)
+
+        async def from_own_book(want: int, lane: Lane) -> Lease:
+            self._book, found = lease(self._book, clock(), "this process", lane, want)
+            return found
+
+        super().__init__(from_own_book, clock=clock)
+
+    @classmethod
+    def per_second(cls, rate: float, *, clock: Callable[[], float] = time.monotonic) -> LocalPacer:
+        """A pacer of about ``rate`` calls a second (99 % of it, at least one in 15 s)."""
+        window = max(60.0, 20 / rate)
+        return cls(PaceTerms(limit=max(10, round(rate * window)), window=window), clock=clock)
+
+    def blocked(self, seconds: float) -> None:
+        """Hold everything back for ``seconds``."""
+        super().blocked(seconds)
+        self._book = block(self._book, self._clock(), seconds)
