@@ -68,8 +68,22 @@ _LOOKS: dict[str, Look] = {
     ZoneOutcome.FAILED: Look("failed", "✗", "!", Kind.FAILED, 40),
     ZoneOutcome.UNKNOWN: Look("unknown", "?", "?", Kind.FAILED, 41),
 }
-_UNSTARTED = ("pending", "unstarted", "not_started", "later", "queued", "planned")
-_WAITING = ("await", "wait", "sign_off", "hold", "support", "asking")
+_LOOKS |= {
+    "pending": Look("not started", "·", ".", Kind.UNSTARTED, 60),
+    "working": Look("being read or evaluated", "●", "o", Kind.WORKING, 10),
+    "ready_validate": Look("ready for validation", "●", "o", Kind.WORKING, 11),
+    "waiting": Look("in the validation window", "◔", "%", Kind.WAITING, 12),
+    "awaiting": Look("awaiting a sign-off", "◆", "*", Kind.WAITING, 13),
+    "awaiting_separate": Look("awaiting their own sign-off", "◈", "*", Kind.WAITING, 14),
+    "support": Look("with the provider's support", "△", "^", Kind.WAITING, 15),
+    "ready": Look("signed, ready to be sent", "●", "o", Kind.WORKING, 16),
+    "permitted": Look("being sent and verified", "▶", ">", Kind.WORKING, 17),
+    "rejecting": Look("ending: rejected", "●", "o", Kind.WORKING, 18),
+    "expiring": Look("ending: nobody signed in time", "●", "o", Kind.WORKING, 18),
+    "stopping": Look("ending", "●", "o", Kind.WORKING, 18),
+    "excluded": Look("left out", "○", "/", Kind.SET_ASIDE, 35),
+}
+"""Outcomes, and the places of a campaign's ledger (edgeshift/ledger.py) by their names in a summary."""
 
 
 def look(place: str) -> Look:
@@ -77,11 +91,7 @@ def look(place: str) -> Look:
     if known := _LOOKS.get(place):
         return known
     words = place.replace("_", " ").replace("sign off", "sign-off").strip() or "somewhere"
-    if place in _UNSTARTED:
-        return Look(words, "·", ".", Kind.UNSTARTED, 60)
-    if any(part in place for part in _WAITING):
-        return Look(words, "◆", "*", Kind.WAITING, 15)
-    return Look(words, "●", "o", Kind.WORKING, 10)
+    return Look(words, "●", "o", Kind.WORKING, 19)
 
 
 def ordered(places: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -1,0 +1,43 @@
+"""``edgeshift history``: what happened to a zone, and who agreed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgeshift.cli.finding import checked_name, find_zone, zone_runs
+from edgeshift.cli.picture import save_picture
+from edgeshift.cli.shell import current, run
+from edgeshift.views.entries import Timeline
+from edgeshift.views.history_view import history_view
+from edgeshift.views.timeline import build_timeline
+
+
+def history(
+    zone: Annotated[str, typer.Argument(help="The zone's name or identifier.")],
+    campaign: Annotated[
+        str | None, typer.Option(help="Only what this campaign did.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the timeline as JSON.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also technical events.")] = False,
+    export_svg: Annotated[Path | None, typer.Option("--export-svg", hidden=True)] = None,
+) -> None:
+    """Tell what happened to a zone, and who agreed: every attempt, out of the workflow's own history."""
+    shell = current()
+
+    async def tell() -> Timeline:
+        async with shell.temporal() as client:
+            identifier = await find_zone(client, shell.archive(), zone, campaign)
+            name = checked_name(campaign) if campaign else None
+            return build_timeline(identifier, await zone_runs(client, identifier, campaign=name))
+
+    timeline = run(tell())
+    if as_json:
+        shell.print_json(timeline)
+        return
+    shown = history_view(timeline, technical=everything)
+    shell.console.print(shown)
+    if export_svg:
+        save_picture(export_svg, shown, f"edgeshift history {zone}")

@@ -1,0 +1,139 @@
+"""What a zone's timeline is made of, and the words that several of its tellers share. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from edgeshift.views.words import moment, one_line, short
+
+
+class EntryKind(StrEnum):
+    """What a line of the timeline is about, in one word."""
+
+    STARTED = "started"
+    READ = "read"
+    TOLD = "told"
+    WAITED = "waited"
+    SIGNED = "signed"
+    PERMIT = "permit"
+    SENT = "sent"
+    VERIFIED = "verified"
+    EVIDENCE = "evidence"
+    TICKET = "ticket"
+    SUPPORT = "support"
+    STOPPED = "stopped"
+    OUTCOME = "outcome"
+    TROUBLE = "trouble"
+    OTHER = "other"
+
+
+class Entry(BaseModel):
+    """One line of the timeline.
+
+    ``at``: when it began; ``took``: seconds until it ended, None where it has no length or goes on.
+    ``by``: the person, where a person did it. ``because``: what led to it, a decision or a permit each.
+    ``event``: the number in the history. ``technical``: of interest to whoever debugs only.
+    """
+
+    at: datetime
+    kind: EntryKind
+    text: str
+    by: str = ""
+    reason: str = ""
+    digest: str = ""
+    because: list[str] = Field(default_factory=list)
+    details: list[str] = Field(default_factory=list)
+    took: float | None = None
+    event: int
+    technical: bool = False
+
+
+class Sending(BaseModel):
+    """A mutating call that was made or may have been made, and whose agreement it carried."""
+
+    step: str
+    status: str
+    digest: str
+    permit: int
+    agreed: list[str] = Field(default_factory=list)
+
+
+class Attempt(BaseModel):
+    """One attempt at the zone: one workflow run, or several where it continued as new."""
+
+    number: int
+    campaign: str
+    wave: int | None = None
+    started_by: str = ""
+    run_ids: list[str]
+    started_at: datetime
+    closed_at: datetime | None = None
+    outcome: str = ""
+    reason: str = ""
+    record: str = ""
+    evidence: str = ""
+    doing: str = ""
+    tickets: list[str] = Field(default_factory=list)
+    sendings: list[Sending] = Field(default_factory=list)
+    rejected_by: list[str] = Field(default_factory=list)
+    entries: list[Entry] = Field(default_factory=list)
+
+
+class Timeline(BaseModel):
+    """What happened to a zone, oldest attempt first. ``sentence``: what happened, and who agreed."""
+
+    zone: str
+    name: str
+    plan: str = ""
+    sentence: str
+    attempts: list[Attempt]
+
+
+def part(value: object, key: str) -> dict[str, Any]:
+    """The object under ``key``, or an empty one: histories of other versions may lack it."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def listed(value: Mapping[str, Any], key: str) -> list[Any]:
+    """The list under ``key``, or an empty one."""
+    found = value.get(key)
+    return found if isinstance(found, list) else []
+
+
+def parts(value: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects in the list under ``key``."""
+    return [item for item in listed(value, key) if isinstance(item, dict)]
+
+
+def time_of(value: object) -> datetime | None:
+    """A moment as pydantic or the SDK's core writes it, or None."""
+    if isinstance(value, dict) and isinstance(seconds := value.get("seconds"), int):
+        return datetime.fromtimestamp(seconds + int(value.get("nanos") or 0) / 1e9, UTC)
+    if isinstance(value, str):
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return found if found.tzinfo else None
+    return None
+
+
+def decision_words(decision: Mapping[str, Any], waiting: Mapping[str, str]) -> str:
+    """A decision as a permit or an activity carries it: who, what of, when and why.
+
+    ``waiting``: what the digests that wait for a sign-off are of.
+    """
+    by = one_line(str(decision.get("by") or "somebody"))
+    verb = {"approve": "approved", "reject": "rejected"}.get(str(decision.get("choice")), "decided on")
+    digest = str(decision.get("digest") or "")
+    words = f"{by} {verb} {waiting.get(digest, 'the digest')} {short(one_line(digest))}"
+    if at := time_of(decision.get("at")):
+        words += f" on {moment(at)}"
+    reason = one_line(str(decision.get("reason") or ""))
+    return f"{words}: {reason}" if reason else words

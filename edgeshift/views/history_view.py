@@ -1,0 +1,99 @@
+"""A zone's timeline on a terminal. Pure: renderables are built only."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
+from edgeshift.views.words import FINISHED, Kind, clock, lasting, look, one_line, plural
+
+_STYLES = {
+    EntryKind.SIGNED: "bold magenta",
+    EntryKind.SENT: "bold blue",
+    EntryKind.OUTCOME: "bold",
+    EntryKind.TROUBLE: "bold red",
+    EntryKind.STOPPED: "yellow",
+    EntryKind.TICKET: "yellow",
+    EntryKind.SUPPORT: "magenta",
+    EntryKind.EVIDENCE: "cyan",
+}
+
+
+def history_view(timeline: Timeline, *, technical: bool = False) -> RenderableType:
+    """The whole timeline, the answer first. ``technical``: with the lines that only matter when debugging."""
+    parts: list[RenderableType] = [Text(timeline.sentence, style="bold")]
+    for attempt in timeline.attempts:
+        parts += [Text(), attempt_heading(attempt), attempt_table(attempt, technical=technical)]
+    hidden = sum(entry.technical for attempt in timeline.attempts for entry in attempt.entries)
+    if hidden and not technical:
+        parts += [Text(), Text(f"{plural(hidden, 'technical event')} not shown (--all)", style="dim")]
+    return Padding(Group(*parts), (1, 1, 1, 1))
+
+
+def attempt_heading(attempt: Attempt) -> Text:
+    """One line about an attempt: its number, campaign, wave, starter and outcome."""
+    line = Text().append(f"Attempt {attempt.number}", style="bold underline")
+    if attempt.campaign:
+        line.append(f"  campaign {one_line(attempt.campaign, 80)}")
+    if attempt.wave is not None:
+        line.append(f"  wave {attempt.wave + 1}")
+    if attempt.started_by:
+        line.append(f"  started by {one_line(attempt.started_by, 60)}")
+    if attempt.outcome:
+        appears = look(attempt.outcome)
+        style = appears.style if appears.kind in FINISHED else "bold red"
+        line.append(f"  {appears.mark if appears.kind in FINISHED else '!'} {appears.label}", style=style)
+    else:
+        line.append(f"  {attempt.doing or 'open'}", style="blue")
+    return line
+
+
+def attempt_table(attempt: Attempt, *, technical: bool = False) -> RenderableType:
+    """The lines of an attempt: when, how long after the line before, what, and what led to it."""
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(no_wrap=True, justify="right", style="dim")
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1)
+    before: datetime | None = None
+    shown_day = ""
+    for entry in attempt.entries:
+        if entry.technical and not technical:
+            continue
+        day = f"{entry.at.astimezone(UTC):%Y-%m-%d}"
+        if day != shown_day:
+            table.add_row(Text(day, style="bold"), "UTC", "", "")
+            shown_day = day
+        kind = Text(entry.kind.value, _style(entry))
+        table.add_row(clock(entry.at), _gap(entry.at, before), kind, _told(entry))
+        before = max(entry.at, before) if before else entry.at
+    return table
+
+
+def _style(entry: Entry) -> str:
+    if entry.kind is EntryKind.OUTCOME:
+        kind = look(entry.text.partition(":")[0].replace(" ", "_")).kind
+        return {Kind.DONE: "bold green", Kind.FAILED: "bold red"}.get(kind, "bold yellow")
+    return "dim" if entry.technical else _STYLES.get(entry.kind, "")
+
+
+def _gap(at: datetime, before: datetime | None) -> str:
+    return f"+{lasting(at - before)}" if before and at - before >= timedelta(milliseconds=50) else ""
+
+
+def _told(entry: Entry) -> RenderableType:
+    text = Text(entry.text, style="dim" if entry.technical else "")
+    if entry.took is not None and entry.took >= 0.05:
+        text.append(f" ({lasting(timedelta(seconds=entry.took))})", style="dim")
+    if entry.reason:
+        text.append(f"\n“{entry.reason}”", style="italic")
+    for why in entry.because:
+        text.append(f"\nbecause {why}", style="bold red" if why.startswith("NO DECISION") else "green")
+    for detail in entry.details:
+        text.append(f"\n{detail}", style="dim")
+    return text

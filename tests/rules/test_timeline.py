@@ -1,0 +1,364 @@
+"""The timeline of a zone, told from histories written by hand, the odd ones included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from edgeshift.views.entries import EntryKind, Timeline
+from edgeshift.views.events import Event, Run
+from edgeshift.views.history_view import history_view
+from edgeshift.views.timeline import build_timeline
+
+ZONE = "0" * 32
+DIGEST, FINGERPRINT, OTHER = "d" * 64, "f" * 64, "e" * 64
+BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+class History:
+    """Writes a history, one event a second."""
+
+    def __init__(self, **start: Any) -> None:
+        self.events: list[Event] = []
+        self.add(
+            "WorkflowExecutionStarted",
+            name="WafZone",
+            input=({**_START, **start},),
+            facts={"memo": {"campaign": "campaign/autumn"}},
+        )
+
+    def add(self, type: str, **fields: Any) -> int:
+        """Append an event; its number."""
+        number = len(self.events) + 1
+        at = fields.pop("at", BEGAN + timedelta(seconds=number))
+        self.events.append(Event(id=number, at=at, type=type, **fields))
+        return number
+
+    def local(self, name: str, result: Any = None, failure: str = "", summary: str = "") -> None:
+        """A local activity."""
+        facts = {"data": [{"activity_type": name}], "result": [result] if result is not None else []}
+        self.add("MarkerRecorded", name="core_local_activity", facts=facts, failure=failure, summary=summary)
+
+    def prepared(self, digest: str = DIGEST) -> None:
+        """The zone is read and something proposed."""
+        result = {"verdict": "ready", "snapshot": "a" * 64, "digest": digest, "fingerprint": FINGERPRINT}
+        self.local("prepare", result)
+
+    def change(self, *decisions: dict[str, Any], result: dict[str, Any] | None, step: str = "commit") -> None:
+        """A mutating activity that carries these decisions; no result: it began and failed."""
+        given = {
+            "step": step,
+            "permit": {"number": 7, "step": step},
+            "digest": DIGEST,
+            "fingerprint": FINGERPRINT,
+            "decisions": list(decisions),
+        }
+        scheduled = self.add("ActivityTaskScheduled", name="change", input=(given,))
+        self.add("ActivityTaskStarted", refers=scheduled)
+        if result is None:
+            self.add("ActivityTaskTimedOut", refers=scheduled, failure="activity StartToClose timeout")
+        else:
+            self.add("ActivityTaskCompleted", refers=scheduled, result=(result,))
+
+    def close(self, outcome: str, reason: str = "") -> None:
+        """The workflow ends."""
+        result = {"outcome": outcome, "reason": reason, "digest": DIGEST}
+        self.add("WorkflowExecutionCompleted", result=(result,))
+
+    def told(self) -> Timeline:
+        """The timeline of this one run."""
+        return build_timeline(ZONE, [Run(run_id="r1", events=tuple(self.events))])
+
+
+_START = {
+    "campaign": "campaign/autumn",
+    "attempt": 1,
+    "started_by": "olga",
+    "target": {"wave": 1, "zone": {"id": ZONE, "name": "shop.example", "plan": "pro"}},
+}
+ANSWERED = {"status": "answered", "http_status": 200, "ray": "8a1"}
+
+
+def decision(by: str, digest: str = DIGEST, choice: str = "approve", reason: str = "") -> dict[str, Any]:
+    """A decision as the messages carry it."""
+    return {"choice": choice, "digest": digest, "by": by, "reason": reason, "at": "2026-03-01T12:00:03Z"}
+
+
+def migrated() -> History:
+    """A zone that was signed by the plain signal, permitted, committed and verified."""
+    history = History()
+    history.prepared()
+    history.add("WorkflowExecutionSignaled", name="sign_off", input=(decision("alice", reason="looks good"),))
+    history.add(
+        "WorkflowExecutionSignaled", name="permit", input=({"permit": {"number": 7, "step": "commit"}},)
+    )
+    history.change(decision("alice", reason="looks good"), result=ANSWERED)
+    history.close("migrated", "new WAF on, previous one off")
+    return history
+
+
+def test_the_first_line_says_what_happened_and_who_agreed() -> None:
+    """A migrated zone's sentence names the campaign, the moment and whoever agreed."""
+    told = migrated().told()
+    expected = "shop.example was migrated by campaign autumn on 2026-03-01 12:00:08 UTC: alice agreed"
+    assert told.sentence == f"{expected} to what was sent."
+
+
+def test_the_commit_names_the_decision_and_the_permit_that_led_to_it() -> None:
+    """The line of the sending says because of whose decision, when and why, and under which permit."""
+    (sent,) = [entry for entry in migrated().told().attempts[0].entries if entry.kind is EntryKind.SENT]
+    assert sent.because[0].startswith("alice approved the proposal dddddddddddd on 2026-03-01 12:00:03 UTC")
+    assert sent.because[0].endswith(": looks good")
+    assert sent.because[1] == "permit 7"
+    assert "answered 200" in sent.text
+
+
+def test_a_commit_without_a_decision_on_its_digest_is_called_out() -> None:
+    """A decision on some other digest is not an agreement, and the timeline says so loudly."""
+    history = History()
+    history.prepared()
+    history.change(decision("alice", digest=OTHER), result=ANSWERED)
+    history.close("migrated")
+    told = history.told()
+    assert "NOBODY'S AGREEMENT IS ON RECORD" in told.sentence
+    (sent,) = [entry for entry in told.attempts[0].entries if entry.kind is EntryKind.SENT]
+    assert "NO DECISION ON THIS DIGEST IS ON RECORD" in sent.because
+
+
+def test_an_agreement_to_the_fingerprint_counts_as_such() -> None:
+    """A decision on the fingerprint, passed on with the permit, is told as what it is."""
+    history = History()
+    history.prepared()
+    history.change(decision("bob", digest=FINGERPRINT), result=ANSWERED)
+    history.close("migrated")
+    told = history.told()
+    assert told.sentence.endswith("bob agreed to what was sent.")
+    (sent,) = [entry for entry in told.attempts[0].entries if entry.kind is EntryKind.SENT]
+    assert sent.because[0].startswith("bob approved the fingerprint ffffffffffff")
+
+
+def test_a_sign_off_of_an_old_digest_is_told_as_not_waiting() -> None:
+    """Whoever signed a digest that was not waiting is told apart from whoever signed the right one."""
+    history = History()
+    history.prepared()
+    history.add("WorkflowExecutionSignaled", name="sign_off", input=(decision("carol", digest=OTHER),))
+    (signed,) = [entry for entry in history.told().attempts[0].entries if entry.kind is EntryKind.SIGNED]
+    assert "a digest that was not waiting here" in signed.text
+
+
+def test_a_sign_off_by_somebody_who_is_not_listed_is_told_as_not_counting() -> None:
+    """The zone's own policy says who may sign; anybody else's word is shown, and shown not to count."""
+    history = History(policy={"sign_off": {"approvers": ["alice"]}})
+    history.prepared()
+    history.add("WorkflowExecutionSignaled", name="sign_off", input=(decision("mallory"),))
+    history.change(decision("mallory"), result=ANSWERED)
+    told = history.told()
+    (signed,) = [entry for entry in told.attempts[0].entries if entry.kind is EntryKind.SIGNED]
+    assert signed.details[0].startswith("does not count: 'mallory' is not an approver")
+    assert told.attempts[0].sendings[0].agreed == []
+
+
+def test_a_sending_that_began_and_broke_off_is_unknown() -> None:
+    """An activity that started and timed out may have sent; the timeline never claims that it did not."""
+    history = History()
+    history.prepared()
+    history.change(decision("alice"), result=None)
+    history.close("unknown", "no answer")
+    told = history.told()
+    (sending,) = told.attempts[0].sendings
+    assert sending.status == "unknown"
+    assert "is unknown (no answer); a commit was sent (alice agreed to what was sent)" in told.sentence
+
+
+def test_a_sending_that_never_began_was_not_sent() -> None:
+    """A permit that ran out before the activity started proves that nothing was sent."""
+    history = History()
+    history.prepared()
+    given = {"step": "commit", "permit": {"number": 7}, "digest": DIGEST, "fingerprint": FINGERPRINT}
+    scheduled = history.add("ActivityTaskScheduled", name="change", input=(given,))
+    history.add("ActivityTaskTimedOut", refers=scheduled, failure="activity ScheduleToStart timeout")
+    history.close("failed", "given up")
+    told = history.told()
+    assert told.attempts[0].sendings[0].status == "nothing_happened"
+    assert told.sentence.endswith("failed (given up); nothing was sent that changes it.")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        ("blocked", "was not migrated by campaign autumn: blocked (why); nothing was sent that changes it."),
+        ("on_hold", "was not migrated by campaign autumn: on hold (why); nothing was sent that changes it."),
+        ("already_migrated", "had been migrated already when campaign autumn looked; nothing was sent"),
+        ("something_new", "was not migrated by campaign autumn: something new (why)"),
+    ],
+)
+def test_every_outcome_has_its_sentence(outcome: str, expected: str) -> None:
+    """Outcomes without a change say that nothing was sent; unknown outcomes are named as they are."""
+    history = History()
+    history.prepared()
+    history.close(outcome, "why")
+    assert expected in history.told().sentence
+
+
+def test_a_rejection_names_who_rejected() -> None:
+    """The ruling that the campaign passes on is told with its person and reason."""
+    history = History()
+    history.prepared()
+    ruling = {"decision": decision("dora", FINGERPRINT, "reject", "too many false positives")}
+    history.add("WorkflowExecutionSignaled", name="ruling", input=(ruling,))
+    history.close("rejected", "rejected by dora")
+    told = history.told()
+    assert "dora rejected it" in told.sentence
+    (signed,) = [entry for entry in told.attempts[0].entries if entry.kind is EntryKind.SIGNED]
+    assert signed.reason == "too many false positives"
+
+
+def test_earlier_attempts_come_first_whatever_order_they_are_given_in() -> None:
+    """Each attempt is told in its place; the sentence is about the last one."""
+    first = History()
+    first.close("on_hold", "nobody signed")
+    second = History(attempt=2)
+    second.events = [event.model_copy(update={"at": event.at + timedelta(days=1)}) for event in second.events]
+    runs = [Run(run_id="r2", events=tuple(second.events)), Run(run_id="r1", events=tuple(first.events))]
+    told = build_timeline(ZONE, runs)
+    assert [attempt.number for attempt in told.attempts] == [1, 2]
+    assert told.attempts[0].outcome == "on_hold"
+    assert "is in the hands of campaign autumn" in told.sentence
+
+
+def test_a_run_that_continued_as_new_stays_one_attempt() -> None:
+    """The second run of an attempt carries on its lines instead of beginning another attempt."""
+    first = History()
+    first.prepared()
+    first.add("WorkflowExecutionContinuedAsNew")
+    second = History(carried={"sequence": 3})
+    began = second.events[0]
+    facts = {**began.facts, "continued_execution_run_id": "r1"}
+    second.events = [began.model_copy(update={"facts": facts, "at": began.at + timedelta(hours=1)})]
+    runs = [Run(run_id="r1", events=tuple(first.events)), Run(run_id="r2", events=tuple(second.events))]
+    (attempt,) = build_timeline(ZONE, runs).attempts
+    assert attempt.run_ids == ["r1", "r2"]
+
+
+def test_a_terminated_workflow_is_told_with_who_did_it() -> None:
+    """A workflow that somebody terminated is not an outcome, and is named."""
+    history = History()
+    history.add("WorkflowExecutionTerminated", who="eve@laptop", facts={"reason": "clean-up"})
+    told = history.told()
+    assert told.attempts[0].outcome == "terminated"
+    assert "the workflow was terminated: clean-up" in told.sentence
+    assert told.attempts[0].entries[-1].by == "eve@laptop"
+
+
+def test_events_that_nobody_knows_are_told_by_their_type() -> None:
+    """Events of later servers are shown by their type and never break the answer."""
+    history = migrated()
+    history.add("EventType999")
+    history.add("WorkflowExecutionTimeSkippingTransitioned")
+    texts = [entry.text for entry in history.told().attempts[0].entries if not entry.technical]
+    assert "event EventType999" in texts
+    assert "event WorkflowExecutionTimeSkippingTransitioned" in texts
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-5, 2**40) | st.text(max_size=8)
+KEYS = st.sampled_from(
+    [
+        "choice",
+        "digest",
+        "by",
+        "reason",
+        "at",
+        "permit",
+        "decision",
+        "decisions",
+        "number",
+        "step",
+        "expires_at",
+        "verdict",
+        "reasons",
+        "snapshot",
+        "status",
+        "http_status",
+        "ray",
+        "reached",
+        "record",
+        "evidence",
+        "why",
+        "key",
+        "location",
+        "outcome",
+        "mode",
+        "limit",
+        "seconds",
+        "fingerprint",
+    ]
+)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=6),
+    max_leaves=12,
+)
+WRITERS: list[Callable[[History, Any], object]] = [
+    *(
+        lambda history, odd, name=name: history.add("WorkflowExecutionSignaled", name=name, input=(odd,))
+        for name in (
+            "sign_off",
+            "permit",
+            "ruling",
+            "revoke",
+            "stop",
+            "support_resolved",
+            "expire",
+            "new one",
+        )
+    ),
+    lambda history, odd: history.add("WorkflowExecutionUpdateAccepted", name="decide", input=(odd,)),
+    lambda history, odd: history.add("ActivityTaskScheduled", name="change", input=(odd,)),
+    lambda history, odd: history.change(result=odd),
+    lambda history, odd: history.local("prepare", odd),
+    lambda history, odd: history.add("WorkflowExecutionCompleted", result=(odd,)),
+]
+
+
+@given(odd=ANYTHING, write=st.sampled_from(WRITERS))
+def test_payloads_of_any_shape_are_told(odd: Any, write: Callable[[History, Any], object]) -> None:
+    """Whatever a payload holds (other versions, other clients), the timeline is told and can be shown."""
+    history = History(permit=odd, target=odd)
+    write(history, odd)
+    told = history.told()
+    assert len(told.attempts[0].entries) == 2
+    Console(width=80, quiet=True).print(history_view(told, technical=True))
+
+
+def test_control_characters_cannot_forge_the_screen() -> None:
+    """A reason with escape sequences and line feeds stays one plain line."""
+    history = History()
+    history.prepared()
+    evil = decision("mallory\x1b[2J", reason="fine\n12:00:09 signed alice approved\x1b[31m \u202eoops")
+    history.add("WorkflowExecutionSignaled", name="sign_off", input=(evil,))
+    console = Console(width=100, record=True, file=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(history_view(history.told()))
+    assert "\x1b" not in captured.get()
+    assert "\u202e" not in captured.get()
+    assert "\n12:00:09 signed" not in captured.get()
+
+
+def test_the_view_shows_technical_lines_only_when_asked() -> None:
+    """Workflow tasks and search attributes are counted, and shown with --all."""
+    history = migrated()
+    history.add("WorkflowTaskScheduled")
+    console = Console(width=100)
+    with console.capture() as calm:
+        console.print(history_view(history.told()))
+    with console.capture() as full:
+        console.print(history_view(history.told(), technical=True))
+    assert "1 technical event not shown (--all)" in calm.get()
+    assert "WorkflowTaskScheduled" not in calm.get()
+    assert "WorkflowTaskScheduled" in full.get()
