@@ -39,6 +39,11 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
       <artifactId>{artifact}</artifactId>
       <version>{version}</version>
     </dependency>
+    <dependency>
+      <groupId>org.slf4j</groupId>
+      <artifactId>slf4j-nop</artifactId>
+      <version>1.7.36</version>
+    </dependency>
   </dependencies>
 </project>
 """
