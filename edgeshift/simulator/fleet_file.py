@@ -140,7 +140,9 @@ def dump_fleet(fleet: Fleet, path: Path, *, header: str = "") -> None:
             return
         out.writelines(f"# {line}".rstrip() + "\n" for line in header.splitlines())
         yaml = YAML(typ="safe", pure=True)
-        yaml.sort_base_mapping_type_on_output = False
+        yaml.default_flow_style = False
+        # ruamel's own default is None, from which its type is inferred.
+        yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
         yaml.allow_unicode = True
         yaml.width = 110
         yaml.dump(head, out)
