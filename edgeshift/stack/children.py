@@ -8,19 +8,26 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-def _end_with_parent() -> None:
-    """Runs in the child before it becomes another program: on Linux the kernel ends it when its parent
-    dies.
-    """
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+def _tie_to_parent(parent: int) -> Callable[[], None] | None:
+    """What runs in the child before it becomes another program: on Linux the kernel ends it with its parent."""
+    if _LIBC is None:
+        return None
+    libc = _LIBC
+
+    def tie() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        # The parent may have died before the line above.
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return tie
 
 
 class Child:
@@ -57,7 +64,7 @@ class Child:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=_tie_to_parent(os.getpid()),
             )
 
     async def wait(self) -> int:

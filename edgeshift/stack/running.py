@@ -11,12 +11,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import quote
 
+from edgeshift.campaign_spec import CredentialSpec
 from edgeshift.embedded import embedded_temporal
 from edgeshift.fetching import Progress, print_progress
 from edgeshift.simulator.fleet_file import Fleet, dump_fleet, load_fleet
 from edgeshift.stack.children import Child
+from edgeshift.stack.credentials import campaign_text, credential_specs, keep_credentials
 from edgeshift.stack.places import Places, StackError, StackFile
 from edgeshift.witness.control import Control, ControlError
 
@@ -25,6 +26,7 @@ HISTORY = timedelta(days=90)
 
 READY_WITHIN = 60.0
 RESTART_AFTER = 1.0
+LOOKS_EVERY = 1.0
 
 Say = Callable[[str], None]
 
@@ -42,12 +44,23 @@ class Stack:
     fleet: Fleet
     time_scale: float
     simulator: Child
+    temporal_pid: int
     workers: list[Child] = field(default_factory=list)
 
     @property
     def archive(self) -> str:
         """The URL of the archive."""
         return self.places.archive.as_uri()
+
+    @property
+    def campaign_file(self) -> Path:
+        """A campaign file for the whole fleet."""
+        return self.places.campaign
+
+    @property
+    def credentials(self) -> tuple[CredentialSpec, ...]:
+        """References to credentials, one for each account, for a campaign's specification."""
+        return credential_specs(self.places, self.fleet)
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -63,13 +76,24 @@ class Stack:
             "EDGESHIFT_ARCHIVE_URL": self.archive,
         }
 
+    async def broken(self) -> None:
+        """Returns never; raises StackError once Temporal has ended by itself. All else is started again."""
+        while True:
+            await asyncio.sleep(LOOKS_EVERY)
+            try:
+                os.kill(self.temporal_pid, 0)
+            except ProcessLookupError:
+                raise StackError(
+                    f"Temporal ended by itself; its log is in {self.places.temporal}. Start again to go on"
+                ) from None
+
 
 @asynccontextmanager
 async def stack(
     folder: Path,
     *,
     fleet: Fleet | None = None,
-    time_scale: float = 1.0,
+    time_scale: float | None = None,
     workers: int = 1,
     say: Say = lambda text: None,
     progress: Progress = print_progress,
@@ -85,7 +109,8 @@ async def stack(
     async with AsyncExitStack() as running:
         running.enter_context(places.held())
         fleet = _kept_fleet(places, fleet)
-        _keep_credentials(places, fleet)
+        keep_credentials(places, fleet)
+        scale = _kept_scale(places, time_scale)
         ports = places.ports()
         say("starting Temporal")
         temporal = await running.enter_async_context(
@@ -96,7 +121,7 @@ async def stack(
         say("starting the simulator")
         command = [sys.executable, "-m", "edgeshift.simulator", "--fleet", str(places.fleet)]
         command += ["--listen", f"127.0.0.1:{ports.simulator}", "--data", str(places.simulator)]
-        simulator = Child("simulator", [*command, "--time-scale", f"{time_scale:g}"], places.logs, {})
+        simulator = Child("simulator", [*command, "--time-scale", f"{scale:g}"], places.logs, {})
         found = Stack(
             places=places,
             address=temporal.address,
@@ -105,8 +130,9 @@ async def stack(
             service=f"http://127.0.0.1:{ports.simulator}/client/v4",
             control=Control(f"http://127.0.0.1:{ports.simulator}/_simulator"),
             fleet=fleet,
-            time_scale=time_scale,
+            time_scale=scale,
             simulator=simulator,
+            temporal_pid=temporal.pid,
         )
         await simulator.start()
         running.push_async_callback(simulator.stop)
@@ -176,23 +202,26 @@ def _kept_fleet(places: Places, fleet: Fleet | None) -> Fleet:
     return kept
 
 
-def credential_file(places: Places, label: str) -> Path:
-    """Where the secret of a credential lies."""
-    return places.credentials / quote(label, safe="@+ ")
-
-
-def _keep_credentials(places: Places, fleet: Fleet) -> None:
-    """A file a credential, for this user alone, so that a campaign file can refer to it."""
-    for credential in fleet.credentials:
-        path = credential_file(places, credential.label)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(credential.value)
+def _kept_scale(places: Places, given: float | None) -> float:
+    """The folder's time scale: the one given now, or else the last one, or else 1."""
+    path = places.folder / "time-scale"
+    if given is None:
+        try:
+            return max(1.0, float(path.read_text()))
+        except (OSError, ValueError):
+            return 1.0
+    path.write_text(f"{given:g}\n")
+    return given
 
 
 def _tell_others(found: Stack) -> None:
-    """Write the file by which other commands in this folder find the stack."""
+    """Write the file by which other commands in this folder find the stack, and a campaign file to begin
+    with.
+    """
     places = found.places
+    if not places.campaign.exists():
+        text = campaign_text(places, found.fleet, found.service, found.time_scale)
+        places.campaign.write_text(text)
     places.stack_file.write_text(
         StackFile(
             pid=os.getpid(),

@@ -1,0 +1,132 @@
+"""``edgeshift up``: the embedded stack that stays."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.shell import Shell, current, run
+
+if TYPE_CHECKING:
+    from edgeshift.simulator.fleet_file import Fleet
+    from edgeshift.stack import Stack
+
+DEFAULT_ZONES = 120
+
+
+def up(
+    folder: Annotated[Path, typer.Option(help="Where the stack keeps its state.")] = Path(".edgeshift"),
+    fleet: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The simulated fleet, a YAML or JSON file.")
+    ] = None,
+    zones: Annotated[
+        int | None,
+        typer.Option(
+            min=60, max=100_000, help=f"Generate a fleet of so many zones ({DEFAULT_ZONES} if new)."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of a generated fleet.")] = 1,
+    time_scale: Annotated[
+        float | None,
+        typer.Option(min=1, max=1_000_000, help="Divides every duration; the folder remembers it."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, max=16, help="How many worker processes.")] = 1,
+) -> None:
+    """Run Temporal, the simulated service and a worker until Ctrl-C.
+
+    Their state is in the folder: started again, everything goes on where it was, a running campaign included.
+    """
+    from edgeshift.stack import StackError
+
+    if fleet is not None and zones is not None:
+        raise CommandError("--fleet and --zones exclude each other", ExitCode.BAD_INPUT)
+    try:
+        run(_stay(current(), folder, fleet, zones, seed, time_scale, workers))
+    except StackError as problem:
+        first, *rest = str(problem).splitlines()
+        raise CommandError(first, ExitCode.FAILED, details=tuple(rest)) from None
+
+
+async def _stay(
+    shell: Shell,
+    folder: Path,
+    fleet_file: Path | None,
+    zones: int | None,
+    seed: int,
+    time_scale: float | None,
+    workers: int,
+) -> None:
+    from edgeshift.stack import stack
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stop.set)
+    say = shell.errors.print
+    fleet = _fleet(folder, fleet_file, zones, seed)
+    async with stack(folder, fleet=fleet, time_scale=time_scale, workers=workers, say=say) as running:
+        _introduce(shell, running)
+        await _until(stop, running)
+        say("stopping: what runs is let finish, and goes on at the next start")
+    say("stopped")
+
+
+async def _until(stop: asyncio.Event, running: Stack) -> None:
+    """Wait for Ctrl-C, or for the end of a part that cannot be started again. Raises StackError for the
+    latter.
+    """
+    waiting = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(running.broken())]
+    try:
+        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for one in done:
+            one.result()
+    finally:
+        for one in waiting:
+            one.cancel()
+
+
+def _fleet(folder: Path, file: Path | None, zones: int | None, seed: int) -> Fleet | None:
+    """The fleet that was asked for; a generated one for a folder that has none; else None."""
+    from edgeshift.simulator.fleet_file import load_fleet
+    from edgeshift.simulator.generate import generate_fleet
+    from edgeshift.stack import Places
+
+    if file is not None:
+        return load_fleet(file)
+    if zones is not None or not Places(folder).fleet.exists():
+        return generate_fleet(zones or DEFAULT_ZONES, seed)
+    return None
+
+
+def _introduce(shell: Shell, running: Stack) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = shell.console
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in (
+        ("Temporal", f"{running.address}, namespace {running.namespace}"),
+        ("Temporal's pages", running.ui or "none"),
+        ("service", f"{running.service} ({len(running.fleet.zones)} simulated zones)"),
+        ("its control", running.control.url),
+        ("archive", running.archive),
+        ("tickets", str(running.places.tickets)),
+        ("logs", str(running.places.logs)),
+        ("time scale", f"{running.time_scale:g}" + (" (1 is real time)" if running.time_scale == 1 else "")),
+    ):
+        table.add_row(name, Text(value))
+    console.print(table)
+    console.print("\nIn this folder, other commands find it by themselves:")
+    console.print(Text(f"  edgeshift plan {running.campaign_file}"), soft_wrap=True)
+    console.print(Text(f"  edgeshift start {running.campaign_file}"), soft_wrap=True)
+    console.print("Elsewhere, first:")
+    for name, value in running.environment.items():
+        console.print(Text(f"  export {name}={value}"), soft_wrap=True)
+    console.print("\nCtrl-C stops it; started again, everything goes on.")

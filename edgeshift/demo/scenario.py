@@ -1,0 +1,225 @@
+"""What the demo arranges: a generated fleet in which a few zones have a part to play, and what goes wrong
+on the wire.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from edgeshift.campaign_spec import (
+    CampaignSpec,
+    CommitSpec,
+    CredentialSpec,
+    RateSpec,
+    ServiceSpec,
+    TargetSpec,
+    TicketSpec,
+    ValidationSpec,
+    WaveAdvance,
+)
+from edgeshift.rollout import WaveSpec
+from edgeshift.sign_off import SignOffPolicy
+from edgeshift.simulator.fleet_file import FirewallRule, Fleet, FleetZone
+from edgeshift.simulator.generate import generate_fleet
+from edgeshift.witness.seen import LONGEST_EXPRESSION, MOST_RULES
+
+TIME_SCALE = 14_400.0
+"""Four hours a second: a window of 72 hours takes 18 seconds."""
+
+CAMPAIGN = "demo"
+SIDE_CAMPAIGN = "demo-aborted"
+SIDE_ZONES = 6
+APPROVER = "ada"
+SECOND_APPROVER = "grace"
+OPERATOR = "olga"
+
+REQUEST_LIMIT = timedelta(seconds=4)
+RATE = 1200
+RATE_SECONDS = 12.0
+"""The real length of a rate limit's window in the demo: five minutes under the scale would limit nothing."""
+
+_FORBIDDEN = json.dumps(
+    {
+        "success": False,
+        "result": None,
+        "errors": [{"code": 10000, "message": "Authentication error: the zone is locked by its owner"}],
+        "messages": [],
+    }
+)
+
+
+@dataclass
+class Scenario:
+    """A fleet with its parts given out. Zone identifiers: ``left`` is signed by nobody, ``mended`` by
+    support, ``aborted`` are of the side campaign. ``faults`` are for the simulator's control API.
+    """
+
+    fleet: Fleet
+    left: str
+    mended: str
+    aborted: tuple[str, ...]
+    parts: dict[str, str] = field(default_factory=dict)
+    faults: list[dict[str, Any]] = field(default_factory=list)
+
+
+def arrange(zones: int, seed: int) -> Scenario:
+    """A fleet of ``zones`` zones (at least 60) over three accounts, and the script of the demo."""
+    fleet = generate_fleet(zones, seed, accounts=3)
+    free = [zone for zone in fleet.zones if _ordinary(zone)]
+    enterprise = [zone for zone in free if zone.plan == "enterprise"]
+    others = [zone for zone in free if zone.plan != "enterprise"]
+    left, lost, refused, late, hung, cut, garbled = (others.pop(0) for _ in range(7))
+    own = f'(http.request.uri.path eq "/only-on/{left.name.split(".")[0]}")'
+    left.firewall_rules.append(
+        FirewallRule(expression=own, action="bypass", products=["waf"], description="only here")
+    )
+    support = [zone for zone in fleet.zones if _too_many_rules(zone)]
+    side = [*enterprise[:1], *others[: SIDE_ZONES - 1]]
+    put = {"call": "entrypoint.put"}
+    parts = {
+        "unknown: 502, nothing happened": lost.id,
+        "refused: 403": refused.id,
+        "502 after the effect": late.id,
+        "time-out after the effect": hung.id,
+        "connection reset after the effect": cut.id,
+        "an answer that is no JSON": garbled.id,
+    }
+    faults: list[dict[str, Any]] = [
+        {"kind": "server_error", "status": 502, "effect": "before", "match": {"zone": lost.id, **put}},
+        {
+            "kind": "server_error",
+            "status": 403,
+            "effect": "before",
+            "body": _FORBIDDEN,
+            "match": {"zone": refused.id, **put},
+        },
+        {
+            "kind": "server_error",
+            "status": 502,
+            "effect": "after",
+            "times": 1,
+            "match": {"zone": late.id, **put},
+        },
+        {"kind": "hang", "effect": "after", "times": 1, "match": {"zone": hung.id, **put}},
+        {"kind": "reset", "effect": "after", "times": 1, "match": {"zone": cut.id, **put}},
+        {"kind": "not_json", "effect": "after", "times": 1, "match": {"zone": garbled.id, **put}},
+        {"kind": "latency", "seconds": 0.15, "probability": 0.05, "seed": seed, "match": {}},
+        {"kind": "rate_limit", "retry_after": 1, "times": 3, "probability": 0.02, "seed": seed, "match": {}},
+        *(
+            {"kind": kind, "probability": share, "seed": seed + place, "match": {"method": "GET"}, **more}
+            for place, (kind, share, more) in enumerate(
+                [
+                    ("server_error", 0.02, {"status": 500, "effect": "before"}),
+                    ("not_json", 0.01, {"status": 200}),
+                    ("reset", 0.01, {"effect": "before"}),
+                    ("null_errors", 0.02, {}),
+                    ("truncated", 0.005, {}),
+                ]
+            )
+        ),
+    ]
+    return Scenario(
+        fleet=fleet,
+        left=left.id,
+        mended=support[0].id,
+        aborted=tuple(zone.id for zone in side),
+        parts=parts,
+        faults=faults,
+    )
+
+
+def _migrating(zone: FleetZone) -> list[FirewallRule]:
+    return [rule for rule in zone.firewall_rules if rule.action == "bypass" and "waf" in rule.products]
+
+
+def _too_many_rules(zone: FleetZone) -> bool:
+    return zone.migration.state == "start" and not zone.uri_overrides and len(_migrating(zone)) > MOST_RULES
+
+
+def _ordinary(zone: FleetZone) -> bool:
+    """A zone with nothing special about it, which would be migrated."""
+    return (
+        zone.status == "active"
+        and zone.plan != "free"
+        and zone.migration.state == "start"
+        and not zone.uri_overrides
+        and len(_migrating(zone)) < MOST_RULES
+        and all(len(rule.expression.encode()) < LONGEST_EXPRESSION for rule in zone.firewall_rules)
+        and not zone.traffic.false_positives
+        and not zone.traffic.gaps
+    )
+
+
+def options() -> dict[str, Any]:
+    """The simulator's options in the demo, in nominal seconds."""
+    return {
+        "migration_seconds": 1800,
+        "validation_seconds": 600,
+        "visibility_seconds": 1200,
+        "rate_limit": {
+            "requests": RATE,
+            "window_seconds": RATE_SECONDS * TIME_SCALE,
+            "block_seconds": RATE_SECONDS * TIME_SCALE,
+        },
+    }
+
+
+def campaign(
+    scenario: Scenario, base_url: str, credentials: tuple[CredentialSpec, ...], tickets: str
+) -> CampaignSpec:
+    """The demo's campaign: every zone but those of the side campaign."""
+    names = {zone.id: zone.name for zone in scenario.fleet.zones}
+    return CampaignSpec(
+        name=CAMPAIGN,
+        targets=TargetSpec(all=True, exclude=tuple(names[zone] for zone in scenario.aborted)),
+        service=_service(base_url, credentials),
+        waves=(
+            WaveSpec(name="canary", percent=10),
+            WaveSpec(name="early", percent=30),
+            WaveSpec(name="rest"),
+        ),
+        advance=WaveAdvance(percent=50, failures=10),
+        window=24,
+        sign_off=_policy(days=4),
+        validation=ValidationSpec(window=timedelta(hours=72)),
+        commit=CommitSpec(migration_limit=timedelta(hours=1), poll=timedelta(minutes=20)),
+        tickets=TicketSpec(folder=tickets),
+        waits_for_support=timedelta(days=5),
+        time_scale=TIME_SCALE,
+    )
+
+
+def side_campaign(
+    scenario: Scenario, base_url: str, credentials: tuple[CredentialSpec, ...], tickets: str
+) -> CampaignSpec:
+    """A small campaign that is aborted while its zones wait."""
+    names = {zone.id: zone.name for zone in scenario.fleet.zones}
+    return CampaignSpec(
+        name=SIDE_CAMPAIGN,
+        targets=TargetSpec(include=tuple(names[zone] for zone in scenario.aborted)),
+        service=_service(base_url, credentials),
+        window=SIDE_ZONES,
+        sign_off=_policy(days=14),
+        tickets=TicketSpec(folder=tickets),
+        time_scale=TIME_SCALE,
+    )
+
+
+def _service(base_url: str, credentials: tuple[CredentialSpec, ...]) -> ServiceSpec:
+    return ServiceSpec(
+        base_url=base_url,
+        credentials=credentials,
+        request_limit=REQUEST_LIMIT,
+        rate=RateSpec(requests=RATE, per=timedelta(seconds=RATE_SECONDS * TIME_SCALE)),
+    )
+
+
+def _policy(days: int) -> SignOffPolicy:
+    return SignOffPolicy(
+        approvers=(APPROVER, SECOND_APPROVER),
+        expires_after=timedelta(days=days),
+        valid_for=timedelta(days=60),
+    )

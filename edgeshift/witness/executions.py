@@ -1,0 +1,73 @@
+"""What the Temporal server has of the zones' workflows: whose zone, whose campaign, from when to when, how it
+ended.
+
+The zone is read from each execution's own first event, not from its identifier, which is the lock that is
+witnessed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from temporalio.api.common.v1 import Payloads
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+    WorkflowHistoryEventFilterType,
+)
+
+from edgeshift.witness.seen import Execution
+
+AT_ONCE = 16
+
+
+async def load_executions(client: Client) -> tuple[Execution, ...]:
+    """Every execution of a zone's migration that the server keeps. Runs that went on in a next one are
+    left out.
+    """
+    found = [
+        execution
+        async for execution in client.list_workflows("WorkflowType = 'WafZone'")
+        if execution.status is not WorkflowExecutionStatus.CONTINUED_AS_NEW
+    ]
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def load(execution: WorkflowExecution) -> Execution:
+        async with gate:
+            return await _load(client, execution)
+
+    return tuple(await asyncio.gather(*map(load, found)))
+
+
+async def _load(client: Client, execution: WorkflowExecution) -> Execution:
+    handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
+    first = await anext(aiter(handle.fetch_history_events(page_size=1)))
+    start = await _decoded(client, first.workflow_execution_started_event_attributes.input)
+    outcome: str | None = None
+    if execution.status is WorkflowExecutionStatus.COMPLETED:
+        last = await _close_event(handle)
+        result = await _decoded(client, last.workflow_execution_completed_event_attributes.result)
+        outcome = str(result.get("outcome")) if isinstance(result, dict) else None
+    return Execution(
+        run=execution.run_id,
+        campaign=str(start["campaign"]).removeprefix("campaign/"),
+        zone=str(start["target"]["zone"]["id"]),
+        started_at=execution.start_time,
+        closed_at=execution.close_time,
+        outcome=outcome,
+    )
+
+
+async def _close_event(handle: WorkflowHandle[Any, Any]) -> HistoryEvent:
+    events = handle.fetch_history_events(event_filter_type=WorkflowHistoryEventFilterType.CLOSE_EVENT)
+    return [event async for event in events][-1]
+
+
+async def _decoded(client: Client, payloads: Payloads) -> Any:
+    values: Sequence[Any] = await client.data_converter.decode(payloads.payloads)
+    return values[0] if values else None
