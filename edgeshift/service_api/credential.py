@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pydantic import SecretStr
 
 from edgeshift.service_api.errors import Misconfigured
@@ -14,24 +12,24 @@ class Credential:
     errors.
     """
 
-    def __init__(self, headers: Mapping[str, SecretStr], scheme: str) -> None:
-        self._headers = dict(headers)
-        self.scheme = scheme
-
-    @classmethod
-    def bearer(cls, token: SecretStr | str) -> Credential:
-        """The credential of an API token. Raises Misconfigured, which does not repeat the token."""
-        value = _header_value(token, "the API token")
-        return cls({"Authorization": SecretStr(f"Bearer {value}")}, "bearer token")
-
-    @classmethod
-    def key(cls, key: SecretStr | str, email: str) -> Credential:
-        """The credential of an API key and its user's e-mail. Raises Misconfigured."""
-        headers = {
-            "X-Auth-Key": SecretStr(_header_value(key, "the API key")),
-            "X-Auth-Email": SecretStr(_header_value(email, "the e-mail of the API key")),
-        }
-        return cls(headers, "key and e-mail")
+    def __init__(
+        self,
+        token: SecretStr | str | None = None,
+        *,
+        key: SecretStr | str | None = None,
+        email: str | None = None,
+    ) -> None:
+        """Either ``token``, or ``key`` with ``email``. Raises Misconfigured, which repeats none of them."""
+        if (token is None) == (key is None) or (key is None) != (email is None):
+            raise Misconfigured("a credential is either a token, or a key with its e-mail")
+        self._headers: dict[str, SecretStr] = {}
+        if token is not None:
+            self.scheme = "bearer token"
+            self._headers["Authorization"] = SecretStr(f"Bearer {_header_value(token, 'the API token')}")
+        if key is not None and email is not None:
+            self.scheme = "key and e-mail"
+            self._headers["X-Auth-Key"] = SecretStr(_header_value(key, "the API key"))
+            self._headers["X-Auth-Email"] = SecretStr(_header_value(email, "the e-mail of the API key"))
 
     def headers(self) -> dict[str, str]:
         """The authentication headers of a request."""
@@ -39,7 +37,10 @@ class Credential:
 
     def secrets(self) -> tuple[str, ...]:
         """The values that must not be repeated in any text, for whoever cleans texts of others."""
-        return tuple(value.removeprefix("Bearer ") for value in self.headers().values())
+        headers = self.headers()
+        return tuple(
+            value.removeprefix("Bearer ") for name, value in headers.items() if name != "X-Auth-Email"
+        )
 
     def __repr__(self) -> str:
         return f"Credential({self.scheme})"

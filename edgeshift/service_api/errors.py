@@ -84,9 +84,9 @@ class ServiceError(Exception):
         what: str,
         *,
         call: str,
-        method: str,
-        path: str,
-        outcome: Outcome,
+        method: str = "",
+        path: str = "",
+        outcome: Outcome = Outcome.READ,
         status: int | None = None,
         codes: Sequence[int] = (),
         messages: Sequence[str] = (),
@@ -116,7 +116,9 @@ class ServiceError(Exception):
             codes = f"[{', '.join(map(str, self.codes))}] " if self.codes else ""
             parts.append(f"{codes}{'; '.join(self.messages)}")
         head = ": ".join(parts)
-        tail = f" ({self.method} {self.path}{f', cf-ray {self.ray}' if self.ray else ''})"[:140]
+        where = " ".join(filter(None, (self.method, self.path)))
+        notes = ", ".join(filter(None, (where, self.ray and f"cf-ray {self.ray}")))
+        tail = f" ({notes[:140]})" if notes else ""
         room = LONGEST_TEXT - len(tail)
         return (head if len(head) <= room else head[: room - 1] + "…") + tail
 
@@ -175,7 +177,9 @@ class TimedOut(ServiceError):
 
 
 class ConnectionRefused(ServiceError):
-    """No connection: name, TCP, TLS or the proxy's tunnel failed before anything of the request was written."""
+    """No connection: name, TCP, TLS or the proxy's tunnel failed before anything of the request was
+    written.
+    """
 
 
 class ConnectionLost(ServiceError):

@@ -49,15 +49,11 @@ class ResultInfo(Answer):
     cursors: dict[str, Any] | None = None
 
 
-class Named(Answer):
-    """Something with an identifier and a name."""
+class Account(Answer):
+    """An account."""
 
     id: str
-    name: str | None = None
-
-
-class Account(Named):
-    """An account."""
+    name: str = ""
 
 
 class ZonePlan(Answer):
@@ -77,7 +73,7 @@ class Zone(Answer):
     paused: bool | None = None
     type: str | None = None
     permissions: Annotated[list[str], BeforeValidator(_empty_for_null)] = []
-    account: Named | None = None
+    account: Account | None = None
     plan: ZonePlan | None = None
 
 
@@ -109,7 +105,9 @@ class MigrationStatus(Answer):
 
 
 class Rule(Answer):
-    """A rule of a ruleset (docs/service.md §2.2). ``id`` and ``version`` may be empty in a new configuration."""
+    """A rule of a ruleset (docs/service.md §2.2). ``id`` and ``version`` may be empty in a new
+    configuration.
+    """
 
     id: str | None = None
     version: str | None = None
@@ -161,17 +159,21 @@ class FirewallRule(Answer):
     ref: str | None = None
 
 
-class WafPackage(Named):
+class WafPackage(Answer):
     """A package of the previous managed rules; an anomaly package has sensitivity and action mode."""
 
+    id: str
+    name: str | None = None
     detection_mode: str | None = None
     sensitivity: str | None = None
     action_mode: str | None = None
 
 
-class WafGroup(Named):
+class WafGroup(Answer):
     """A group of the previous managed rules."""
 
+    id: str
+    name: str | None = None
     mode: str | None = None
     rules_count: int | None = None
     modified_rules_count: int | None = None

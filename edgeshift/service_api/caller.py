@@ -1,0 +1,221 @@
+"""What every call has in common: the turn it waits for, the answer it needs, the pages it reads to the
+end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from pydantic import ValidationError
+
+from edgeshift.pace import Lane
+from edgeshift.service_api.credential import Credential
+from edgeshift.service_api.envelope import Envelope, opened
+from edgeshift.service_api.errors import InvalidIdentifier, NotUnderstood, Outcome, RateLimited
+from edgeshift.service_api.models import Answer, ResultInfo
+from edgeshift.service_api.pacing import Pacer
+from edgeshift.service_api.transport import Call, Received, Transport
+
+A = TypeVar("A", bound=Answer)
+
+BeforeSending = Callable[[], Awaitable[None]]
+"""Called when a write's turn has come, just before it is sent. What it raises keeps the write from being
+sent.
+"""
+
+MOST_PAGES = 10_000
+
+_HEX = re.compile(r"[0-9a-f]{32}")
+_WORD = re.compile(r"[A-Za-z0-9_]{1,100}")
+
+
+class Caller:
+    """Calls one service with one credential. Use it as ``async with``, or close it by ``aclose``.
+
+    ``pacer``: shared by everything that calls as the same user. ``assumed_block``: for how long a 429 is
+    believed to refuse every call where the service does not say (docs/service.md §8, observed). The other
+    settings are those of Transport. Raises Misconfigured.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        credential: Credential,
+        *,
+        pacer: Pacer,
+        proxy: str | None = None,
+        ca_file: str | None = None,
+        request_limit: timedelta = timedelta(seconds=30),
+        assumed_block: timedelta = timedelta(minutes=5),
+        most_connections: int = 100,
+        allow_plain_text: bool = False,
+    ) -> None:
+        self._pacer = pacer
+        self._secrets = credential.secrets()
+        self._assumed_block = assumed_block.total_seconds()
+        self._transport = Transport(
+            base_url,
+            credential,
+            proxy=proxy,
+            ca_file=ca_file,
+            request_limit=request_limit,
+            most_connections=most_connections,
+            allow_plain_text=allow_plain_text,
+        )
+
+    @property
+    def base_url(self) -> str:
+        """Where the service is."""
+        return self._transport.base_url
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_url!r}, {self._transport.credential!r})"
+
+    async def aclose(self) -> None:
+        """Close the connections. The pacer is others' too and stays."""
+        await self._transport.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _received(
+        self, call: Call, *, urgent: bool = False, before_sending: BeforeSending | None = None
+    ) -> Received:
+        await self._pacer.acquire(Lane.URGENT if urgent or call.write else Lane.NORMAL)
+        if before_sending is not None:
+            await before_sending()
+        return await self._transport.exchange(call)
+
+    async def _envelope(
+        self, call: Call, *, urgent: bool = False, before_sending: BeforeSending | None = None
+    ) -> Envelope:
+        received = await self._received(call, urgent=urgent, before_sending=before_sending)
+        try:
+            return opened(call, received, secrets=self._secrets)
+        except RateLimited as refusal:
+            self._hold_back(refusal)
+            raise
+
+    def _hold_back(self, refusal: RateLimited) -> None:
+        self._pacer.blocked(self._assumed_block if refusal.retry_after is None else refusal.retry_after)
+
+    async def _one(
+        self, call: Call, kind: type[A], *, urgent: bool = False, before_sending: BeforeSending | None = None
+    ) -> A:
+        """The call's result as a model. Raises NotUnderstood where it is not one."""
+        envelope = await self._envelope(call, urgent=urgent, before_sending=before_sending)
+        return self._read(call, kind, envelope.result)
+
+    async def _many(self, call: Call, kind: type[A]) -> list[A]:
+        """The call's result, an array, as models."""
+        return [
+            self._read(call, kind, item) for item in self._array(call, (await self._envelope(call)).result)
+        ]
+
+    async def _pages(self, call: Call, kind: type[A], *, per_page: int) -> list[A]:
+        """Every item of a paged list, each once.
+
+        Raises NotUnderstood where pages repeat themselves, or the list ends before its ``total_count``: a
+        short list of rules must not pass for a whole one.
+        """
+        found: dict[str, A] = {}
+        for number in range(1, MOST_PAGES + 1):
+            paged = _with_params(call, {"page": str(number), "per_page": str(per_page)})
+            envelope = await self._envelope(paged)
+            items = self._array(call, envelope.result)
+            info = self._read(call, ResultInfo, envelope.info or {})
+            before = len(found)
+            for item in items:
+                answer = self._read(call, kind, item)
+                found.setdefault(str(item.get("id")), answer)
+            whole = info.total_pages is not None and number >= info.total_pages
+            # A list without a word on its pages ends with the first page that is not full.
+            unpaged = info.total_pages is None and len(items) < (info.per_page or per_page)
+            if not items or whole or unpaged:
+                if info.total_count is not None and len(found) < info.total_count:
+                    raise self._not_understood(
+                        call, f"the list ended after {len(found)} of {info.total_count} items"
+                    )
+                return list(found.values())
+            if len(found) == before:
+                if info.total_pages is None:  # not paged at all: every page is the whole list
+                    return list(found.values())
+                raise self._not_understood(call, f"page {number} repeats what earlier pages had")
+        raise self._not_understood(call, f"the list does not end within {MOST_PAGES} pages")
+
+    async def _cursored(self, call: Call, kind: type[A]) -> list[A]:
+        """Every item of a list whose pages name the next one by a cursor, or of one that is not paged."""
+        found: list[A] = []
+        seen: set[str] = set()
+        cursor: str | None = None
+        while True:
+            envelope = await self._envelope(_with_params(call, {"cursor": cursor} if cursor else {}))
+            found += [self._read(call, kind, item) for item in self._array(call, envelope.result)]
+            cursors = self._read(call, ResultInfo, envelope.info or {}).cursors or {}
+            cursor = cursors.get("after") if isinstance(cursors.get("after"), str) else None
+            if not cursor:
+                return found
+            if cursor in seen:
+                raise self._not_understood(call, "the list names a cursor that it named before")
+            seen.add(cursor)
+
+    def _array(self, call: Call, result: Any) -> list[Any]:
+        if result is None:
+            return []
+        if not isinstance(result, list) or not all(isinstance(item, dict) for item in result):
+            raise self._not_understood(call, "expected result to be an array of objects")
+        return result
+
+    def _read(self, call: Call, kind: type[A], result: Any) -> A:
+        try:
+            return kind.of(result)
+        except ValidationError as why:
+            first = why.errors(include_input=False, include_url=False, include_context=False)[0]
+            at = ".".join(("result", *map(str, first["loc"])))
+            raise self._not_understood(
+                call, f"expected {kind.__name__}, but at {at}: {first['msg'].lower()}"
+            ) from None
+
+    def _not_understood(self, call: Call, what: str) -> Exception:
+        return call.failed(NotUnderstood, what, outcome=Outcome.MAY_HAVE_HAPPENED)
+
+
+def _with_params(call: Call, more: Mapping[str, str]) -> Call:
+    return Call(
+        name=call.name,
+        method=call.method,
+        path=call.path,
+        params={**(call.params or {}), **more},
+        json=call.json,
+        write=call.write,
+    )
+
+
+def hex_id(value: str, what: str) -> str:
+    """``value`` as an identifier for a path. Raises InvalidIdentifier; nothing is sent."""
+    if not _HEX.fullmatch(value):
+        raise InvalidIdentifier(f"{what} {value[:64]!r}: 32 lower-case hexadecimal digits are right")
+    return value
+
+
+def word(value: str, what: str) -> str:
+    """``value`` as a word for a path. Raises InvalidIdentifier; nothing is sent."""
+    if not _WORD.fullmatch(value):
+        raise InvalidIdentifier(f"{what} {value[:64]!r}: letters, digits and underscores are right")
+    return value
+
+
+def count(value: int, what: str) -> str:
+    """``value`` as a number from 1 for a path. Raises InvalidIdentifier; nothing is sent."""
+    if value < 1:
+        raise InvalidIdentifier(f"{what} {value}: a number from 1 is right")
+    return str(value)

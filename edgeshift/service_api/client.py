@@ -1,0 +1,18 @@
+"""The service's typed client (docs/service.md §4)."""
+
+from __future__ import annotations
+
+from edgeshift.service_api.events import EventCalls
+from edgeshift.service_api.migration import MigrationCalls
+from edgeshift.service_api.previous_waf import PreviousWafCalls
+from edgeshift.service_api.rulesets import RulesetCalls
+from edgeshift.service_api.zones import ZoneCalls
+
+
+class ServiceClient(ZoneCalls, MigrationCalls, RulesetCalls, PreviousWafCalls, EventCalls):
+    """Every call that edgeshift makes of the service.
+
+    One method is one call, or the pages of one list. Nothing is retried here, neither reads nor writes: a
+    failure is raised as a ServiceError that says what can have come of it, and the caller decides. Every
+    call waits for its turn at the pacer, which is told when the service refuses further calls.
+    """

@@ -1,0 +1,195 @@
+"""From an answer's bytes to its result, or to the error that it is (docs/service.md §2.2, §5, §7). Pure but
+for the clock of a ``Retry-After`` date.
+
+What decides is the HTTP status together with ``success``; error codes only help to name a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from edgeshift.service_api.errors import (
+    Conflict,
+    Forbidden,
+    GatewayError,
+    Gone,
+    InvalidCredential,
+    NotFound,
+    NotUnderstood,
+    Outcome,
+    RateLimited,
+    Redirected,
+    Refused,
+    ServerError,
+    ServiceError,
+    TimedOut,
+    Unauthorized,
+    Unsuccessful,
+)
+from edgeshift.service_api.transport import Call, Received
+
+BLOCKED = 10100
+"""The code that says that every call of the user is refused for a while (docs/service.md §8, observed)."""
+
+_BAD_CREDENTIAL = frozenset({6003, 6102, 6103, 6111, 9103, 9106})
+_NOT_AUTHORIZED = 9109
+_INVALID_TOKEN = re.compile(r"invalid\s+(access|api)\s+token", re.IGNORECASE)
+_LONGEST_WAIT = 3600.0
+_KINDS: dict[int, type[ServiceError]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    408: TimedOut,
+    409: Conflict,
+    410: Gone,
+    429: RateLimited,
+}
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """What an answer carries: ``result``, and ``info``, the place of a page in its list."""
+
+    result: Any
+    info: Any = None
+
+
+def opened(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> Envelope:
+    """The envelope of an answer that succeeded. Raises the ServiceError that any other answer is."""
+    if received.status == 204 or (
+        200 <= received.status < 300 and call.method == "DELETE" and not received.body
+    ):
+        return Envelope(result=None)
+    document = parsed(received.body)
+    if not 200 <= received.status < 300:
+        raise refusal(call, received, document, secrets=secrets)
+    if not isinstance(document, dict):
+        what = "JSON" if document is None else "a JSON object"
+        raise understood_not(call, received, f"expected {what} with success and result")
+    success = document.get("success")
+    if success is False:
+        codes, messages = said(document)
+        raise call.failed(
+            _bad_credential(codes, messages) or Unsuccessful,
+            f"{received.status}, but success is false",
+            status=received.status,
+            codes=codes,
+            messages=messages,
+            ray=received.ray,
+            secrets=secrets,
+        )
+    if success is not True:
+        raise understood_not(call, received, "expected success: true or false beside the result")
+    return Envelope(result=document.get("result"), info=document.get("result_info"))
+
+
+def parsed(body: bytes) -> Any:
+    """The JSON document that the body is, or None where it is none."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def understood_not(call: Call, received: Received, what: str) -> ServiceError:
+    """The error of an answer that is not what was expected."""
+    return call.failed(NotUnderstood, what, status=received.status, ray=received.ray)
+
+
+def refusal(call: Call, received: Received, document: Any, *, secrets: tuple[str, ...] = ()) -> ServiceError:
+    """The error that an answer other than 2xx is."""
+    status = received.status
+    codes, messages = said(document)
+    refused = isinstance(document, dict) and document.get("success") is False
+    proof = status == 429 or (400 <= status < 500 and status not in (408, 409) and refused)
+    kind = _kind(status, codes, messages)
+    contradiction = isinstance(document, dict) and document.get("success") is True
+    what = f"{status}, but success is true" if contradiction else _title(status, kind)
+    error = call.failed(
+        kind,
+        what,
+        outcome=Outcome.NOTHING_HAPPENED if proof else None,
+        status=status,
+        codes=codes,
+        messages=messages,
+        ray=received.ray,
+        secrets=secrets,
+    )
+    if isinstance(error, RateLimited):
+        error.retry_after = retry_after(received)
+        error.blocked = BLOCKED in codes
+    return error
+
+
+def said(document: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Codes and messages of the error objects, those of an ``error_chain`` after their own; null and
+    nonsense pass.
+    """
+    codes: list[int] = []
+    messages: list[str] = []
+
+    def read(items: Any, depth: int) -> None:
+        for item in items if isinstance(items, list) and depth < 4 else ():
+            if isinstance(item, str):
+                messages.append(item)
+            if not isinstance(item, dict):
+                continue
+            if isinstance(code := item.get("code"), int) and not isinstance(code, bool):
+                codes.append(code)
+            if isinstance(message := item.get("message"), str):
+                messages.append(message)
+            read(item.get("error_chain"), depth + 1)
+
+    if isinstance(document, dict):
+        read(document.get("errors"), 0)
+    return tuple(codes[:20]), tuple(messages[:20])
+
+
+def retry_after(received: Received) -> float | None:
+    """Seconds to wait, where ``Retry-After`` (seconds or a date) or ``Ratelimit`` says so; an hour at
+    most.
+    """
+    value = received.headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d+(\.\d+)?", value):
+        return min(float(value), _LONGEST_WAIT)
+    if value:
+        try:
+            moment = parsedate_to_datetime(value)
+        except ValueError:
+            moment = None
+        if moment is not None:
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return min(max(0.0, (moment - datetime.now(UTC)).total_seconds()), _LONGEST_WAIT)
+    if found := re.search(r";\s*t=(\d+)", received.headers.get("ratelimit", "")):
+        return min(float(found.group(1)), _LONGEST_WAIT)
+    return None
+
+
+def _kind(status: int, codes: tuple[int, ...], messages: tuple[str, ...]) -> type[ServiceError]:
+    if 300 <= status < 400:
+        return Redirected
+    if 400 <= status < 500:
+        named = _KINDS.get(status, Refused)
+        return named if status in (408, 409, 429) else _bad_credential(codes, messages) or named
+    if status in (502, 503, 504) or 520 <= status <= 530:
+        return GatewayError
+    return ServerError if status >= 500 else NotUnderstood
+
+
+def _bad_credential(codes: tuple[int, ...], messages: tuple[str, ...]) -> type[ServiceError] | None:
+    if _BAD_CREDENTIAL & set(codes) or any(map(_INVALID_TOKEN.search, messages)):
+        return InvalidCredential
+    return Forbidden if _NOT_AUTHORIZED in codes else None
+
+
+def _title(status: int, kind: type[ServiceError]) -> str:
+    if kind is Redirected:
+        return f"{status}, a redirect, which is not followed"
+    if kind is NotUnderstood:
+        return f"{status}, which is no status that the service is known to answer"
+    return str(status)

@@ -1,0 +1,139 @@
+"""Security events, by GraphQL (docs/service.md §4.3, observed)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from edgeshift.service_api.caller import Caller, hex_id
+from edgeshift.service_api.envelope import parsed, refusal, said, understood_not
+from edgeshift.service_api.errors import QueryFailed, RateLimited
+from edgeshift.service_api.models import SecurityEvent
+from edgeshift.service_api.transport import Call
+
+MOST_EVENTS = 10_000
+"""Events that one query asks for at most."""
+
+SHORTEST_SPAN = timedelta(milliseconds=1)
+
+SOURCES = ("waf", "firewallManaged")
+"""The previous and the new WAF, as sources of events."""
+
+_QUERY = """
+query SecurityEvents($zoneTag: string, $filter: FirewallEventsAdaptiveFilter_InputObject, $limit: uint64!) {
+  viewer {
+    zones(filter: {zoneTag: $zoneTag}) {
+      firewallEventsAdaptive(filter: $filter, limit: $limit, orderBy: [datetime_ASC]) {
+        action source ruleId rulesetId rayName datetime clientIP
+        clientRequestHTTPHost clientRequestHTTPMethodName clientRequestPath clientRequestQuery
+      }
+    }
+  }
+}
+"""
+
+
+class EventCalls(Caller):
+    """Reading the activity log."""
+
+    async def security_events(
+        self,
+        zone_id: str,
+        since: datetime,
+        until: datetime,
+        *,
+        sources: Sequence[str] = SOURCES,
+        limit: int = MOST_EVENTS,
+    ) -> list[SecurityEvent]:
+        """The events in ``[since, until)``, oldest first. Both are aware; the service samples its events.
+
+        Where a query brings as many events as ``limit``, its span is halved until none does. Raises
+        NotUnderstood where a millisecond holds that many.
+        """
+        if since.tzinfo is None or until.tzinfo is None:
+            raise ValueError("since and until need a time zone")
+        hex_id(zone_id, "zone id")
+        found: list[SecurityEvent] = []
+        spans = [(since.astimezone(UTC), until.astimezone(UTC))]
+        while spans:
+            begin, end = spans.pop()
+            if begin >= end:
+                continue
+            events = await self._events(zone_id, begin, end, sources, limit)
+            if len(events) < limit:
+                found += events
+                continue
+            if end - begin <= SHORTEST_SPAN:
+                raise self._not_understood(_call(), f"expected fewer than {limit} events in a millisecond")
+            middle = _middle(begin, end)
+            # The earlier half is popped first, so that the events stay in order.
+            spans += [(middle, end), (begin, middle)]
+        return found
+
+    async def _events(
+        self, zone_id: str, since: datetime, until: datetime, sources: Sequence[str], limit: int
+    ) -> list[SecurityEvent]:
+        variables = {
+            "zoneTag": zone_id,
+            "filter": {
+                "datetime_geq": timestamp(since),
+                "datetime_lt": timestamp(until),
+                "source_in": list(sources),
+            },
+            "limit": limit,
+        }
+        call = _call({"query": _QUERY, "variables": variables})
+        document = await self._answered(call)
+        zones = _inside(document, "data", "viewer", "zones")
+        if not isinstance(zones, list):
+            raise self._not_understood(call, "expected data.viewer.zones to be an array")
+        if not zones:
+            raise self._not_understood(call, "expected the zone in data.viewer.zones")
+        events = _inside(zones[0], "firewallEventsAdaptive")
+        return [self._read(call, SecurityEvent, item) for item in self._array(call, events)]
+
+    async def _answered(self, call: Call) -> dict[str, Any]:
+        received = await self._received(call)
+        document = parsed(received.body)
+        if not 200 <= received.status < 300:
+            error = refusal(call, received, document, secrets=self._secrets)
+            if isinstance(error, RateLimited):
+                self._hold_back(error)
+            raise error
+        if not isinstance(document, dict) or "data" not in document:
+            raise understood_not(call, received, "expected a JSON object with data and errors")
+        if document.get("errors"):
+            codes, messages = said(document)
+            raise call.failed(
+                QueryFailed,
+                "the query was answered with errors",
+                status=received.status,
+                codes=codes,
+                messages=messages or ("no message",),
+                ray=received.ray,
+                secrets=self._secrets,
+            )
+        return document
+
+
+def timestamp(moment: datetime) -> str:
+    """A moment as the service's filters take it, in UTC, with a fraction only where it has one."""
+    moment = moment.astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if moment.microsecond else "%Y-%m-%dT%H:%M:%SZ")
+
+
+def _call(query: dict[str, Any] | None = None) -> Call:
+    return Call("graphql.security_events", "POST", "/graphql", json=query)
+
+
+def _middle(begin: datetime, end: datetime) -> datetime:
+    middle = begin + (end - begin) / 2
+    whole = middle.replace(microsecond=0)
+    return whole if begin < whole < end else middle
+
+
+def _inside(document: Any, *names: str) -> Any:
+    for name in names:
+        document = document.get(name) if isinstance(document, dict) else None
+    return document

@@ -1,0 +1,80 @@
+"""The calls of the WAF migration (docs/service.md §3.2, §4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from edgeshift.service_api.caller import BeforeSending, Caller, hex_id, word
+from edgeshift.service_api.errors import InvalidIdentifier, NotFound
+from edgeshift.service_api.models import CompatibilityCheck, Configuration, MigrationStatus, Ruleset
+from edgeshift.service_api.transport import Call
+
+ENTRY_POINT_PHASE = "http_request_firewall_managed"
+NO_ENTRY_POINT = 10003
+"""The code of the 404 that says that a phase has no entry point (docs/service.md §7, observed)."""
+
+_PHASE_TWO = {"phase_two": "1"}
+
+
+class MigrationCalls(Caller):
+    """Check, configuration, status, and the entry point that is put."""
+
+    async def waf_check(self, zone_id: str, *, urgent: bool = False) -> CompatibilityCheck:
+        """Whether the zone can update, by the conditions of phase 2."""
+        path = f"/zones/{hex_id(zone_id, 'zone id')}/waf_migration/check"
+        return await self._one(Call("waf.check", "GET", path, _PHASE_TWO), CompatibilityCheck, urgent=urgent)
+
+    async def waf_config(self, zone_id: str, *, urgent: bool = False) -> Configuration:
+        """The new configuration, the equivalent of the zone's current one; its ``raw`` is what is sent
+        back.
+        """
+        path = f"/zones/{hex_id(zone_id, 'zone id')}/waf_migration/config"
+        return await self._one(Call("waf.config", "GET", path, _PHASE_TWO), Configuration, urgent=urgent)
+
+    async def waf_status(self, zone_id: str, *, urgent: bool = False) -> MigrationStatus:
+        """Old and new managed rules and the state of the migration."""
+        path = f"/zones/{hex_id(zone_id, 'zone id')}/waf_migration/status"
+        return await self._one(Call("waf.status", "GET", path), MigrationStatus, urgent=urgent)
+
+    async def entry_point(
+        self, zone_id: str, phase: str = ENTRY_POINT_PHASE, *, urgent: bool = False
+    ) -> Ruleset | None:
+        """The entry point ruleset of a phase, or None where there is none."""
+        call = Call("entrypoint.get", "GET", _entry_point_path(zone_id, phase))
+        try:
+            return await self._one(call, Ruleset, urgent=urgent)
+        except NotFound as failure:
+            if NO_ENTRY_POINT in failure.codes or (failure.messages and not failure.codes):
+                return None
+            raise
+
+    async def put_entry_point(
+        self,
+        zone_id: str,
+        body: Mapping[str, Any],
+        waf_migration: Literal["pending", "validation"],
+        *,
+        before_sending: BeforeSending | None = None,
+    ) -> Ruleset:
+        """Send the migrating PUT, once. With ``pending`` it cannot be undone.
+
+        ``body`` is sent as it is. ``before_sending`` is awaited when the turn has come, just before the
+        request is written. What the answer says proves nothing: read ``waf_status``. Raises ServiceError;
+        its ``outcome`` says whether it is proved that nothing happened.
+        """
+        if waf_migration not in ("pending", "validation"):
+            raise InvalidIdentifier(f"waf_migration {waf_migration!r}: pending or validation is right")
+        call = Call(
+            "entrypoint.put",
+            "PUT",
+            _entry_point_path(zone_id, ENTRY_POINT_PHASE),
+            {"waf_migration": waf_migration, **_PHASE_TWO},
+            json=dict(body),
+            write=True,
+        )
+        return await self._one(call, Ruleset, before_sending=before_sending)
+
+
+def _entry_point_path(zone_id: str, phase: str) -> str:
+    return f"/zones/{hex_id(zone_id, 'zone id')}/rulesets/phases/{word(phase, 'phase')}/entrypoint"

@@ -1,0 +1,250 @@
+"""One HTTP exchange with the service: written once, read whole, its failures named (docs/service.md §7).
+
+Reads share a pool of connections. A write has a connection of its own, made for it and closed after it, so
+that a connection that the service has silently dropped is never where a write begins; and it is never sent
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import PackageNotFoundError, version
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from edgeshift.service_api.credential import Credential
+from edgeshift.service_api.errors import (
+    ConnectionLost,
+    ConnectionRefused,
+    Misconfigured,
+    NotUnderstood,
+    Outcome,
+    ServiceError,
+    TimedOut,
+)
+
+LARGEST_BODY = 16 * 1024 * 1024
+"""Bytes of an answer, unpacked, that are read at most."""
+
+_CONNECT_LIMIT = 10.0
+_BEFORE_WRITING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+
+
+@dataclass(frozen=True)
+class Call:
+    """What is asked of the service. ``name``: the call's name in errors. ``write``: whether it changes
+    anything.
+    """
+
+    name: str
+    method: str
+    path: str
+    params: Mapping[str, str] | None = None
+    json: Any = None
+    write: bool = False
+
+    def failed(
+        self, kind: type[ServiceError], what: str, *, outcome: Outcome | None = None, **more: Any
+    ) -> ServiceError:
+        """The error of this call; a write's outcome is uncertain unless ``outcome`` says otherwise."""
+        uncertain = outcome or Outcome.MAY_HAVE_HAPPENED
+        return kind(
+            what,
+            call=self.name,
+            method=self.method,
+            path=self.path,
+            outcome=uncertain if self.write else Outcome.READ,
+            **more,
+        )
+
+
+@dataclass(frozen=True)
+class Received:
+    """An answer, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def ray(self) -> str | None:
+        """The ``cf-ray`` header."""
+        return self.headers.get("cf-ray")
+
+
+class Transport:
+    """The way to one service. Settings of the environment (``HTTPS_PROXY``, ``.netrc``) do not count here.
+
+    ``ca_file``: PEM certificates trusted beside the usual ones. ``request_limit``: for a whole request, from
+    the first byte of connecting to the last byte of the answer. ``allow_plain_text``: http to other than
+    loopback. Raises Misconfigured.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        credential: Credential,
+        *,
+        proxy: str | None = None,
+        ca_file: str | None = None,
+        request_limit: timedelta = timedelta(seconds=30),
+        most_connections: int = 100,
+        allow_plain_text: bool = False,
+    ) -> None:
+        self.base_url = checked_base_url(base_url, allow_plain_text=allow_plain_text)
+        self.credential = credential
+        self._limit = request_limit.total_seconds()
+        self._proxy = _proxy(proxy)
+        self._tls = _tls(ca_file)
+        self._headers = {
+            **credential.headers(),
+            "User-Agent": f"edgeshift/{_version()}",
+            "Accept": "application/json",
+        }
+        self._pool = self._client(httpx.Limits(max_connections=most_connections, keepalive_expiry=15.0))
+
+    def _client(self, limits: httpx.Limits) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            headers=self._headers,
+            verify=self._tls,
+            proxy=self._proxy,
+            limits=limits,
+            timeout=httpx.Timeout(self._limit, connect=min(_CONNECT_LIMIT, self._limit)),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    async def exchange(self, call: Call) -> Received:
+        """Send the call once and read its answer. Raises ServiceError for whatever the transport meets."""
+        try:
+            async with asyncio.timeout(self._limit):
+                if not call.write:
+                    return await self._exchange(self._pool, call)
+                async with self._client(
+                    httpx.Limits(max_connections=1, max_keepalive_connections=0)
+                ) as alone:
+                    return await self._exchange(alone, call)
+        except TimeoutError:
+            raise call.failed(TimedOut, f"no whole answer within {self._limit:g} s") from None
+        except _BEFORE_WRITING as why:
+            raise call.failed(
+                ConnectionRefused, self._why_not_connected(why), outcome=Outcome.NOTHING_HAPPENED
+            ) from None
+        except httpx.TimeoutException:
+            raise call.failed(TimedOut, f"the service was silent for {self._limit:g} s") from None
+        except httpx.DecodingError:
+            raise call.failed(
+                NotUnderstood, "expected a body in the encoding that its header names"
+            ) from None
+        except httpx.HTTPError as why:
+            raise call.failed(ConnectionLost, f"the connection broke ({type(why).__name__})") from None
+
+    async def _exchange(self, client: httpx.AsyncClient, call: Call) -> Received:
+        url = f"{self.base_url}{call.path}"
+        async with client.stream(call.method, url, params=call.params, json=call.json) as answer:
+            body = bytearray()
+            async for part in answer.aiter_bytes():
+                body += part
+                if len(body) > LARGEST_BODY:
+                    raise call.failed(
+                        NotUnderstood,
+                        f"expected an answer of at most {LARGEST_BODY // 2**20} MB",
+                        status=answer.status_code,
+                        ray=answer.headers.get("cf-ray"),
+                    )
+            return Received(answer.status_code, answer.headers, bytes(body))
+
+    def _why_not_connected(self, why: Exception) -> str:
+        at = urlsplit(self.base_url).netloc
+        if isinstance(why, httpx.ProxyError):
+            return f"the proxy gave no way to {at}"
+        if isinstance(why, httpx.PoolTimeout):
+            return f"no connection to {at} became free within {self._limit:g} s"
+        if isinstance(why, httpx.ConnectTimeout):
+            return f"no connection to {at} within {min(_CONNECT_LIMIT, self._limit):g} s"
+        cause = _root(why)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"the certificate of {at} was not accepted ({cause.verify_message}); see ca_file"
+        if isinstance(cause, ssl.SSLError):
+            return f"no TLS with {at} ({cause.reason or 'handshake failed'})"
+        reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(why)
+        return f"no connection to {at} ({reason})"
+
+    async def aclose(self) -> None:
+        """Close the shared connections."""
+        await self._pool.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def checked_base_url(base_url: str, *, allow_plain_text: bool = False) -> str:
+    """The base URL without a slash at its end. Raises Misconfigured with what would be right."""
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise Misconfigured("base_url: write it as https://HOST[:PORT]/client/v4")
+    if parts.username or parts.password:
+        raise Misconfigured("base_url: it carries a user or password; name a credential instead")
+    if parts.scheme == "http" and not allow_plain_text and not _is_loopback(parts.hostname):
+        raise Misconfigured(
+            f"base_url: http to {parts.hostname} would send credentials in plain text; use https"
+        )
+    return base_url.rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _proxy(proxy: str | None) -> httpx.Proxy | None:
+    if proxy is None:
+        return None
+    parts = urlsplit(proxy)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Misconfigured("proxy: write it as http://[USER:PASSWORD@]HOST:PORT (it is not repeated here)")
+    return httpx.Proxy(proxy)
+
+
+def _tls(ca_file: str | None) -> ssl.SSLContext:
+    context = httpx.create_ssl_context(trust_env=False)
+    if ca_file is not None:
+        try:
+            context.load_verify_locations(cafile=ca_file)
+        except FileNotFoundError:
+            raise Misconfigured(f"ca_file: there is no file {ca_file}") from None
+        except (OSError, ssl.SSLError):
+            raise Misconfigured(f"ca_file: {ca_file} is not a readable file of PEM certificates") from None
+    return context
+
+
+def _root(why: BaseException) -> BaseException:
+    """The innermost cause: httpx wraps httpcore's error, which wraps that of the socket or of TLS."""
+    seen: BaseException = why
+    while (inner := seen.__cause__ or seen.__context__) is not None:
+        if isinstance(inner, BaseExceptionGroup):
+            inner = inner.exceptions[0]
+        seen = inner
+    return seen
+
+
+def _version() -> str:
+    try:
+        return version("edgeshift")
+    except PackageNotFoundError:
+        return "0"

@@ -1,0 +1,36 @@
+"""Zones, accounts and who one is (docs/service.md §4.3, §5, observed)."""
+
+from __future__ import annotations
+
+from edgeshift.service_api.caller import Caller, hex_id
+from edgeshift.service_api.models import Account, TokenVerification, Zone
+from edgeshift.service_api.transport import Call
+
+
+class ZoneCalls(Caller):
+    """Finding zones."""
+
+    async def zones(
+        self, *, account: str | None = None, name: str | None = None, status: str | None = None
+    ) -> list[Zone]:
+        """Every zone that the credential reaches; ``account`` by its identifier."""
+        params = {"order": "name", "direction": "asc"}
+        if account is not None:
+            params["account.id"] = hex_id(account, "account id")
+        if name is not None:
+            params["name"] = name
+        if status is not None:
+            params["status"] = status
+        return await self._pages(Call("zones.list", "GET", "/zones", params), Zone, per_page=50)
+
+    async def zone(self, zone_id: str) -> Zone:
+        """One zone. Raises NotFound, or Refused for one that the service does not accept."""
+        return await self._one(Call("zones.get", "GET", f"/zones/{hex_id(zone_id, 'zone id')}"), Zone)
+
+    async def accounts(self) -> list[Account]:
+        """Every account that the credential reaches."""
+        return await self._pages(Call("accounts.list", "GET", "/accounts"), Account, per_page=50)
+
+    async def verify_token(self) -> TokenVerification:
+        """What the service says of the bearer token; for a key there is no such call."""
+        return await self._one(Call("user.tokens.verify", "GET", "/user/tokens/verify"), TokenVerification)
