@@ -1,0 +1,183 @@
+"""The command line: its verbs, the options that all of them share, and what becomes of a failure."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, NamedTuple
+
+import typer
+
+from edgeshift.cli.errors import CommandError, ExitCode, said, show
+from edgeshift.cli.shell import Shell, adopt
+
+
+class Verb(NamedTuple):
+    """A verb: the function or Typer application ``attribute`` of ``edgeshift.cli.<module>``, its line of help, its panel."""
+
+    module: str
+    attribute: str
+    help: str
+    panel: str
+
+
+BEGIN, RUN, DECIDE, LOOK, SERVE = "Begin", "Run", "Decide and steer", "Look", "Serve"
+
+VERBS: dict[str, Verb] = {
+    "demo": Verb("demo", "demo", "Run a whole campaign over a generated fleet, here and now.", BEGIN),
+    "up": Verb("up", "up", "Run the embedded stack: Temporal, simulator and worker.", BEGIN),
+    "init": Verb("init", "init", "Write a commented campaign file.", BEGIN),
+    "doctor": Verb("doctor", "doctor", "Check Temporal, service, credentials, archive and tickets.", BEGIN),
+    "plan": Verb("plan", "plan", "Read every zone and show what would happen. Changes nothing.", RUN),
+    "start": Verb("start", "start", "Start a campaign.", RUN),
+    "sign-off": Verb("sign_off", "app", "Approve or reject what waits for a sign-off.", DECIDE),
+    "pause": Verb("control", "pause", "Begin no new step until resume.", DECIDE),
+    "resume": Verb("control", "resume", "Go on after pause.", DECIDE),
+    "abort": Verb("control", "abort", "End a campaign; steps under way are settled first.", DECIDE),
+    "retry": Verb("control", "retry", "Begin failed, unknown, blocked or support zones again.", DECIDE),
+    "reopen": Verb("control", "reopen", "Begin zones on hold, rejected or aborted again.", DECIDE),
+    "support-resolved": Verb("control", "support_resolved", "Say that the provider has mended a zone.", DECIDE),
+    "watch": Verb("watch", "watch", "Follow a campaign live.", LOOK),
+    "status": Verb("status", "status", "Show a campaign, or list all.", LOOK),
+    "history": Verb("history", "history", "Tell what happened to a zone, and who agreed.", LOOK),
+    "report": Verb("report", "report", "Write a campaign's report as one HTML file.", LOOK),
+    "worker": Verb("worker", "worker", "Run a worker until it is told to stop.", SERVE),
+    "simulator": Verb("simulator", "simulator", "Run the simulated service.", SERVE),
+    "fleet": Verb("fleet", "app", "Generate and check fleet files for the simulator.", SERVE),
+}
+"""Every verb. A module is imported only when its verb is called, so that help stays quick."""
+
+SHARED = {"--address": True, "--namespace": True, "--archive": True, "--no-color": False, "--debug": False}
+"""Options that may stand before or after the verb; whether each takes a value."""
+
+
+def build(verb: str | None) -> typer.Typer:
+    """The application with ``verb`` loaded (or every verb, for ``None``) and the others known by name and help."""
+    app = typer.Typer(
+        name="edgeshift",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        help="Edge configuration changes over a fleet of zones, as durable campaigns that people sign off.",
+        epilog="Options may also be set in the environment: EDGESHIFT_ADDRESS, EDGESHIFT_NAMESPACE, EDGESHIFT_ARCHIVE …"
+        " See docs/cli.md.",
+    )
+    app.callback()(_shared_options)
+    for name, entry in VERBS.items():
+        if verb is not None and name != verb:
+            app.command(name, help=entry.help, rich_help_panel=entry.panel)(_elsewhere)
+            continue
+        loaded = getattr(import_module(f"edgeshift.cli.{entry.module}"), entry.attribute)
+        if isinstance(loaded, typer.Typer):
+            app.add_typer(loaded, name=name, help=entry.help, rich_help_panel=entry.panel, no_args_is_help=True)
+        else:
+            app.command(name, rich_help_panel=entry.panel)(loaded)
+    return app
+
+
+def _elsewhere() -> None:
+    raise AssertionError("a verb that was not asked for was called")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"edgeshift {version('edgeshift')}")
+        raise typer.Exit
+
+
+def _shared_options(
+    address: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Where Temporal is.", show_default=False)
+    ] = None,
+    namespace: Annotated[str | None, typer.Option(help="The namespace at Temporal.", show_default=False)] = None,
+    archive: Annotated[
+        str | None, typer.Option(metavar="URL", help="The archive: a folder or s3://, gs://, az://.", show_default=False)
+    ] = None,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours in the output.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a failure.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    adopt(Shell(address=address, namespace=namespace, archive_url=archive, no_color=no_color, debug=debug))
+
+
+def arranged(arguments: Sequence[str]) -> tuple[list[str], str | None]:
+    """The arguments with the shared options before the verb, and the verb (None where there is none)."""
+    shared: list[str] = []
+    rest: list[str] = []
+    left = list(arguments)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            rest += [word, *left]
+            break
+        name, equals, _ = word.partition("=")
+        if name in SHARED and not (equals and not SHARED[name]):
+            shared.append(word)
+            if SHARED[name] and not equals and left:
+                shared.append(left.pop(0))
+        else:
+            rest.append(word)
+    verb = next((word for word in rest if not word.startswith("-")), None)
+    return shared + rest, verb
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point. Every expected failure is one line on stderr and an exit code; a traceback only by ``--debug``."""
+    given, verb = arranged(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    shell = Shell(no_color="--no-color" in given, debug=debug)
+    adopt(shell)
+    try:
+        # An unknown verb loads nothing: the parser names it and what was meant.
+        code = build(verb or "")(given, standalone_mode=False)
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away, as `head` does; Python would complain again when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.OK
+    except Exception as problem:
+        code = _failed(shell, problem, debug)
+    if code == ExitCode.INTERRUPTED:
+        shell.errors.print("stopped")
+    sys.exit(int(code or 0))
+
+
+def _failed(shell: Shell, problem: Exception, debug: bool) -> int:
+    if (usage := _wrong_usage(problem)) is not None:
+        show(shell.errors, usage)
+        return usage.code
+    failure = said(problem)
+    if debug:
+        shell.errors.print_exception(show_locals=False)
+    if failure is None:
+        failure = CommandError(
+            f"unexpected {type(problem).__name__}" + ("" if debug else "; --debug shows where"), ExitCode.FAILED
+        )
+    show(shell.errors, failure)
+    return failure.code
+
+
+def _wrong_usage(problem: Exception) -> CommandError | None:
+    """A complaint of the parser. Its classes are private to typer, so it is known by what it can do."""
+    if isinstance(problem, typer.Abort):
+        return CommandError("not confirmed; nothing was changed", ExitCode.REFUSED)
+    if type(problem).__module__.startswith(("typer", "click")) and hasattr(problem, "format_message"):
+        context = getattr(problem, "ctx", None)
+        path = context.command_path if context is not None else "edgeshift"
+        text = problem.format_message()
+        if not text:
+            return CommandError(f"something is missing; see `{path} --help`", ExitCode.BAD_INPUT)
+        return CommandError(f"{text.rstrip('.')}; see `{path} --help`", ExitCode.BAD_INPUT)
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Calls to workflows, their failures translated into errors for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TypeVar
+
+from pydantic import BaseModel
+from temporalio.client import (
+    Client,
+    WorkflowHandle,
+    WorkflowQueryFailedError,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
+from temporalio.service import RPCError, RPCStatusCode
+
+from edgeshift.messages import TASK_QUEUE, Answer
+from edgeshift.operations.errors import (
+    BadInput,
+    Failed,
+    NotFound,
+    OperationError,
+    Refused,
+    ServiceTrouble,
+    TemporalTrouble,
+)
+
+Model = TypeVar("Model", bound=BaseModel)
+
+ANSWER_WITHIN = timedelta(seconds=20)
+"""How long a question to a workflow may take before nobody seems to be there."""
+
+_NOBODY = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
+_KINDS: dict[str, type[OperationError]] = {
+    "SignOffRefused": Refused,
+    "CampaignOver": Refused,
+    "NothingToDo": NotFound,
+    "BadInput": BadInput,
+    "InvalidCredential": ServiceTrouble,
+    "Forbidden": ServiceTrouble,
+    "SecretUnresolved": ServiceTrouble,
+    "SecretRefError": ServiceTrouble,
+    "RateLimited": ServiceTrouble,
+    "ConnectionRefused": ServiceTrouble,
+    "ConnectionLost": ServiceTrouble,
+    "TimedOut": ServiceTrouble,
+    "ServerError": ServiceTrouble,
+    "GatewayError": ServiceTrouble,
+    "NotUnderstood": ServiceTrouble,
+    "NotFound": ServiceTrouble,
+    "BadRequest": ServiceTrouble,
+    "Conflict": ServiceTrouble,
+}
+
+
+@contextmanager
+def told(subject: str) -> Iterator[None]:
+    """Turn failures of calls to ``subject`` (``campaign waf-1``) into errors for people."""
+    try:
+        yield
+    except RPCError as failure:
+        raise _of_rpc(subject, failure) from failure
+    except WorkflowUpdateRPCTimeoutOrCancelledError as failure:
+        raise no_worker(subject) from failure
+    except WorkflowUpdateFailedError as failure:
+        raise of_failure(subject, failure.cause) from failure
+    except WorkflowQueryFailedError as failure:
+        raise Failed(f"{subject} cannot answer: {failure.message}") from failure
+
+
+def _of_rpc(subject: str, failure: RPCError) -> OperationError:
+    if failure.status is RPCStatusCode.NOT_FOUND:
+        if "completed" in failure.message:
+            return Refused(f"{subject} is closed")
+        return NotFound(f"there is no {subject}", "`edgeshift status` lists the campaigns")
+    if failure.status in _NOBODY:
+        return no_worker(subject)
+    if failure.status is RPCStatusCode.UNAVAILABLE:
+        return TemporalTrouble("Temporal does not answer any more", "try again when it is back; nothing is lost")
+    return TemporalTrouble(f"Temporal refused the call for {subject}: {failure.message[:200]}")
+
+
+def no_worker(subject: str) -> TemporalTrouble:
+    """Nobody answers for a workflow although Temporal is there."""
+    return TemporalTrouble(
+        f"nobody answers for {subject}",
+        f"is a worker running on task queue {TASK_QUEUE!r}? `edgeshift worker` starts one, `edgeshift doctor` looks",
+    )
+
+
+def of_failure(subject: str, cause: BaseException | None) -> OperationError:
+    """The error for a workflow's or an update's failure, by the innermost cause that has a name."""
+    while isinstance(cause, ActivityError) and cause.cause is not None:
+        cause = cause.cause
+    if isinstance(cause, ApplicationError):
+        kind = _KINDS.get(cause.type or "", Failed)
+        return kind(cause.message)
+    if isinstance(cause, CancelledError):
+        return Failed(f"{subject} was cancelled")
+    if isinstance(cause, FailureError):
+        return Failed(f"{subject} failed: {cause.message}")
+    return Failed(f"{subject} failed: {cause}")
+
+
+async def ask(handle: WorkflowHandle[object, object], query: str, kind: type[Model], subject: str) -> Model:
+    """The answer of a query. Raises NotFound, TemporalTrouble where nobody answers, Failed."""
+    with told(subject):
+        answer = await handle.query(query, result_type=kind, rpc_timeout=ANSWER_WITHIN)
+        return kind.model_validate(answer)
+
+
+async def tell(
+    client: Client, workflow_id: str, update: str, message: BaseModel, subject: str, *, patient: bool = False
+) -> Answer:
+    """The answer of an update. ``patient``: it may take as long as permits need to be settled."""
+    with told(subject):
+        handle = client.get_workflow_handle(workflow_id)
+        limit = None if patient else ANSWER_WITHIN
+        answer = await handle.execute_update(update, message, result_type=Answer, rpc_timeout=limit)
+        return Answer.model_validate(answer)

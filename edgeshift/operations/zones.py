@@ -1,0 +1,82 @@
+"""Zones of a campaign: found by name or identifier, asked for their state, told what the provider's support did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from pydantic import TypeAdapter
+from temporalio.client import Client
+
+from edgeshift.archive import Archive
+from edgeshift.fleet import Area, Target, zone_migration_id
+from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
+from edgeshift.operations.calls import ask, told
+from edgeshift.operations.errors import BadInput, NotFound
+
+TARGETS = TypeAdapter(list[Target])
+
+
+@dataclass(frozen=True)
+class FoundZone:
+    """A target of a campaign with its place in the frozen list and the id of its workflow."""
+
+    index: int
+    target: Target
+    workflow_id: str
+
+    @property
+    def name(self) -> str:
+        """The zone's name."""
+        return self.target.zone.name
+
+
+async def frozen_targets(archive: Archive, digest: str) -> list[Target]:
+    """A campaign's frozen list, in the order of its indexes."""
+    return TARGETS.validate_python(await archive.get_json(digest))
+
+
+def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area = Area.WAF) -> FoundZone:
+    """The target that a person names by the zone's name or identifier. Raises NotFound, BadInput where several match."""
+    wanted = zone.strip().lower().rstrip(".")
+    found = [(index, target) for index, target in enumerate(targets) if wanted in (target.zone.id, target.zone.name.lower())]
+    if not found:
+        near = get_close_matches(wanted, [target.zone.name for target in targets[:20_000]], n=1)
+        raise NotFound(
+            f"campaign {campaign} has no zone {zone!r}" + (f" (did you mean {near[0]}?)" if near else ""),
+            "" if near else "name it as the service does, or by its 32-digit identifier",
+        )
+    if len(found) > 1:
+        ids = ", ".join(target.zone.id for _, target in found[:5])
+        raise BadInput(f"campaign {campaign} has {len(found)} zones named {zone!r}", f"name one by its identifier: {ids}")
+    index, target = found[0]
+    return FoundZone(index=index, target=target, workflow_id=zone_migration_id(target.zone.id, area))
+
+
+def is_identifier(zone: str) -> bool:
+    """Whether this is a zone's identifier rather than its name."""
+    return re.fullmatch(r"[0-9a-f]{32}", zone) is not None
+
+
+async def zone_state(client: Client, found: FoundZone) -> ZoneState:
+    """What the zone's workflow says of itself. Raises NotFound where it was not started yet."""
+    handle = client.get_workflow_handle(found.workflow_id)
+    try:
+        return await ask(handle, "state", ZoneState, f"zone {found.name}")
+    except NotFound:
+        raise NotFound(f"zone {found.name} has not been started yet", "it waits for its wave") from None
+
+
+async def support_resolved(client: Client, found: FoundZone, *, by: str, reason: str = "") -> ZoneState:
+    """Tell a zone that the provider's support has mended it; the state from before. Raises NotFound if it does not wait."""
+    state = await zone_state(client, found)
+    if state.phase is not ZonePhase.NEEDS_SUPPORT:
+        phase = state.outcome.value if state.outcome else state.phase.value
+        hint = "`edgeshift retry` begins it again" if state.outcome else ""
+        raise NotFound(f"zone {found.name} does not wait for support; it is {phase.replace('_', ' ')}", hint)
+    with told(f"zone {found.name}"):
+        handle = client.get_workflow_handle(found.workflow_id)
+        await handle.signal("support_resolved", SupportResolved(by=by, reason=reason))
+    return state
