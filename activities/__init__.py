@@ -1,1 +1,1 @@
-"""The activities: one file an outside system. Clients are injected; each failure is named at this boundary."""
+"""The activities: one file an outside system. Clients are injected; failures are named here."""

@@ -1,4 +1,6 @@
-"""Where failures get the names that retry policies know. Messages stay short and never carry a body or a secret."""
+"""Where failures get the names that retry policies know. Messages stay short and never carry a body or a
+secret.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,16 @@ def named(failure: Exception) -> ApplicationError:
         wait = timedelta(seconds=failure.retry_after) if failure.retry_after else None
         return ApplicationError(text, type="RateLimited", next_retry_delay=wait)
     if isinstance(failure, pydantic.ValidationError):
-        return ApplicationError(f"{failure.title}: {failure.error_count()} error(s)", type="BadInput", non_retryable=True)
+        return ApplicationError(
+            f"{failure.title}: {failure.error_count()} error(s)", type="BadInput", non_retryable=True
+        )
     return ApplicationError(text, type=type(failure).__name__)
 
 
 def named_failures(work: Work) -> Work:
-    """Name the failures of an activity's outside systems; bugs keep their own names and are retried as they are."""
+    """Name the failures of an activity's outside systems; bugs keep their own names and are retried as they
+    are.
+    """
 
     @functools.wraps(work)
     async def guarded(*args: Any, **kwargs: Any) -> Any:

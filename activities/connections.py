@@ -1,10 +1,12 @@
-"""What the activities of one worker share: Temporal, the archive, the service's clients, the ticket system, the clock."""
+"""What the activities of one worker share: Temporal, the archive, the service's clients, the ticket system,
+the clock.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import TypeAdapter
@@ -12,8 +14,8 @@ from pydantic import TypeAdapter
 from edgeshift.archive import Archive
 from edgeshift.campaign_spec import CampaignSpec, CredentialSpec
 from edgeshift.fleet import Target, Zone
+from edgeshift.secret_refs import SecretRef
 from edgeshift.service_api import Credential, Pacer, ServiceClient
-from edgeshift.settings import SecretRef
 from edgeshift.tickets import TicketSystem, ticket_system
 
 if TYPE_CHECKING:
@@ -46,11 +48,21 @@ class Kept(Generic[T]):
 
 
 class Connections:
-    """The outside systems of one worker. ``now`` is the clock, so that tests can follow skipped time."""
+    """The outside systems of one worker. ``now`` is the clock, so that tests can follow skipped time.
+
+    ``task_timeout``: of the zones' workflow tasks; local readings may take most of it without costing events.
+    """
 
     def __init__(
-        self, temporal: Client, archive: Archive, now: Callable[[], datetime], pacer: PacerSource, ticket_folder: str
+        self,
+        temporal: Client,
+        archive: Archive,
+        now: Callable[[], datetime],
+        pacer: PacerSource,
+        ticket_folder: str,
+        task_timeout: timedelta = timedelta(seconds=30),
     ) -> None:
+        self.task_timeout = task_timeout
         self.temporal = temporal
         self.archive = archive
         self.now = now
@@ -82,7 +94,9 @@ class Connections:
         for credential in spec.service.credentials:
             if not credential.accounts:
                 wildcard = wildcard or credential
-            elif zone.account in credential.accounts or await self._named(spec_digest, credential, zone.account):
+            elif zone.account in credential.accounts or await self._named(
+                spec_digest, credential, zone.account
+            ):
                 return self.client(spec_digest, spec, credential)
         return self.client(spec_digest, spec, wildcard or spec.service.credentials[0])
 
@@ -111,7 +125,9 @@ class Connections:
         return self._clients[key]
 
     async def forget(self, client: ServiceClient) -> None:
-        """Drop a client whose credential was refused, so that its reference is resolved anew (a rotated token)."""
+        """Drop a client whose credential was refused, so that its reference is resolved anew (a rotated
+        token).
+        """
         self._clients = {key: kept for key, kept in self._clients.items() if kept is not client}
 
     def tickets(self, spec: CampaignSpec) -> TicketSystem:
@@ -128,6 +144,6 @@ class Connections:
 def resolved(credential: CredentialSpec) -> Credential:
     """The credential with its secret, resolved here and now."""
     if credential.token is not None:
-        return Credential(token=SecretRef(credential.token).resolve())
+        return Credential.bearer(SecretRef(credential.token).resolve())
     assert credential.key is not None and credential.email is not None
-    return Credential(key=SecretRef(credential.key).resolve(), email=credential.email)
+    return Credential.key(SecretRef(credential.key).resolve(), credential.email)

@@ -18,7 +18,7 @@ class ReportActivities:
 
     @activity.defn(name="tell_campaign")
     async def tell(self, announce: Announce) -> None:
-        """Send a report. Raises CampaignGone where no campaign of this name is open; all else is tried again."""
+        """Send a report. Raises CampaignGone where no such campaign is open; all else is retried."""
         await tell_campaign(self._connections, announce)
 
 

@@ -59,7 +59,9 @@ class WafActivities:
         elif waf.Cause.URI_OVERRIDES in assessment.causes and start.policy.delete_overrides:
             prepared = await self._propose_deletion(prepared, zone, reading)
         if prepared.digest and message.announce:
-            await tell_campaign(self._connections, Announce(campaign=start.campaign, report=_awaiting(message, prepared)))
+            await tell_campaign(
+                self._connections, Announce(campaign=start.campaign, report=_awaiting(message, prepared))
+            )
         return prepared
 
     async def _archive_snapshot(self, zone: Zone, reading: waf.Reading) -> str:
@@ -71,11 +73,20 @@ class WafActivities:
         return found
 
     async def _propose(
-        self, prepared: Prepared, zone: Zone, spec: CampaignSpec, reading: waf.Reading, assessment: waf.Assessment
+        self,
+        prepared: Prepared,
+        zone: Zone,
+        spec: CampaignSpec,
+        reading: waf.Reading,
+        assessment: waf.Assessment,
     ) -> Prepared:
         proposal = waf.propose(reading, spec.adjustments)
         if waf.is_log_only(proposal.body):
-            return blocked(prepared, waf.Cause.LOG_ONLY, "its configuration would only log, and such a body is never committed")
+            return blocked(
+                prepared,
+                waf.Cause.LOG_ONLY,
+                "its configuration would only log, and such a body is never committed",
+            )
         stored = await self._connections.archive.put_json(
             {
                 "body": proposal.body,
@@ -100,7 +111,9 @@ class WafActivities:
 
     async def _propose_deletion(self, prepared: Prepared, zone: Zone, reading: waf.Reading) -> Prepared:
         body = deletion_body(reading.overrides)
-        stored = await self._connections.archive.put_json({"body": body, "additions": [], "losses": [], "warnings": []})
+        stored = await self._connections.archive.put_json(
+            {"body": body, "additions": [], "losses": [], "warnings": []}
+        )
         return prepared.model_copy(
             update={
                 "step": Step.DELETE_OVERRIDES,
@@ -113,7 +126,9 @@ class WafActivities:
     @activity.defn(name="verify_waf_zone")
     @named_failures
     async def verify(self, message: Verify) -> Verification:
-        """Poll the status until the change shows, or until it can no longer be expected. Heartbeats at each poll."""
+        """Poll the status until the change shows, or until it can no longer be expected. Heartbeats at each
+        poll.
+        """
         start = message.start
         client = await self._connections.service(start.spec, start.target.zone)
         body = (await self._connections.archive.get_json(message.proposal))["body"]
@@ -125,7 +140,9 @@ class WafActivities:
             try:
                 status = (await client.waf_status(start.target.zone.id, urgent=True)).raw
                 state, trouble = str(status.get("migration_state", "")), ""
-                if message.mode is waf.Mode.VALIDATION and (waf.in_validation(status) or waf.is_migrated(status)):
+                if message.mode is waf.Mode.VALIDATION and (
+                    waf.in_validation(status) or waf.is_migrated(status)
+                ):
                     return Verification(reached=waf.in_validation(status), reason=f"the status shows {state}")
                 if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
                     if found := await self._read_back(client, message, body):
@@ -139,11 +156,17 @@ class WafActivities:
         if trouble:
             return Verification(reached=False, reason=f"the status could not be read to the end: {trouble}")
         return Verification(
-            reached=False, unchanged=True, reason=f"the status stayed {state!r} for as long as a migration may take"
+            reached=False,
+            unchanged=True,
+            reason=f"the status stayed {state!r} for as long as a migration may take",
         )
 
-    async def _read_back(self, client: ServiceClient, message: Verify, body: dict[str, Any]) -> Verification | None:
-        """The stored rules against the signed body. A difference is believed when it stays over a second reading."""
+    async def _read_back(
+        self, client: ServiceClient, message: Verify, body: dict[str, Any]
+    ) -> Verification | None:
+        """The stored rules against the signed body. A difference is believed when it stays over a second
+        reading.
+        """
         zone = message.start.target.zone
         for _ in range(3):
             stored = await client.entry_point(zone.id, urgent=True)
@@ -158,7 +181,9 @@ class WafActivities:
     async def _record(self, message: Verify, body: dict[str, Any]) -> str:
         archive, zone = self._connections.archive, message.start.target.zone
         proposal = await archive.get_json(message.proposal)
-        evidence = Evidence.model_validate(await archive.get_json(message.evidence)) if message.evidence else None
+        evidence = (
+            Evidence.model_validate(await archive.get_json(message.evidence)) if message.evidence else None
+        )
         return await archive.put_json(
             {
                 "zone": zone.model_dump(mode="json"),
@@ -167,14 +192,18 @@ class WafActivities:
                 "snapshot": message.snapshot,
                 "proposal": message.proposal,
                 "evidence": message.evidence,
-                "aftercare": aftercare(zone, body, tuple(proposal["losses"]), evidence).model_dump(mode="json"),
+                "aftercare": aftercare(zone, body, tuple(proposal["losses"]), evidence).model_dump(
+                    mode="json"
+                ),
             },
             verify=True,
         )
 
 
 async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
-    """Everything readable of a zone that matters to the migration. A migrated zone has no legacy settings any more."""
+    """Everything readable of a zone that matters to the migration. A migrated zone has no legacy settings any
+    more.
+    """
     async with asyncio.TaskGroup() as group:
         checking = group.create_task(client.waf_check(zone.id))
         asking = group.create_task(client.waf_status(zone.id))
@@ -225,12 +254,17 @@ def configuration_digest(config: dict[str, Any] | None) -> str:
 def deletion_body(overrides: list[dict[str, Any]]) -> dict[str, Any]:
     """What is signed when overrides are to be deleted: each of them, as it was read."""
     ordered = sorted(overrides, key=lambda item: str(item.get("id")))
-    return {"name": "delete_overrides", "rules": [{"action": "delete_override", "override": item} for item in ordered]}
+    return {
+        "name": "delete_overrides",
+        "rules": [{"action": "delete_override", "override": item} for item in ordered],
+    }
 
 
 def blocked(prepared: Prepared, cause: waf.Cause, reason: str) -> Prepared:
     """The zone cannot go on, for a reason that the proposal itself shows."""
-    return prepared.model_copy(update={"verdict": waf.Verdict.BLOCKED, "causes": (cause,), "reasons": (reason,)})
+    return prepared.model_copy(
+        update={"verdict": waf.Verdict.BLOCKED, "causes": (cause,), "reasons": (reason,)}
+    )
 
 
 async def _packages(client: ServiceClient, zone: Zone) -> tuple[list[dict[str, Any]], tuple[int, int]]:
@@ -255,4 +289,3 @@ def _awaiting(message: Prepare, prepared: Prepared) -> ZoneReport:
         fingerprint=prepared.fingerprint,
         joins=message.joins,
     )
-

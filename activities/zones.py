@@ -40,7 +40,9 @@ PER_SECOND = 100
 
 
 class ZoneActivities:
-    """Batches over the zones of a campaign. Each heartbeats the position it has reached and goes on from there."""
+    """Batches over the zones of a campaign. Each heartbeats the position it has reached and goes on from
+    there.
+    """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -86,10 +88,10 @@ class ZoneActivities:
                     task_queue=TASK_QUEUE,
                     id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                    task_timeout=start.policy.task_timeout,
+                    task_timeout=self._connections.task_timeout,
                     memo=memo,
                     static_summary=zone.name,
-                    static_details=f"{zone.plan.value} zone {zone.id}, campaign {start.name}, wave {target.wave}",
+                    static_details=f"{zone.plan.value} zone {zone.id}, campaign {start.name}",
                     search_attributes=TypedSearchAttributes(
                         [
                             CAMPAIGN.pair(start.name),
@@ -105,11 +107,16 @@ class ZoneActivities:
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
                     continue
                 held: Mapping[str, Any] = await holder.memo()
-                same = (held.get("campaign"), held.get("campaign_run")) == (batch.campaign, batch.campaign_run)
+                same = (held.get("campaign"), held.get("campaign_run")) == (
+                    batch.campaign,
+                    batch.campaign_run,
+                )
                 if same and held.get("attempt") == message.attempt:
                     return None
                 if not same:
-                    return Exclusion(index=index, reason=f"already in {held.get('campaign', 'another workflow')}")
+                    return Exclusion(
+                        index=index, reason=f"already in {held.get('campaign', 'another workflow')}"
+                    )
                 # Our own previous attempt has said that it is finished and is about to close.
                 await asyncio.sleep(0.2)
         return Exclusion(index=index, reason="its previous attempt does not close")
@@ -125,7 +132,7 @@ class ZoneActivities:
     @activity.defn(name="tell_zones")
     @named_failures
     async def tell(self, batch: TellZones) -> ToldZones:
-        """Send one signal to each zone of a batch, at most 100 a second. Zones that are not open are named."""
+        """Send one signal to each zone of a batch, at most 100 a second; those not open are named."""
         targets = await self._connections.targets(batch.targets)
         done, told = _progress(ToldZones)
         gone = list(told.gone)
@@ -146,8 +153,9 @@ class ZoneActivities:
     @activity.defn(name="describe_zones")
     @named_failures
     async def describe(self, batch: DescribeZones) -> DescribedZones:
-        """Look at zones that have been silent. One that closed without a word is settled by its own result, or, where
-        somebody terminated it, by reading the service."""
+        """Look at zones that have been silent. One that closed without a word is settled by its own result,
+        or, where somebody terminated it, by reading the service.
+        """
         targets = await self._connections.targets(batch.targets)
         done, found = _progress(DescribedZones)
         closed = list(found.closed)
@@ -174,11 +182,15 @@ class ZoneActivities:
                 result = await self._result(identifier, found.run_id)
                 if result is not None:
                     return SilentZone(index=index, outcome=result.outcome, reason=result.reason[:120])
-        how = found.status.name.lower() if found is not None and found.status is not None else "not to be found"
+        how = (
+            found.status.name.lower() if found is not None and found.status is not None else "not to be found"
+        )
         client = await self._connections.service(batch.spec, target.zone)
         status = await client.waf_status(target.zone.id)
         if is_migrated(status.raw):
-            return SilentZone(index=index, outcome=ZoneOutcome.MIGRATED, reason=f"workflow {how}; the service shows it")
+            return SilentZone(
+                index=index, outcome=ZoneOutcome.MIGRATED, reason=f"workflow {how}; the service shows it"
+            )
         return SilentZone(
             index=index,
             outcome=ZoneOutcome.FAILED,
@@ -186,7 +198,9 @@ class ZoneActivities:
         )
 
     async def _result(self, identifier: str, run_id: str) -> ZoneResult | None:
-        handle = self._connections.temporal.get_workflow_handle(identifier, run_id=run_id, result_type=ZoneResult)
+        handle = self._connections.temporal.get_workflow_handle(
+            identifier, run_id=run_id, result_type=ZoneResult
+        )
         try:
             return await handle.result()
         except WorkflowFailureError:
@@ -205,7 +219,7 @@ def _message(batch: TellZones, place: int) -> object:
 
 
 def _progress(kind: type[Progress]) -> tuple[int, Progress]:
-    """Where an earlier attempt of this activity had come to, and what it had found, from its last heartbeat."""
+    """Where an earlier attempt had come to, and what it had found, from its last heartbeat."""
     details = activity.info().heartbeat_details
     if len(details) < 2:
         return 0, kind()

@@ -1,7 +1,7 @@
 """Every model that crosses a workflow boundary: runs, signals, queries, updates and activities.
 
-Payloads carry identifiers, digests, counts and enums; bodies, snapshots and evidence are in the archive, and secrets
-are only ever references. Every model but a query's answer is frozen.
+Payloads carry identifiers, digests, counts and enums; bodies, snapshots and evidence are in the archive, and
+secrets are only ever references. Every model but a query's answer is frozen.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from edgeshift.areas.waf_evidence import EvidenceVerdict
 from edgeshift.campaign_spec import ValidationMode
 from edgeshift.durations import Duration
 from edgeshift.fleet import Area, Target, Wave, Zone, ZoneOutcome
+from edgeshift.pace import Lane, PaceTerms, SlotBook
 from edgeshift.sign_off import Choice, Decision, Digest, SignOffPolicy
 
 TASK_QUEUE = "edgeshift"
@@ -95,7 +96,9 @@ class ZoneStart(Message):
 
 
 class ZoneResult(Message):
-    """How a zone's workflow ended. ``digest``, ``fingerprint``: of the last proposal. ``record``: the archived result."""
+    """How a zone's workflow ended. ``digest``, ``fingerprint``: of the last proposal. ``record``: the
+    archived result.
+    """
 
     outcome: ZoneOutcome
     reason: str
@@ -116,10 +119,12 @@ class ReportKind(StrEnum):
 
 
 class ZoneReport(Message):
-    """A zone's word to its campaign. ``sequence`` only grows within an attempt, so that duplicates, reorderings and
-    words of earlier attempts are ignored. ``settles``: the permit that is now used up or, where ``unused`` says so, given back.
+    """A zone's word to its campaign. ``sequence`` only grows within an attempt, so that duplicates,
+    reorderings and words of earlier attempts are ignored. ``settles``: the permit that is now used up or,
+    where ``unused`` says so, given back.
 
-    ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has none).
+    ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has
+    none).
     """
 
     campaign_run: str
@@ -138,7 +143,9 @@ class ZoneReport(Message):
 
 
 class PermitGrant(Message):
-    """The campaign's word to a zone: a permit, with the decisions on the fingerprint where those brought it about."""
+    """The campaign's word to a zone: a permit, with the decisions on the fingerprint where those brought it
+    about.
+    """
 
     permit: Permit
     decisions: tuple[Decision, ...] = ()
@@ -194,7 +201,7 @@ class ZonePhase(StrEnum):
 
 
 class ZoneState(BaseModel):
-    """The answer of a zone's ``state`` query: enough for a person to know what it waits for and what to sign."""
+    """The answer of a zone's ``state`` query: what it waits for, and what a person would sign."""
 
     zone: Zone
     campaign: str
@@ -227,7 +234,9 @@ class Answer(Message):
 
 
 class Prepare(Message):
-    """Read the zone, archive what was read, and make the proposal. ``announce``: tell the campaign when it is ready."""
+    """Read the zone, archive what was read, and make the proposal. ``announce``: tell the campaign when it is
+    ready.
+    """
 
     start: ZoneStart
     sequence: int
@@ -237,11 +246,12 @@ class Prepare(Message):
 
 
 class Prepared(Message):
-    """What reading and proposing gave. Digests name objects of the archive, except ``digest`` and ``fingerprint``,
-    which are the proposal's own and may name equal proposals of several zones. ``config``: of the configuration alone.
+    """What reading and proposing gave. Digests name objects of the archive, except ``digest`` and
+    ``fingerprint``, which are the proposal's own and may name equal proposals of several zones. ``config``:
+    of the configuration alone.
 
-    For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is, ``comparable``
-    when it runs the proposal or its shadow, so that its events say something of the proposal.
+    For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is,
+    ``comparable`` when it runs the proposal or its shadow, so that its events say something of the proposal.
     """
 
     verdict: Verdict
@@ -265,9 +275,11 @@ class Announce(Message):
 
 
 class Change(Message):
-    """The input of the fenced activity that makes one mutating step. ``config``: digest that a fresh reading must have.
+    """The input of the fenced activity that makes one mutating step. ``config``: digest that a fresh reading
+    must have.
 
-    ``window``: how long the activity may take before it sends. ``request_limit``: how long the request may take.
+    ``window``: how long the activity may take before it sends. ``request_limit``: how long the request may
+    take.
     """
 
     start: ZoneStart
@@ -308,7 +320,8 @@ class ChangeResult(Message):
 
 
 class Verify(Message):
-    """Poll the status until the change shows or may no longer be expected to. ``limit``: how long that may take.
+    """Poll the status until the change shows or may no longer be expected to. ``limit``: how long that may
+    take.
 
     For ``Mode.PENDING`` the stored rules are read back and compared with the signed body of ``proposal``.
     """
@@ -356,7 +369,9 @@ class Gathered(Message):
 
 
 class OpenTicket(Message):
-    """Open the ticket for one cause of one zone, once, whatever is retried. ``refusal``: the service's own words, short."""
+    """Open the ticket for one cause of one zone, once, whatever is retried. ``refusal``: the service's own
+    words, short.
+    """
 
     start: ZoneStart
     cause: Cause
@@ -385,8 +400,8 @@ class Again(Message):
 class CampaignStart(Message):
     """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled.
 
-    ``enterprise``: bitmap of the Enterprise targets. ``carried``: JSON of the state of an earlier run, or of a closed
-    campaign that ``again`` begins zones of.
+    ``enterprise``: bitmap of the Enterprise targets. ``carried``: JSON of the state of an earlier run, or of
+    a closed campaign that ``again`` begins zones of.
     """
 
     name: str
@@ -443,7 +458,9 @@ class WaveSummary(BaseModel):
 
 
 class Waiting(BaseModel):
-    """A fingerprint that waits for a sign-off: how many zones, in which waves, one of them as an example index."""
+    """A fingerprint that waits for a sign-off: how many zones, in which waves, one of them as an example
+    index.
+    """
 
     fingerprint: str
     zones: int
@@ -454,7 +471,9 @@ class Waiting(BaseModel):
 
 
 class CampaignSummary(BaseModel):
-    """The answer of a campaign's ``summary`` query. ``state``: running, pausing, paused, halted, aborting or closed."""
+    """The answer of a campaign's ``summary`` query. ``state``: running, pausing, paused, halted, aborting or
+    closed.
+    """
 
     name: str
     area: Area
@@ -479,7 +498,9 @@ class CampaignSummary(BaseModel):
 
 
 class CampaignResult(Message):
-    """How a campaign ended: the number of zones by outcome. ``carried``: its state, for zones that are begun again."""
+    """How a campaign ended: the number of zones by outcome. ``carried``: its state, for zones that are begun
+    again.
+    """
 
     outcomes: dict[str, int]
     aborted: bool = False
@@ -657,30 +678,20 @@ class PlanReport(BaseModel):
 
 
 class QuotaStart(Message):
-    """The input of a user's quota: its limit and the state carried over, as JSON of the slot book."""
+    """The input of a user's quota: its terms, and the slot book that is carried over."""
 
     user: str
-    requests: int
-    per: Duration
-    people: float
-    state: str | None = None
+    terms: PaceTerms
+    book: SlotBook | None = None
 
 
 class LeaseRequest(Message):
-    """A process asks for slots. ``urgent``: for commits, verifications and stops."""
+    """A process asks for slots. ``terms``: the limit as its campaign's file says it."""
 
     holder: str
     want: int
-    urgent: bool = False
-
-
-class LeaseGrant(Message):
-    """``count`` slots, the first in ``first_in`` seconds and then each ``interval`` seconds; none: ask in ``retry_in``."""
-
-    first_in: float = 0.0
-    interval: float = 0.0
-    count: int = 0
-    retry_in: float = 0.0
+    lane: Lane
+    terms: PaceTerms
 
 
 class Blocked(Message):

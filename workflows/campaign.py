@@ -1,7 +1,7 @@
 """A campaign: waves of zones, an in-flight window, permits, the book of decisions, pause, abort and retry.
 
-The campaign starts zones and tells them things by activities; zones tell it by signals. What it remembers of each
-zone is a few bytes (edgeshift/ledger.py), so that continue-as-new carries 100,000 zones.
+The campaign starts zones and tells them things by activities; zones tell it by signals. What it remembers of
+each zone is a few bytes (edgeshift/ledger.py), so that continue-as-new carries 100,000 zones.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import BaseModel
 
     from activities.zones import ZoneActivities
-    from edgeshift.ledger import IN_FLIGHT, Bits, Ledger, Packed, Place, WaveIndex
     from edgeshift.fleet import REOPENABLE, RETRYABLE, ZoneOutcome
+    from edgeshift.ledger import IN_FLIGHT, Bits, Ledger, Packed, Place, WaveIndex
     from edgeshift.messages import (
         Again,
         Answer,
@@ -106,7 +106,9 @@ class Campaign:
     @workflow.run
     async def run(self, start: CampaignStart) -> CampaignResult:
         """Take every target to an outcome."""
-        workflow.set_current_details(f"campaign **{start.name}**: {start.count} zones in {len(start.waves)} wave(s)")
+        workflow.set_current_details(
+            f"campaign **{start.name}**: {start.count} zones in {len(start.waves)} wave(s)"
+        )
         sweeper = asyncio.create_task(self._sweep_regularly())
         while not self._closed:
             await workflow.wait_condition(lambda: self._changed or self._sweep_due)
@@ -167,7 +169,7 @@ class Campaign:
     async def _start_zones(self) -> None:
         if self._paused or self._aborted:
             return
-        # Zones that hold a sign-off come before new ones: what was agreed to should not wait behind assessments.
+        # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
         free = self._free_slots() - self._ledger.number(Place.READY, Place.READY_VALIDATE)
         end = self._start.waves[self._wave].end
         indexes = tuple(islice(self._ledger.indexes(Place.PENDING, end=end), min(BATCH, max(0, free))))
@@ -223,7 +225,9 @@ class Campaign:
             indexes = list(islice((index for index in still_open if index not in self._told), 4 * BATCH))
             if indexes:
                 self._told.update(indexes)
-                await self._tell_zones("stop", indexes, stop=Stop(by=self._aborted.by, reason=self._aborted.reason))
+                await self._tell_zones(
+                    "stop", indexes, stop=Stop(by=self._aborted.by, reason=self._aborted.reason)
+                )
             return
         rejecting = list(islice(self._ledger.indexes(Place.REJECTING), 4 * BATCH))
         by_shape: dict[tuple[int, int], list[int]] = {}
@@ -241,12 +245,14 @@ class Campaign:
                 self._rest(index, Place.REJECTING)
         expiring = list(islice(self._ledger.indexes(Place.EXPIRING), 4 * BATCH))
         if expiring:
-            await self._tell_zones("expire", expiring, attempts=tuple(self._ledger.attempts[i] for i in expiring))
+            await self._tell_zones(
+                "expire", expiring, attempts=tuple(self._ledger.attempts[i] for i in expiring)
+            )
             for index in expiring:
                 self._rest(index, Place.EXPIRING)
 
     def _rest(self, index: int, place: Place) -> None:
-        """A zone that has been told what ends it: nothing more to do until it answers, or the sweep finds it."""
+        """A zone that has been told what ends it: it answers, or the sweep finds it."""
         if self._ledger.places[index] == place:
             self._ledger.places[index] = Place.STOPPING
 
@@ -353,11 +359,18 @@ class Campaign:
 
     @workflow.update
     def sign_off(self, message: CampaignSignOff) -> Answer:
-        """A decision on fingerprints: checked once, it counts for each zone that waits and for each that comes later."""
+        """A decision on fingerprints: checked once, it counts for each zone that waits and for each that
+        comes later.
+        """
         for fingerprint in message.fingerprints:
             decision = self._decision(message, fingerprint)
             entry = next(
-                (item for item in self._ledger.book if (item.fingerprint, item.wave) == (fingerprint, message.wave)), None
+                (
+                    item
+                    for item in self._ledger.book
+                    if (item.fingerprint, item.wave) == (fingerprint, message.wave)
+                ),
+                None,
             )
             if entry is None:
                 entry = Book(fingerprint=fingerprint, wave=message.wave)
@@ -367,7 +380,9 @@ class Campaign:
         self._apply_book(list(range(self._start.count)))
         moved = self._ledger.number(Place.READY, Place.REJECTING) - before
         self._changed = True
-        return Answer(text=f"{message.choice.value} by {message.by}: recorded; {moved} waiting zone(s) go on with it")
+        return Answer(
+            text=f"{message.choice.value} by {message.by}: recorded; {moved} waiting zone(s) go on with it"
+        )
 
     def _decision(self, message: CampaignSignOff, fingerprint: str) -> Decision:
         return Decision(
@@ -380,14 +395,19 @@ class Campaign:
         if reason := self._refusal(self._decision(message, message.fingerprints[0])):
             raise _refused("SignOffRefused", reason)
         if message.wave is not None and not 0 <= message.wave < len(self._start.waves):
-            raise _refused("SignOffRefused", f"there is no wave {message.wave}; waves are 0 to {len(self._start.waves) - 1}")
+            raise _refused(
+                "SignOffRefused",
+                f"there is no wave {message.wave}; waves are 0 to {len(self._start.waves) - 1}",
+            )
         known = {shape.fingerprint for shape in self._ledger.known}
         if unknown := [item for item in message.fingerprints if item not in known]:
-            raise _refused("SignOffRefused", f"no zone of this campaign has proposed the fingerprint {unknown[0]}")
+            raise _refused(
+                "SignOffRefused", f"no zone of this campaign has proposed the fingerprint {unknown[0]}"
+            )
 
     @workflow.update
     async def pause(self, message: Person) -> Answer:
-        """No new forward step begins once this has answered: permits that are out are taken back or settled."""
+        """No new forward step begins once this has answered: permits are taken back or settled."""
         self._paused = message
         self._note(f"paused by {message.by}: {message.reason or 'no reason given'}")
         out = await self._take_back_permits()
@@ -405,7 +425,9 @@ class Campaign:
 
     @workflow.update
     async def abort(self, message: Person) -> Answer:
-        """End the campaign: nothing new begins, zones that wait end as aborted, what was sent is seen through."""
+        """End the campaign: nothing new begins, zones that wait end as aborted, what was sent is seen
+        through.
+        """
         self._aborted = message
         self._note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
         for index in list(self._ledger.indexes(Place.PENDING)):
@@ -415,11 +437,12 @@ class Campaign:
         sent = self._ledger.number(Place.PERMITTED)
         windows = self._ledger.number(Place.WAITING)
         return Answer(
-            text=f"aborting; {sent} zone(s) may be past return and are seen through, {windows} left in validation"
+            text=f"aborting; {sent} zone(s) may be past return and are seen through,"
+            f" {windows} left in validation"
         )
 
     async def _take_back_permits(self) -> int:
-        """Revoke what is out; come back when each is settled, or when nothing can be sent under it any more."""
+        """Revoke what is out; come back when nothing can be sent under any of it."""
         self._pausing += 1
         try:
             permits = self._ledger.outstanding(workflow.now(), self._settling_time)
@@ -431,14 +454,16 @@ class Campaign:
                     revokes=tuple(Revoke(number=permit.number) for permit in some),
                 )
             numbers = {permit.number for permit in permits}
-            last = max((permit.expires_at for permit in permits), default=workflow.now()) + self._settling_time
+            last = (
+                max((permit.expires_at for permit in permits), default=workflow.now()) + self._settling_time
+            )
             try:
                 await workflow.wait_condition(
                     lambda: not numbers & self._ledger.permits.keys(),
                     timeout=max(timedelta(0), last - workflow.now()),
                     timeout_summary="until no permit can be used",
                 )
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 self._note("permits settled by their expiry")
             return len(permits)
         finally:
@@ -487,7 +512,9 @@ class Campaign:
     def _candidates(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> list[int]:
         places = {Place[outcome.name] for outcome in outcomes} | {Place.EXCLUDED}
         if message.indexes:
-            return [i for i in message.indexes if 0 <= i < self._start.count and self._ledger.places[i] in places]
+            return [
+                i for i in message.indexes if 0 <= i < self._start.count and self._ledger.places[i] in places
+            ]
         places -= {Place.BLOCKED, Place.NEEDS_SUPPORT, Place.REJECTED}
         return list(self._ledger.indexes(*places))
 
@@ -495,7 +522,9 @@ class Campaign:
         indexes = self._candidates(message, outcomes)
         for index in indexes:
             self._ledger.again(index)
-        self._note(f"{len(indexes)} zone(s) begun again by {message.by}: {message.reason or 'no reason given'}")
+        self._note(
+            f"{len(indexes)} zone(s) begun again by {message.by}: {message.reason or 'no reason given'}"
+        )
         self._changed = True
         return len(indexes)
 
@@ -503,7 +532,9 @@ class Campaign:
         self._refuse_if_over()
         if not self._candidates(message, outcomes):
             names = ", ".join(sorted(outcome.value for outcome in outcomes))
-            raise _refused("NothingToDo", f"no such zone has an outcome that this begins again ({names}, excluded)")
+            raise _refused(
+                "NothingToDo", f"no such zone has an outcome that this begins again ({names}, excluded)"
+            )
 
     def _refuse_if_over(self) -> None:
         if self._aborted is not None:
@@ -567,7 +598,8 @@ class Campaign:
                 continue
             shape = ledger.known[number - 1]
             entry = found.setdefault(
-                number, Waiting(fingerprint=shape.fingerprint, zones=0, waves=[], example=index, step=shape.step)
+                number,
+                Waiting(fingerprint=shape.fingerprint, zones=0, waves=[], example=index, step=shape.step),
             )
             entry.zones += 1
             entry.separate += ledger.places[index] == waiting[1]

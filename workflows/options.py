@@ -1,4 +1,4 @@
-"""Time-outs and retry policies of the activities, in one place. Every activity names what is never retried."""
+"""Time-outs and retry policies of the activities, in one place. Each names what is never retried."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 
 from temporalio.common import RetryPolicy
 
+from activities.mutations import LOOK
 from edgeshift.messages import Change, Step, Verify, ZonePolicy
 
 PERMANENT = ["InvalidCredential", "Forbidden", "NotFound", "SecretUnresolved", "ArchiveCorrupt", "BadInput"]
 """Failures that trying again cannot mend; the boundary of each activity names its failures by these types."""
 
 SEND_WINDOW = timedelta(seconds=30)
-"""How long the fenced activity may take before it sends: waiting for a slot, the fresh reading, the intent."""
-
-LOOK = timedelta(seconds=60)
-"""How long the fenced activity looks for the effect of a validation that the service has answered."""
+"""How long the fenced activity may take before it sends: waiting for a slot, the fresh reading, the intent.
+"""
 
 MARGIN = timedelta(seconds=15)
 
@@ -40,7 +39,8 @@ ONCE = RetryPolicy(maximum_attempts=1)
 def reading(policy: ZonePolicy) -> dict[str, Any]:
     """A zone's readings: local, tried again for as long as the policy's patience lasts.
 
-    A backoff past ``local_retry_threshold`` becomes a timer, so that a long outage does not hold a workflow task.
+    A backoff past ``local_retry_threshold`` becomes a timer, so that a long outage does not hold a workflow
+    task.
     """
     return {
         "schedule_to_close_timeout": policy.patience,
@@ -96,7 +96,7 @@ def spreading() -> dict[str, Any]:
 
 
 def resolving() -> dict[str, Any]:
-    """Listing and assessing targets for a person who waits: remote, with heartbeats, tried again for a while."""
+    """Listing and assessing targets for a person who waits: with heartbeats, tried again."""
     return {
         "start_to_close_timeout": timedelta(hours=6),
         "heartbeat_timeout": timedelta(minutes=2),

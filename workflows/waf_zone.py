@@ -1,12 +1,13 @@
 """The WAF migration of one zone: check, configuration, validation window, sign-off, commit, verification.
 
-Its history is kept small on purpose (docs/decisions.md): readings are local activities, each mutating step is one
-fenced remote activity, and one signal brings the decision on a fingerprint together with the permit.
+Its history is kept small on purpose (docs/decisions.md): readings are local activities, each mutating step is
+one fenced remote activity, and one signal brings the decision on a fingerprint together with the permit.
 """
 
 from __future__ import annotations
 
 import asyncio
+import builtins
 from datetime import timedelta
 
 from temporalio import workflow
@@ -30,8 +31,8 @@ with workflow.unsafe.imports_passed_through():
         ChangeResult,
         ChangeStatus,
         Expire,
-        GatherEvidence,
         Gathered,
+        GatherEvidence,
         OpenTicket,
         PermitGrant,
         Prepare,
@@ -134,12 +135,14 @@ class WafZone:
     # --- the way of a zone
 
     async def _migrate(self) -> str:
-        """From the first reading to the verified migration; the digest of the archived result. Raises Ended."""
+        """From the first reading to the verified migration; the archived result. Raises Ended."""
         while True:
             prepared = await self._prepare()
             match prepared.verdict:
                 case Verdict.ALREADY_MIGRATED if self._sent is not None:
-                    return await self._committed(self._sent, "the outcome was unknown; the status shows it now")
+                    return await self._committed(
+                        self._sent, "the outcome was unknown; the status shows it now"
+                    )
                 case Verdict.ALREADY_MIGRATED:
                     raise Ended(ZoneOutcome.ALREADY_MIGRATED, "; ".join(prepared.reasons))
                 case Verdict.NEEDS_SUPPORT:
@@ -163,7 +166,9 @@ class WafZone:
         return self._start.target.zone.plan is Plan.ENTERPRISE
 
     async def _prepare(self) -> Prepared:
-        """Read the zone, archive what was read, make the proposal; announce it where nothing else comes first."""
+        """Read the zone, archive what was read, make the proposal; announce it where nothing else comes
+        first.
+        """
         self._check_stop()
         self._enter(ZonePhase.ASSESSING)
         self._sequence += 1
@@ -185,7 +190,9 @@ class WafZone:
         return prepared
 
     async def _wait_for_support(self, causes: tuple[Cause, ...], reason: str, said: str = "") -> None:
-        """Open a ticket for each cause and wait for a person's word that it is mended. Raises Ended when none comes."""
+        """Open a ticket for each cause and wait for a person's word that it is mended. Raises Ended when none
+        comes.
+        """
         assert self._prepared is not None
         for cause in causes:
             ticket = await workflow.execute_local_activity_method(
@@ -246,7 +253,9 @@ class WafZone:
                 if found.reached:
                     return True
                 if self._resends >= self._start.policy.resend_unchanged:
-                    raise Ended(ZoneOutcome.UNKNOWN, f"the validation was sent but does not show: {found.reason}")
+                    raise Ended(
+                        ZoneOutcome.UNKNOWN, f"the validation was sent but does not show: {found.reason}"
+                    )
                 self._resends += 1
             await self._pause_before_again(result)
 
@@ -280,7 +289,8 @@ class WafZone:
                     digest=prepared.digest,
                     fingerprint=prepared.fingerprint,
                     sequence=self._sequence,
-                    announce=mode is self._start.policy.modes[-1] or prepared.verdict is Verdict.IN_VALIDATION,
+                    announce=mode is self._start.policy.modes[-1]
+                    or prepared.verdict is Verdict.IN_VALIDATION,
                     comparable=prepared.verdict is not Verdict.IN_VALIDATION or prepared.comparable,
                 ),
                 summary="evidence of the window",
@@ -314,7 +324,7 @@ class WafZone:
             if verdict is Tally.APPROVED:
                 break
             if self._usable(self._grant):
-                # A permit whose decisions do not count for this proposal: it goes back, and the zone waits on.
+                # A permit whose decisions do not count for this proposal: it goes back.
                 await self._give_back(prepared)
             elif self._expired:
                 raise Ended(ZoneOutcome.ON_HOLD, "nobody signed it off in time; reopen it when somebody will")
@@ -328,7 +338,9 @@ class WafZone:
         return self._grant
 
     async def _commit(self, prepared: Prepared, grant: PermitGrant) -> str:
-        """Send it, once, and find out what happened. The archived result, or empty to propose anew. Raises Ended."""
+        """Send it, once, and find out what happened. The archived result, or empty to propose anew. Raises
+        Ended.
+        """
         self._enter(ZonePhase.COMMITTING)
         result = await self._change(prepared, grant)
         if result.status is ChangeStatus.DRIFTED:
@@ -344,7 +356,7 @@ class WafZone:
         return await self._committed(prepared, result.reason)
 
     async def _committed(self, prepared: Prepared, answer: str) -> str:
-        """A commit was sent, or may have been: the archived result once it shows, or empty to propose anew."""
+        """A commit was sent, or may have been: the archived result, or empty to propose anew."""
         self._enter(ZonePhase.VERIFYING)
         found = await self._verify(prepared, Mode.PENDING)
         if found.reached and found.record:
@@ -389,7 +401,9 @@ class WafZone:
         except ActivityError as failure:
             cause = failure.cause
             if isinstance(cause, TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_START:
-                return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, reason="the permit ran out before it began")
+                return ChangeResult(
+                    status=ChangeStatus.NOTHING_HAPPENED, reason="the permit ran out before it began"
+                )
             return ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"no answer: {_say(failure)}"[:200])
         finally:
             self._using = None
@@ -407,14 +421,19 @@ class WafZone:
             shadow=shadow,
         )
         return await workflow.execute_activity_method(
-            WafActivities.verify, verify, summary=f"until the status shows {mode.value}", **options.verifying(verify)
+            WafActivities.verify,
+            verify,
+            summary=f"until the status shows {mode.value}",
+            **options.verifying(verify),
         )
 
     async def _refused(self, result: ChangeResult) -> None:
         """The service refused the step: a support case, or the end of the attempt."""
         if result.cause is None:
             raise Ended(ZoneOutcome.FAILED, f"the service refused it: {result.reason}")
-        await self._wait_for_support((result.cause,), f"the service refused it: {result.reason}", result.reason)
+        await self._wait_for_support(
+            (result.cause,), f"the service refused it: {result.reason}", result.reason
+        )
 
     async def _pause_before_again(self, result: ChangeResult) -> None:
         """After a step that did not happen: not at once again, and not without end."""
@@ -444,13 +463,16 @@ class WafZone:
         return grant is not None and grant.permit.number not in self._revoked
 
     def _counting(self, prepared: Prepared, grant: PermitGrant | None) -> list[Decision]:
-        """The decisions that may count for this proposal: the zone's own, and those that came with a permit or ruling.
+        """The decisions that may count for this proposal: the zone's own, and those that came with a permit
+        or ruling.
 
         A decision on the fingerprint counts only where the zone's own evidence passed, or where it has none.
         """
         found = [decision for decision in self._decisions.values() if decision.digest == prepared.digest]
         if self._joins:
-            found += [item for item in (grant.decisions if grant else ()) if item.digest == prepared.fingerprint]
+            found += [
+                item for item in (grant.decisions if grant else ()) if item.digest == prepared.fingerprint
+            ]
             found += [item for item in self._decisions.values() if item.digest == prepared.fingerprint]
         if self._ruling is not None and self._ruling.digest == prepared.fingerprint:
             found.append(self._ruling)
@@ -480,24 +502,31 @@ class WafZone:
     # --- waiting and telling
 
     async def _until(self, found: object, limit: timedelta | None, summary: str | None = None) -> bool:
-        """Wait for a condition, for at most ``limit``; whether it came. Raises Ended when the campaign is aborted."""
+        """Wait for a condition, for at most ``limit``; whether it came. Raises Ended when the campaign is
+        aborted.
+        """
         assert callable(found)
         try:
             await workflow.wait_condition(
                 lambda: self._stop is not None or bool(found()), timeout=limit, timeout_summary=summary
             )
-        except asyncio.TimeoutError:
+        except builtins.TimeoutError:
             return False
         self._check_stop()
         return True
 
     def _check_stop(self) -> None:
         if self._stop is not None:
-            raise Ended(ZoneOutcome.ABORTED, f"campaign aborted by {self._stop.by}: {self._stop.reason or 'no reason'}")
+            raise Ended(
+                ZoneOutcome.ABORTED,
+                f"campaign aborted by {self._stop.by}: {self._stop.reason or 'no reason'}",
+            )
 
     def _enter(self, phase: ZonePhase) -> None:
         self._phase, self._since = phase, workflow.now()
-        workflow.set_current_details(f"**{phase.value.replace('_', ' ')}** since {self._since:%Y-%m-%d %H:%M:%S} UTC")
+        workflow.set_current_details(
+            f"**{phase.value.replace('_', ' ')}** since {self._since:%Y-%m-%d %H:%M:%S} UTC"
+        )
 
     async def _tell(
         self,
@@ -512,7 +541,9 @@ class WafZone:
         outcome: ZoneOutcome | None = None,
         reason: str = "",
     ) -> None:
-        """Tell the campaign. One word at a time, so that none overtakes another; a campaign that is gone is no error."""
+        """Tell the campaign. One word at a time, so that none overtakes another; a campaign that is gone is
+        no error.
+        """
         async with self._telling:
             self._sequence += 1
             if settles is None:
@@ -586,8 +617,9 @@ class WafZone:
 
     @workflow.signal
     def sign_off(self, decision: Decision) -> None:
-        """A person's decision by the plain signal. One that cannot count now is kept in view, and counts if its digest
-        is proposed later; one by somebody who is not listed is ignored."""
+        """A person's decision by the plain signal. One that cannot count now is kept in view, and counts if
+        its digest is proposed later; one by somebody who is not listed is ignored.
+        """
         if missing := self._misses(decision):
             self._ignore(f"{workflow.now():%H:%M:%S} {decision.choice.value} by {decision.by}: {missing}")
         if not refusal(decision, self._start.policy.sign_off, self._start.started_by):
@@ -597,7 +629,9 @@ class WafZone:
     def decide(self, decision: Decision) -> Answer:
         """A person's decision by update, refused at once where it cannot count."""
         self._keep(decision)
-        return Answer(text=f"{decision.choice.value} by {decision.by} counts for {self._start.target.zone.name}")
+        return Answer(
+            text=f"{decision.choice.value} by {decision.by} counts for {self._start.target.zone.name}"
+        )
 
     @decide.validator
     def _decide(self, decision: Decision) -> None:
@@ -628,7 +662,9 @@ class WafZone:
         await workflow.wait_condition(lambda: self._using != message.number)
         grant = self._grant
         step = grant.permit.step if grant and grant.permit.number == message.number else None
-        await self._tell(ReportKind.SETTLED, settles=message.number, unused=unused and step is not None, step=step)
+        await self._tell(
+            ReportKind.SETTLED, settles=message.number, unused=unused and step is not None, step=step
+        )
 
     @workflow.signal
     def ruling(self, message: Ruling) -> None:
@@ -679,4 +715,3 @@ def _say(failure: ActivityError) -> str:
     while isinstance(cause, ActivityError) and cause.cause is not None:
         cause = cause.cause
     return str(cause)[:250] or type(cause).__name__
-

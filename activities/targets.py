@@ -1,0 +1,198 @@
+"""Finding a campaign's targets at the service, assessing them, and freezing them into the archive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.boundary import named_failures
+from activities.connections import TARGETS, Connections
+from activities.waf import read_zone
+from edgeshift.areas import waf
+from edgeshift.areas.digests import fingerprint
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.fleet import Plan, Target, Zone
+from edgeshift.ledger import pack_bits
+from edgeshift.messages import (
+    AssessBatch,
+    AssessedBatch,
+    AssessmentResult,
+    MergeAssessment,
+    PlanReport,
+    ResolvedTargets,
+    ResolveTargets,
+    ZoneAssessment,
+)
+from edgeshift.rollout import freeze, plan_waves
+from edgeshift.service_api import ServiceError
+
+MOST_NAMED = 5
+
+
+class TargetActivities:
+    """Targets of a campaign."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="resolve_targets")
+    @named_failures
+    async def resolve(self, message: ResolveTargets) -> ResolvedTargets:
+        """List the zones of every credential, take those that the campaign names, freeze them."""
+        spec = await self._connections.spec(message.spec)
+        zones: dict[str, Zone] = {}
+        accounts: dict[str, str] = {}
+        for credential in spec.service.credentials:
+            client = self._connections.client(message.spec, spec, credential)
+            async for found in client.zones():
+                if found.account is None:
+                    continue
+                accounts[found.account.id] = found.account.name or ""
+                plan = Plan.of(found.plan.legacy_id if found.plan else None)
+                zones[found.id] = Zone(id=found.id, name=found.name, account=found.account.id, plan=plan)
+                if len(zones) % 500 == 0:
+                    activity.heartbeat(len(zones))
+        chosen = choose(spec, list(zones.values()), accounts)
+        return await self._freeze(spec, freeze(chosen, {}, spec.waves))
+
+    async def _freeze(self, spec: CampaignSpec, targets: list[Target]) -> ResolvedTargets:
+        digest = await self._connections.archive.put_json(
+            TARGETS.dump_python(targets, mode="json"), verify=True
+        )
+        return ResolvedTargets(
+            targets=digest,
+            count=len(targets),
+            waves=tuple(plan_waves(spec.waves, len(targets))),
+            plans=dict(Counter(target.zone.plan.value for target in targets)),
+            enterprise=enterprise_bits(targets),
+        )
+
+    @activity.defn(name="assess_targets")
+    @named_failures
+    async def assess(self, message: AssessBatch) -> AssessedBatch:
+        """Assess a batch of targets by reading alone. A zone that cannot be read is named with its error."""
+        targets = await self._connections.targets(message.targets)
+        spec = await self._connections.spec(message.spec)
+        lines = []
+        for index in range(message.first, message.end):
+            lines.append(await self._assess_one(message.spec, spec, index, targets[index]))
+            activity.heartbeat(index)
+        report = [line.model_dump(mode="json") for line in lines]
+        return AssessedBatch(report=await self._connections.archive.put_json(report))
+
+    async def _assess_one(
+        self, digest: str, spec: CampaignSpec, index: int, target: Target
+    ) -> ZoneAssessment:
+        line = ZoneAssessment(index=index, zone=target.zone, wave=target.wave)
+        try:
+            reading = await self._read_patiently(digest, target.zone)
+        except ServiceError as failure:
+            return line.model_copy(update={"error": str(failure)[:200]})
+        found = waf.assess(reading)
+        line = line.model_copy(
+            update={
+                "verdict": found.verdict,
+                "causes": list(found.causes),
+                "reasons": list(found.reasons),
+                "losses": list(found.losses),
+                "warnings": list(found.warnings),
+            }
+        )
+        if reading.config is None:
+            return line
+        proposal = waf.propose(reading, spec.adjustments)
+        shape = fingerprint(proposal.body, target.zone)
+        return line.model_copy(update={"fingerprint": shape, "additions": list(proposal.additions)})
+
+    async def _read_patiently(self, digest: str, zone: Zone) -> waf.Reading:
+        """A zone's reading, tried a few times; one zone's trouble does not hold the others up."""
+        client = await self._connections.service(digest, zone)
+        for pause in (0.2, 1.0, 3.0):
+            try:
+                return await _ungrouped(read_zone(client, zone))
+            except ServiceError as failure:
+                activity.logger.info("reading %s again: %s", zone.name, failure)
+                await asyncio.sleep(pause)
+        return await _ungrouped(read_zone(client, zone))
+
+    @activity.defn(name="merge_assessment")
+    @named_failures
+    async def merge(self, message: MergeAssessment) -> AssessmentResult:
+        """One report out of the batches', and the targets anew with canaries of every shape."""
+        spec = await self._connections.spec(message.spec)
+        lines: list[ZoneAssessment] = []
+        for report in message.reports:
+            lines += [
+                ZoneAssessment.model_validate(line)
+                for line in await self._connections.archive.get_json(report)
+            ]
+        targets = await self._connections.targets(message.targets)
+        shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
+        frozen = await self._freeze(
+            spec, ordered := freeze([target.zone for target in targets], shapes, spec.waves)
+        )
+        places = {target.zone.id: (index, target.wave) for index, target in enumerate(ordered)}
+        moved = [
+            line.model_copy(update={"index": places[line.zone.id][0], "wave": places[line.zone.id][1]})
+            for line in lines
+        ]
+        moved.sort(key=lambda line: line.index)
+        report = PlanReport(name=spec.name, made_at=self._connections.now(), zones=moved)
+        return AssessmentResult(
+            report=await self._connections.archive.put_json(report.model_dump(mode="json")),
+            targets=frozen.targets,
+            count=frozen.count,
+            waves=frozen.waves,
+            enterprise=frozen.enterprise,
+        )
+
+
+async def _ungrouped(reading: object) -> waf.Reading:
+    """A reading whose parallel calls failed, with the first failure itself rather than the group of them."""
+    try:
+        return await reading  # type: ignore[misc, no-any-return]
+    except* ServiceError as group:
+        raise group.exceptions[0] from None
+
+
+def enterprise_bits(targets: Sequence[Target]) -> str:
+    """The bitmap of the Enterprise targets."""
+    indexes = (index for index, target in enumerate(targets) if target.zone.plan is Plan.ENTERPRISE)
+    return pack_bits(indexes, len(targets))
+
+
+def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) -> list[Zone]:
+    """The zones that the campaign names. Raises BadInput naming every name that no zone or account has."""
+    wanted = spec.targets
+    known = {key for zone in zones for key in (zone.id, zone.name)}
+    missing = [name for name in (*wanted.include, *wanted.exclude) if name not in known]
+    missing_accounts = [
+        name for name in wanted.accounts if name not in accounts and name not in accounts.values()
+    ]
+    if missing or missing_accounts:
+        what = "zone" if missing else "account"
+        names = missing or missing_accounts
+        shown = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+        raise ApplicationError(
+            f"{len(names)} {what}(s) of the campaign file are not known to the service,"
+            f" or not to its credentials: {shown}",
+            type="BadInput",
+            non_retryable=True,
+        )
+
+    def is_chosen(zone: Zone) -> bool:
+        names = {zone.id, zone.name}
+        if names & set(wanted.exclude) or (wanted.plans and zone.plan not in wanted.plans):
+            return False
+        in_account = bool({zone.account, accounts.get(zone.account, "")} & set(wanted.accounts))
+        return wanted.all or in_account or bool(names & set(wanted.include))
+
+    if not (chosen := [zone for zone in zones if is_chosen(zone)]):
+        raise ApplicationError(
+            "no zone is left after include, exclude, accounts and plans", type="BadInput", non_retryable=True
+        )
+    return chosen

@@ -1,0 +1,54 @@
+"""From a campaign's specification and its frozen targets to the input of its workflow. Pure."""
+
+from __future__ import annotations
+
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.fleet import Wave
+from edgeshift.messages import CampaignStart, ZonePolicy
+
+
+def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
+    """What a zone needs of a scaled specification."""
+    return ZonePolicy(
+        sign_off=scaled.sign_off,
+        modes=scaled.validation.modes,
+        validation_window=scaled.validation.window,
+        delete_overrides=scaled.consents.delete_uri_overrides,
+        migration_limit=scaled.commit.migration_limit,
+        poll=scaled.commit.poll,
+        request_limit=scaled.service.request_limit,
+        resend_unchanged=scaled.commit.resend_unchanged,
+        waits_for_support=scaled.waits_for_support,
+        patience=scaled.service.patience,
+    )
+
+
+def campaign_start(
+    spec: CampaignSpec,
+    spec_digest: str,
+    *,
+    targets: str,
+    count: int,
+    waves: tuple[Wave, ...],
+    enterprise: str,
+    started_by: str,
+) -> CampaignStart:
+    """The input of a campaign. ``spec``: as its file says it; its durations are scaled here."""
+    scaled = spec.scaled()
+    return CampaignStart(
+        name=spec.name,
+        area=spec.area,
+        targets=targets,
+        spec=spec_digest,
+        count=count,
+        waves=waves,
+        window=spec.window,
+        advance_percent=spec.advance.percent,
+        advance_failures=spec.advance.failures,
+        lease=scaled.commit.lease,
+        sweep=scaled.sweep,
+        policy=zone_policy(scaled),
+        started_by=started_by,
+        enterprise=enterprise,
+        time_scale=spec.time_scale,
+    )

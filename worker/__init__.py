@@ -1,0 +1,1 @@
+"""What a worker registers, and the wiring of one process."""

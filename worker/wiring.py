@@ -1,0 +1,135 @@
+"""What a worker registers, and how its activities come by their outside systems."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.worker import PollerBehaviorSimpleMaximum, Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.connections import Connections, PacerSource
+from activities.evidence import EvidenceActivities
+from activities.mutations import MutationActivities
+from activities.reports import ReportActivities
+from activities.support import SupportActivities
+from activities.targets import TargetActivities
+from activities.waf import WafActivities
+from activities.zones import ZoneActivities
+from edgeshift.archive import Archive
+from edgeshift.messages import TASK_QUEUE
+from edgeshift.quota import QUOTA_QUEUE, Quotas
+from edgeshift.settings import Settings
+from workflows.assessment import Assessment, Freeze
+from workflows.campaign import Campaign
+from workflows.quota import Quota
+from workflows.waf_zone import WafZone
+
+WORKFLOWS: list[type] = [Campaign, WafZone, Assessment, Freeze]
+
+GRACE = timedelta(seconds=90)
+"""Longer than any request's limit with the checks before it, so that a stopping worker sees a change through.
+"""
+
+PASSED_THROUGH = (
+    "edgeshift",
+    "activities",
+    "workflows",
+    "pydantic",
+    "pydantic_core",
+    "annotated_types",
+    "rfc8785",
+    "httpx",
+)
+
+
+def activities_of(connections: Connections) -> list[Callable[..., Any]]:
+    """Every activity, bound to these connections."""
+    zones, targets = ZoneActivities(connections), TargetActivities(connections)
+    zone = WafActivities(connections)
+    return [
+        zone.prepare,
+        zone.verify,
+        EvidenceActivities(connections).gather,
+        MutationActivities(connections).change,
+        ReportActivities(connections).tell,
+        SupportActivities(connections).open_ticket,
+        zones.start,
+        zones.tell,
+        zones.describe,
+        targets.resolve,
+        targets.assess,
+        targets.merge,
+    ]
+
+
+def sandbox() -> SandboxedWorkflowRunner:
+    """The sandbox that workflows run in: the domain's own modules are passed through, linted against clocks
+    and I/O.
+    """
+    return SandboxedWorkflowRunner(
+        restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
+    )
+
+
+def now() -> datetime:
+    """The clock of production."""
+    return datetime.now(UTC)
+
+
+@asynccontextmanager
+async def workers(
+    client: Client,
+    settings: Settings,
+    *,
+    clock: Callable[[], datetime] = now,
+    pacer: PacerSource | None = None,
+    quota: bool = True,
+    ticket_folder: Path | None = None,
+    grace: timedelta = GRACE,
+    extra: Sequence[type] = (),
+) -> AsyncIterator[Connections]:
+    """Run the workers of one process until the block ends: one for campaigns and zones, one for quotas.
+
+    ``pacer``: in place of leases from the quota workflows (tests on skipped time). ``quota``: whether this
+    process also serves the quotas. ``extra``: further workflow types.
+    """
+    quotas = Quotas(client)
+    folder = ticket_folder or settings.state_dir / "tickets"
+    connections = Connections(
+        client,
+        Archive(settings.archive),
+        clock,
+        pacer or (lambda credential, spec: quotas.pacer(credential, spec.service.rate)),
+        str(folder),
+        timedelta(seconds=settings.worker.workflow_task_timeout_seconds),
+    )
+    tuning = settings.worker
+    async with AsyncExitStack() as running:
+        running.push_async_callback(quotas.close)
+        running.push_async_callback(connections.close)
+        if quota:
+            await running.enter_async_context(
+                Worker(client, task_queue=QUOTA_QUEUE, workflows=[Quota], workflow_runner=sandbox())
+            )
+        await running.enter_async_context(
+            Worker(
+                client,
+                task_queue=TASK_QUEUE,
+                workflows=[*WORKFLOWS, *extra],
+                activities=activities_of(connections),
+                workflow_runner=sandbox(),
+                max_cached_workflows=tuning.max_cached_workflows,
+                max_concurrent_workflow_tasks=tuning.concurrent_workflow_tasks,
+                max_concurrent_activities=tuning.concurrent_activities,
+                max_concurrent_local_activities=tuning.concurrent_local_activities,
+                workflow_task_poller_behavior=PollerBehaviorSimpleMaximum(tuning.workflow_pollers),
+                activity_task_poller_behavior=PollerBehaviorSimpleMaximum(tuning.activity_pollers),
+                graceful_shutdown_timeout=grace,
+            )
+        )
+        yield connections

@@ -1,0 +1,90 @@
+"""Finding and assessing a campaign's targets, by reading alone. Short, so pinned to the version that began
+it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.common import VersioningBehavior
+
+with workflow.unsafe.imports_passed_through():
+    from activities.targets import TargetActivities
+    from edgeshift.messages import (
+        AssessBatch,
+        AssessmentProgress,
+        AssessmentResult,
+        AssessmentStart,
+        MergeAssessment,
+        ResolvedTargets,
+        ResolveTargets,
+    )
+    from workflows import options
+
+MOST_BATCHES = 400
+"""Batches of one assessment at most: beyond it, batches grow, so that its history stays small."""
+
+
+@workflow.defn(name="Freeze", versioning_behavior=VersioningBehavior.PINNED)
+class Freeze:
+    """Resolve a campaign's targets and freeze them, without assessing them."""
+
+    @workflow.run
+    async def run(self, message: ResolveTargets) -> ResolvedTargets:
+        """The frozen list."""
+        return await workflow.execute_activity_method(
+            TargetActivities.resolve, message, summary="list and freeze the targets", **options.resolving()
+        )
+
+
+@workflow.defn(name="Assessment", versioning_behavior=VersioningBehavior.PINNED)
+class Assessment:
+    """Assess every target, and stratify the waves by fingerprint."""
+
+    def __init__(self) -> None:
+        self._done = 0
+        self._count = 0
+
+    @workflow.run
+    async def run(self, start: AssessmentStart) -> AssessmentResult:
+        """The report and the stratified targets."""
+        frozen = await workflow.execute_activity_method(
+            TargetActivities.resolve,
+            ResolveTargets(spec=start.spec),
+            summary="list and freeze the targets",
+            **options.resolving(),
+        )
+        self._count = frozen.count
+        size = max(start.batch, -(-frozen.count // MOST_BATCHES))
+        batches = [
+            AssessBatch(
+                spec=start.spec, targets=frozen.targets, first=first, end=min(frozen.count, first + size)
+            )
+            for first in range(0, frozen.count, size)
+        ]
+        at_once = asyncio.Semaphore(start.parallel)
+
+        async def assess(batch: AssessBatch) -> str:
+            async with at_once:
+                found = await workflow.execute_activity_method(
+                    TargetActivities.assess,
+                    batch,
+                    summary=f"assess {batch.first} to {batch.end}",
+                    **options.resolving(),
+                )
+            self._done += batch.end - batch.first
+            return found.report
+
+        reports = await asyncio.gather(*(assess(batch) for batch in batches))
+        return await workflow.execute_activity_method(
+            TargetActivities.merge,
+            MergeAssessment(spec=start.spec, targets=frozen.targets, reports=tuple(reports)),
+            summary="merge the reports",
+            **options.resolving(),
+        )
+
+    @workflow.query
+    def progress(self) -> AssessmentProgress:
+        """How many of the targets have been assessed."""
+        return AssessmentProgress(done=self._done, count=self._count)
