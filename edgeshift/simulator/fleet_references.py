@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
-from edgeshift.simulator.fleet_models import Fleet, Where, derived_id
+from edgeshift.simulator.fleet_models import Fleet, PreviousWaf, Where, derived_id
+from edgeshift.simulator.previous_waf import unknown_parts
 
 Problem = tuple[Where, str]
 
@@ -57,6 +58,7 @@ def resolve(fleet: Fleet) -> list[Problem]:
             ]
         if credential.zones != "all":
             credential.zones = [zone_of(one, (*where, "zones", i)) for i, one in enumerate(credential.zones)]
+    untouched = PreviousWaf()
     first_account = fleet.accounts[0].id
     for number, zone in enumerate(fleet.zones):
         zone.account = account_of(zone.account or first_account, ("zones", number, "account"))
@@ -66,6 +68,9 @@ def resolve(fleet: Fleet) -> list[Problem]:
         if zone.migration.state in ("validation", "complete") and zone.uri_overrides:
             text = f"{zone.name} is in {zone.migration.state}, where no URI override can be left"
             problems.append((("zones", number, "uri_overrides"), text))
+        if zone.previous_waf != untouched:
+            for ruleset, part, key, text in unknown_parts(zone):
+                problems.append((("zones", number, "previous_waf", ruleset, part, key), text))
     return problems
 
 

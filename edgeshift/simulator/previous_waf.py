@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from edgeshift.simulator.catalogue_managed import MANAGED
 from edgeshift.simulator.catalogue_owasp import OWASP
-from edgeshift.simulator.fleet_models import FleetZone, derived_id
+from edgeshift.simulator.fleet_models import FleetZone, OnOff, derived_id
 from edgeshift.simulator.signatures import Signature
 
 Document = dict[str, Any]
@@ -129,7 +129,7 @@ def allowed_modes(ruleset: Ruleset) -> tuple[str, ...]:
     return OWASP_MODES if ruleset == "owasp" else MANAGED_MODES
 
 
-def group_mode(zone: FleetZone, ruleset: Ruleset, name: str) -> Literal["on", "off"]:
+def group_mode(zone: FleetZone, ruleset: Ruleset, name: str) -> OnOff:
     """The mode of a group in a zone; all are on but those of rare applications."""
     settings = _groups_of(zone, ruleset)
     changed = settings.get(name) or settings.get(group_id(name))
@@ -188,11 +188,12 @@ def set_group_mode(zone: FleetZone, package_id: str, identifier: str, mode: str)
     name = group_names(ruleset).get(identifier)
     if name is None:
         raise UnknownPart(identifier)
-    if mode != "on" and mode != "off":
+    modes: dict[str, OnOff] = {"on": "on", "off": "off"}
+    if mode not in modes:
         raise ValueError("mode must be one of on, off")
     settings = _groups_of(zone, ruleset)
     settings.pop(name, None)
-    settings[identifier] = mode
+    settings[identifier] = modes[mode]
 
 
 def set_rule_mode(zone: FleetZone, package_id: str, rule_id: str, mode: str) -> None:
@@ -211,28 +212,29 @@ def set_rule_mode(zone: FleetZone, package_id: str, rule_id: str, mode: str) -> 
         settings[rule_id] = mode
 
 
-def unknown_parts(zone: FleetZone) -> Iterable[tuple[str, str]]:
-    """(field, what would be right) for every group and rule of the zone's settings that does not exist."""
+def unknown_parts(zone: FleetZone) -> Iterable[tuple[Ruleset, str, str, str]]:
+    """(rule set, "groups" or "rules", key, what would be right) for each key of the settings that names
+    nothing.
+    """
     sets: tuple[Ruleset, ...] = ("owasp", "managed")
     for ruleset in sets:
         names = group_names(ruleset)
         for group in _groups_of(zone, ruleset):
             if group not in names and group not in names.values():
                 yield (
-                    f"{ruleset}.groups",
-                    f"there is no group {group!r}; known are {', '.join(names.values())}",
+                    ruleset,
+                    "groups",
+                    group,
+                    f"there is no such group; known are {', '.join(names.values())}",
                 )
         known = {one.previous for one in signatures(ruleset)}
-        changed = zone.previous_waf.owasp.rules if ruleset == "owasp" else zone.previous_waf.managed.rules
-        for rule in changed:
+        waf = zone.previous_waf
+        for rule in waf.owasp.rules if ruleset == "owasp" else waf.managed.rules:
             if rule not in known:
-                yield (
-                    f"{ruleset}.rules",
-                    f"there is no rule {rule!r}; the first known are {', '.join(sorted(known)[:5])}",
-                )
+                yield ruleset, "rules", rule, f"there is no such rule; known are {', '.join(sorted(known))}"
 
 
-def _groups_of(zone: FleetZone, ruleset: Ruleset) -> dict[str, Literal["on", "off"]]:
+def _groups_of(zone: FleetZone, ruleset: Ruleset) -> dict[str, OnOff]:
     return zone.previous_waf.owasp.groups if ruleset == "owasp" else zone.previous_waf.managed.groups
 
 
