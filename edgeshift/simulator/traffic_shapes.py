@@ -141,8 +141,6 @@ FALSE_POSITIVES: dict[FalsePositive, tuple[str, str]] = {
 """What a planted false positive sends: user agent and form."""
 
 _SPAM = "cheap casino viagra http://spam.example [url=http://a.example]x[/url] [url=http://b.example]y[/url]"
-    "cheap casino viagra http://spam.example <a href=http://a.example>x</a> <a href=http://b.example>y</a>"
-)
 GAPS: dict[Gap, tuple[str, str, str, str, str]] = {
     "cms_plugin_probe": (
         "GET",
