@@ -93,7 +93,7 @@ def tell_activity(
         entry.details.append(one_line(str(came["location"])))
         context.attempt.tickets.append(one_line(str(came["location"])))
         context.attempt.doing = "waiting for the provider's support"
-    elif name == "tell":
+    elif name.startswith("tell"):
         entry.kind = EntryKind.TOLD
         entry.text = summary or "told the campaign"
         entry.technical = not failure

@@ -81,6 +81,7 @@ _LOOKS |= {
     "rejecting": Look("ending: rejected", "●", "o", Kind.WORKING, 18),
     "expiring": Look("ending: nobody signed in time", "●", "o", Kind.WORKING, 18),
     "stopping": Look("ending", "●", "o", Kind.WORKING, 18),
+    "closed": Look("closed", "○", "/", Kind.SET_ASIDE, 36),
     "excluded": Look("left out", "○", "/", Kind.SET_ASIDE, 35),
 }
 """Outcomes, and the places of a campaign's ledger (edgeshift/ledger.py) by their names in a summary."""

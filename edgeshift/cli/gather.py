@@ -1,0 +1,262 @@
+"""Gathers what is known of a campaign and its zones: Temporal's lists, results and queries, and the archive.
+
+The frozen targets name every zone; Temporal's list of workflows says which run and when; the campaign's own
+ledger, which a closed campaign leaves in its result, says the place of each zone in a few bytes; results and
+queries give reasons. Work is bounded: of very many zones, not each one is asked for its reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowQueryFailedError,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from edgeshift.archive import Archive
+from edgeshift.areas.waf_evidence import EvidenceVerdict
+from edgeshift.cli.finding import campaign_start, campaign_targets
+from edgeshift.fleet import Target, campaign_id, zone_migration_id
+from edgeshift.ledger import Ledger, Packed, Place
+from edgeshift.messages import (
+    CampaignResult,
+    CampaignStart,
+    CampaignSummary,
+    WaveSummary,
+    ZoneResult,
+    ZoneState,
+)
+from edgeshift.operations.errors import Failed, NotFound, TemporalTrouble
+from edgeshift.temporal import FINGERPRINT, PHASE
+from edgeshift.views.rows import PLACES, ZoneRow
+from edgeshift.views.words import FINISHED, look, one_line
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+MOST_ASKED = 500
+"""Open zones of one campaign whose own state is asked for; beyond it, what the list says has to do."""
+
+MOST_RESULTS = 5_000
+"""Results that are read one by one; beyond it, places come from the campaign's ledger and have no reason."""
+
+AT_ONCE = 24
+_ANSWER_WITHIN = 10.0
+_LISTED_AS = {"assessing": "working", "validating": "waiting", "proposed": "awaiting"}
+"""The search attribute of an open zone's phase as a place."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A campaign as far as it can be known. ``summary`` is None where nobody answers; ``trouble``: why."""
+
+    start: CampaignStart
+    summary: CampaignSummary | None
+    ledger: Ledger | None
+    status: WorkflowExecutionStatus
+    trouble: str = ""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the campaign has come to its end."""
+        return self.status is WorkflowExecutionStatus.COMPLETED
+
+
+async def known_campaign(client: Client, name: str) -> Known:
+    """The campaign of this name. A closed one needs no worker: its result has its ledger. Raises NotFound."""
+    start = await campaign_start(client, name)
+    handle = client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
+    described = await handle.describe()
+    status = described.status or WorkflowExecutionStatus.RUNNING
+    if status is WorkflowExecutionStatus.COMPLETED:
+        result = await handle.result()
+        ledger = _ledger(start, result.carried)
+        ended = described.close_time or datetime.now(UTC)
+        return Known(start, _closed_summary(start, result, ledger, ended), ledger, status)
+    ledger = _ledger(start, start.carried or "")
+    try:
+        query = handle.query("summary", result_type=CampaignSummary)
+        return Known(start, await asyncio.wait_for(query, _ANSWER_WITHIN), ledger, status)
+    except (RPCError, TimeoutError, WorkflowQueryFailedError) as error:
+        if isinstance(error, RPCError) and error.status is RPCStatusCode.NOT_FOUND:
+            raise NotFound(f"there is no campaign {name}", "edgeshift status lists them") from error
+        trouble = f"the campaign does not answer; is a worker running? {one_line(str(error), 120)}".strip()
+        return Known(start, None, ledger, status, trouble)
+
+
+def summary_of(known: Known) -> CampaignSummary:
+    """The campaign's summary. Raises TemporalTrouble where nobody answers, Failed where it was terminated."""
+    if known.summary is not None:
+        return known.summary
+    if known.status is not WorkflowExecutionStatus.RUNNING:
+        words = known.status.name.lower().replace("_", " ")
+        raise Failed(f"campaign {known.start.name} ended without closing: {words}")
+    raise TemporalTrouble(known.trouble)
+
+
+def _ledger(start: CampaignStart, carried: str) -> Ledger | None:
+    if not carried:
+        return None
+    ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
+    ledger.unpack(Packed.model_validate(json.loads(carried)["ledger"]))
+    return ledger
+
+
+def _closed_summary(
+    start: CampaignStart, result: CampaignResult, ledger: Ledger | None, ended: datetime
+) -> CampaignSummary:
+    carried = json.loads(result.carried) if result.carried else {}
+    waves = [
+        WaveSummary(
+            number=wave.number,
+            name=wave.name,
+            size=wave.size,
+            places=ledger.tallies(wave.first, wave.end) if ledger else {},
+        )
+        for wave in start.waves
+    ]
+    return CampaignSummary(
+        name=start.name,
+        area=start.area,
+        state="closed",
+        why="aborted" if result.aborted else "",
+        started_by=start.started_by,
+        started_at=carried.get("started_at", ended),
+        now=ended,
+        time_scale=start.time_scale,
+        count=start.count,
+        wave=carried.get("wave", 0),
+        waves=waves,
+        places=result.outcomes,
+        permits_out=0,
+        waiting=[],
+        book=ledger.book if ledger else [],
+        excluded=ledger.excluded if ledger else {},
+        notes=carried.get("notes", []),
+        targets=start.targets,
+        spec=start.spec,
+    )
+
+
+async def zone_rows(client: Client, archive: Archive, known: Known) -> list[ZoneRow]:
+    """A row for each target of the campaign, in the order of the indexes."""
+    targets = await campaign_targets(archive, known.start.targets)
+    runs = await _newest_runs(client, known.start.name, len(targets))
+    excluded = known.summary.excluded if known.summary else {}
+    rows = [_row(index, target, runs.get(index), known, excluded) for index, target in enumerate(targets)]
+    closed = [row for row in rows if row.run_id and look(row.place).kind in FINISHED]
+    # Migrated zones have nothing to explain, so they come last where there is a bound.
+    closed.sort(key=lambda row: row.place in ("migrated", "already_migrated"))
+    await each(closed[:MOST_RESULTS], lambda row: _add_result(client, known, row))
+    unsettled = [row for row in rows if row.run_id and look(row.place).kind not in FINISHED]
+    await each(unsettled[:MOST_ASKED], lambda row: _add_state(client, known, row))
+    return rows
+
+
+async def _newest_runs(client: Client, name: str, count: int) -> dict[int, tuple[int, WorkflowExecution]]:
+    """The newest attempt of each index, from Temporal's list."""
+    found: dict[int, tuple[int, WorkflowExecution]] = {}
+    query = f"EdgeshiftCampaign = '{name}' AND WorkflowType != 'Campaign'"
+    async for execution in client.list_workflows(query):
+        memo = await execution.memo()
+        index, attempt = memo.get("index"), memo.get("attempt")
+        if not isinstance(index, int) or not isinstance(attempt, int) or not 0 <= index < count:
+            continue
+        before = found.get(index)
+        if before is None or (attempt, execution.start_time) > (before[0], before[1].start_time):
+            found[index] = (attempt, execution)
+    return found
+
+
+def _row(
+    index: int,
+    target: Target,
+    run: tuple[int, WorkflowExecution] | None,
+    known: Known,
+    excluded: dict[int, str],
+) -> ZoneRow:
+    zone = target.zone
+    row = ZoneRow(
+        index=index,
+        id=zone.id,
+        name=zone.name,
+        account=zone.account,
+        plan=zone.plan.value,
+        wave=target.wave,
+        place="pending",
+    )
+    ledger = known.ledger
+    written = Place(ledger.places[index]).name.lower() if ledger else ""
+    if run is None:
+        if index in excluded:
+            return row.model_copy(update={"place": "excluded", "reason": excluded[index]})
+        return row.model_copy(update={"place": written}) if written else row
+    attempt, execution = run
+    row.attempt, row.run_id = attempt, execution.run_id
+    row.started_at, row.closed_at = execution.start_time, execution.close_time
+    row.fingerprint = execution.typed_search_attributes.get(FINGERPRINT) or ""
+    status = execution.status or WorkflowExecutionStatus.RUNNING
+    if status is WorkflowExecutionStatus.RUNNING:
+        row.place = _LISTED_AS.get(execution.typed_search_attributes.get(PHASE) or "", "working")
+    elif ledger and ledger.attempts[index] == attempt and not ledger.is_open(index):
+        row.place = written
+    elif status is WorkflowExecutionStatus.COMPLETED:
+        # Its own result will say how.
+        row.place = "closed"
+    else:
+        row.place = status.name.lower()
+    return row
+
+
+async def _add_result(client: Client, known: Known, row: ZoneRow) -> None:
+    handle = client.get_workflow_handle(
+        zone_migration_id(row.id, known.start.area), run_id=row.run_id, result_type=ZoneResult
+    )
+    try:
+        result = await handle.result(follow_runs=False)
+    except WorkflowFailureError as error:
+        row.reason = row.reason or one_line(f"its workflow was ended: {error.cause}")
+        return
+    row.place, row.reason = result.outcome.value, one_line(result.reason)
+    row.digest, row.record = result.digest, result.record
+    row.fingerprint = result.fingerprint or row.fingerprint
+
+
+async def _add_state(client: Client, known: Known, row: ZoneRow) -> None:
+    handle = client.get_workflow_handle(zone_migration_id(row.id, known.start.area), run_id=row.run_id)
+    try:
+        query = handle.query("state", result_type=ZoneState)
+        state = await asyncio.wait_for(query, _ANSWER_WITHIN)
+    except (RPCError, TimeoutError, WorkflowQueryFailedError) as error:
+        row.reason = f"does not answer: {one_line(str(error), 120)}"
+        return
+    row.digest, row.fingerprint, row.tickets = state.digest, state.fingerprint, list(state.tickets)
+    if state.outcome:
+        row.place = state.outcome.value
+        return
+    row.place = PLACES[state.phase]
+    if row.place == "awaiting" and state.evidence_verdict not in (None, EvidenceVerdict.PASS):
+        row.place = "awaiting_separate"
+    verdict = f"evidence: {state.evidence_verdict.value}" if state.evidence_verdict else ""
+    row.reason = one_line("; ".join([*state.reasons, verdict] if verdict else state.reasons))
+
+
+async def each(items: Iterable[Item], work: Callable[[Item], Awaitable[Found]]) -> list[Found]:
+    """Do ``work`` for each item, some at a time; the results in their order."""
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(item: Item) -> Found:
+        async with gate:
+            return await work(item)
+
+    return list(await asyncio.gather(*(one(item) for item in items)))

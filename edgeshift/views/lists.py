@@ -1,0 +1,128 @@
+"""Lists of campaigns and of zones on a terminal. Pure: renderables are built only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import BaseModel
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from edgeshift.views.rows import ZoneRow, listed
+from edgeshift.views.words import look, moment, one_line, plural, short
+
+MOST_NAMES = 15
+
+
+class CampaignLine(BaseModel):
+    """A campaign in the list of all. ``state``: its own word, or Temporal's where it does not answer.
+
+    ``finished``, ``zones``: None where nobody answers.
+    """
+
+    name: str
+    state: str
+    started_at: datetime
+    closed_at: datetime | None = None
+    started_by: str = ""
+    finished: int | None = None
+    zones: int | None = None
+
+
+def campaigns_table(lines: Sequence[CampaignLine]) -> RenderableType:
+    """All campaigns, newest first."""
+    if not lines:
+        return Padding(Text("There is no campaign yet. Begin with: edgeshift init"), (1, 2))
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for title, justify in (
+        ("campaign", "left"),
+        ("state", "left"),
+        ("finished", "right"),
+        ("started", "left"),
+    ):
+        table.add_column(title, justify="right" if justify == "right" else "left", no_wrap=True)
+    table.add_column("by", overflow="ellipsis", no_wrap=True)
+    for line in lines:
+        done = (
+            f"{line.finished:,}/{line.zones:,}"
+            if line.finished is not None and line.zones is not None
+            else "-"
+        )
+        state = Text(line.state, style="" if line.closed_at else "bold green")
+        table.add_row(
+            Text(line.name, style="bold"), state, done, moment(line.started_at), one_line(line.started_by, 40)
+        )
+    return Padding(table, (1, 2))
+
+
+def zone_lists(rows: Sequence[ZoneRow], campaign: str, *, plain: bool = False) -> RenderableType:
+    """The zones that ask something of a person, by place, with reasons; long lists are cut and counted."""
+    parts: list[RenderableType] = []
+    for place, some in listed(rows).items():
+        appears = look(place)
+        heading = Text().append(
+            f"{appears.ascii if plain else appears.mark} {appears.label}", style=appears.style
+        )
+        heading.append(f"  {plural(len(some), 'zone')}", style="dim")
+        parts += [heading, rows_table(some[:MOST_NAMES])]
+        if len(some) > MOST_NAMES:
+            more = f"  … {len(some) - MOST_NAMES:,} more: edgeshift status {campaign} --phase {place}"
+            parts.append(Text(more, style="dim"))
+        parts.append(Text())
+    return Padding(Group(*parts), (1, 2, 0, 2)) if parts else Text()
+
+
+def rows_table(rows: Sequence[ZoneRow], *, places: bool = False) -> RenderableType:
+    """Zones with wave, reason, and the fingerprint that waits. ``places``: with a column for the place."""
+    grid = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    grid.add_column(width=1)
+    grid.add_column(overflow="fold", ratio=2, min_width=16)
+    if places:
+        grid.add_column(ratio=1)
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(ratio=3)
+    for row in rows:
+        place = [Text(look(row.place).label, style=look(row.place).style)] if places else []
+        grid.add_row("", Text(one_line(row.name, 253)), *place, f"wave {row.wave + 1}", _why(row))
+    return grid
+
+
+def _why(row: ZoneRow) -> Text:
+    text = Text(one_line(row.reason))
+    if row.place.startswith("awaiting"):
+        text.append(f"{'; ' if row.reason else ''}fingerprint {short(row.fingerprint)}", style="dim")
+    for ticket in row.tickets:
+        text.append(f"{' ' if text.plain else ''}ticket {one_line(ticket, 200)}", style="dim")
+    return text
+
+
+def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False) -> RenderableType:
+    """All that is known of one zone now."""
+    appears = look(row.place)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    state = Text().append(f"{appears.ascii if plain else appears.mark} {appears.label}", style=appears.style)
+    grid.add_row("zone", Text(f"{one_line(row.name, 253)} ({row.id})"))
+    grid.add_row("state", state)
+    for title, value in (
+        ("reason", one_line(row.reason)),
+        ("plan", row.plan),
+        ("wave", str(row.wave + 1)),
+        ("attempt", str(row.attempt or "not started")),
+        ("started", moment(row.started_at)),
+        ("closed", moment(row.closed_at) if row.closed_at else ""),
+        ("proposal", row.digest),
+        ("fingerprint", row.fingerprint),
+        ("result record", row.record),
+        *(("ticket", one_line(ticket, 300)) for ticket in row.tickets),
+    ):
+        if value:
+            grid.add_row(title, Text(value))
+    if row.place.startswith("awaiting"):
+        grid.add_row("sign it", f"edgeshift sign-off approve {campaign} --zone {one_line(row.name, 253)}")
+    grid.add_row("all of it", f"edgeshift history {one_line(row.name, 253)}")
+    return Padding(grid, (1, 2))

@@ -1,0 +1,140 @@
+"""One line for each zone of a campaign, for lists, tables and CSV. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from pydantic import BaseModel
+
+from edgeshift.fleet import ZoneOutcome
+from edgeshift.messages import ZonePhase
+from edgeshift.views.words import Kind, look
+
+LISTED = (
+    "awaiting",
+    "awaiting_separate",
+    "support",
+    ZoneOutcome.NEEDS_SUPPORT,
+    ZoneOutcome.FAILED,
+    ZoneOutcome.UNKNOWN,
+    ZoneOutcome.BLOCKED,
+    ZoneOutcome.REJECTED,
+    ZoneOutcome.ON_HOLD,
+    "excluded",
+)
+"""The places whose zones are listed by name, in this order: each asks something of a person."""
+
+
+PLACES: dict[ZonePhase, str] = {
+    ZonePhase.ASSESSING: "working",
+    ZonePhase.NEEDS_SUPPORT: "support",
+    ZonePhase.AWAITING_VALIDATION: "ready_validate",
+    ZonePhase.STARTING_VALIDATION: "permitted",
+    ZonePhase.VALIDATING: "waiting",
+    ZonePhase.GATHERING_EVIDENCE: "working",
+    ZonePhase.AWAITING_SIGN_OFF: "awaiting",
+    ZonePhase.AWAITING_PERMIT: "ready",
+    ZonePhase.DELETING_OVERRIDES: "permitted",
+    ZonePhase.COMMITTING: "permitted",
+    ZonePhase.VERIFYING: "permitted",
+    ZonePhase.CLOSED: "working",
+}
+"""An open zone's own phase as a place of its campaign's ledger."""
+
+
+class ZoneRow(BaseModel):
+    """A zone of a campaign. ``wave`` counts from 0, as in the campaign's summary.
+
+    ``place``: a place of the ledger, an outcome, or the way in which its workflow ended otherwise.
+    ``closed_at`` is set once it has an outcome. ``record``: digest of the archived result, of migrated zones.
+    """
+
+    index: int
+    id: str
+    name: str
+    account: str
+    plan: str
+    wave: int
+    place: str
+    reason: str = ""
+    attempt: int = 0
+    run_id: str = ""
+    started_at: datetime | None = None
+    closed_at: datetime | None = None
+    digest: str = ""
+    fingerprint: str = ""
+    record: str = ""
+    tickets: list[str] = []
+
+
+def listed(rows: Sequence[ZoneRow]) -> dict[str, list[ZoneRow]]:
+    """The zones that ask something of a person, by place; those that ended without an outcome too."""
+    found: dict[str, list[ZoneRow]] = {place: [] for place in LISTED}
+    for row in rows:
+        if row.place in found or is_odd(row.place):
+            found.setdefault(row.place, []).append(row)
+    return {place: some for place, some in found.items() if some}
+
+
+def is_odd(place: str) -> bool:
+    """Whether a zone's workflow ended in a way that is no outcome: terminated, cancelled, timed out."""
+    return place in ("terminated", "canceled", "timed_out")
+
+
+def notable(row: ZoneRow) -> bool:
+    """Whether a zone is worth a line of its own in a report."""
+    return look(row.place).kind is not Kind.DONE
+
+
+def chosen(
+    rows: Iterable[ZoneRow], *, zone: str = "", wave: int | None = None, phase: str = ""
+) -> list[ZoneRow]:
+    """The rows of this zone (by name or identifier), this wave and this place, as far as each is given."""
+    wanted = phase.strip().lower().replace("-", "_").replace(" ", "_")
+    wanted = _AS_PLACE.get(wanted, wanted)
+    return [
+        row
+        for row in rows
+        if (not zone or zone.lower() in (row.name.lower(), row.id))
+        and (wave is None or row.wave == wave)
+        and (not wanted or wanted in (row.place, look(row.place).label.replace("-", "_").replace(" ", "_")))
+    ]
+
+
+_AS_PLACE = {phase.value: place for phase, place in PLACES.items() if phase is not ZonePhase.NEEDS_SUPPORT}
+
+
+def reasons(rows: Iterable[ZoneRow], place: str) -> Mapping[str, int]:
+    """How many zones of a place have which reason, the most frequent first."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        if row.place == place:
+            counts[row.reason] = counts.get(row.reason, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+COLUMNS: tuple[str, ...] = (
+    *("index", "name", "id", "account", "plan", "wave", "place", "reason", "attempt"),
+    *("started_at", "closed_at", "digest", "fingerprint", "record"),
+)
+
+
+def as_csv(rows: Iterable[ZoneRow]) -> str:
+    """Every row as CSV. Cells that a spreadsheet would take for a formula get an apostrophe in front."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        values = row.model_dump(mode="json", include=set(COLUMNS))
+        values["wave"] = row.wave + 1
+        writer.writerow([_cell(values[column]) for column in COLUMNS])
+    return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return "'" + value
+    return "" if value is None else value
