@@ -68,6 +68,29 @@ def configure_logging(settings: LogSettings | None = None, *, stream: TextIO | N
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
 
 
+def bridge_temporal_core() -> None:
+    """Let the native core of the Temporal SDK log the same way, as `temporalio.core`.
+
+    To be called before this process's first connection: the core is set up once. Later calls, and one
+    after a connection, change nothing.
+    """
+    from temporalio.runtime import (
+        LogForwardingConfig,
+        LoggingConfig,
+        Runtime,
+        TelemetryConfig,
+        TelemetryFilter,
+    )
+
+    forwarding = LogForwardingConfig(logger=logging.getLogger("temporalio.core"))
+    telemetry = TelemetryConfig(
+        logging=LoggingConfig(
+            filter=TelemetryFilter(core_level="WARN", other_level="ERROR"), forwarding=forwarding
+        )
+    )
+    Runtime.set_default(Runtime(telemetry=telemetry), error_if_already_set=False)
+
+
 def logger(name: str) -> structlog.stdlib.BoundLogger:
     """A logger by this name: `log.info("what happened", zone=…)`, the event first, then fields."""
     bound: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)

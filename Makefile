@@ -1,0 +1,77 @@
+# `make` prints what there is. Everything that is made lands in .venv/ and out/.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# On both cores, but for what is marked serial.
+PYTEST_WORKERS ?= 2
+PYTEST_ARGS ?=
+# With a choice of tests, one of the two runs may have none; without, that is a failure.
+NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench lock wheel clean binaries test-binaries
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
+
+setup: $(READY) binaries ## Virtual environment and Temporal CLI: all that edgeshift needs to run
+
+$(READY): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: Python 3.11 or later is needed, and $(PYTHON) is older; make PYTHON=python3.12 names another" >&2; exit 1; }
+	@echo "==> Setting up $(VENV) (about a minute, once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+		{ rm -rf $(VENV); echo "error: $(PYTHON) -m venv failed; on Debian, install python3-venv" >&2; exit 1; }
+	@echo "    the locked dependencies"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@echo "    edgeshift itself"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+binaries: $(READY)
+	@$(BIN)/python -m edgeshift.binaries
+
+test-binaries: $(READY)
+	@$(BIN)/python -m edgeshift.binaries --test-server
+
+demo: setup ## A whole campaign on this machine: embedded Temporal, simulator, worker, 120 zones
+	@mkdir -p out
+	@$(BIN)/edgeshift demo
+
+test: test-binaries ## The tests, on a real Temporal server and the time-skipping one
+	@mkdir -p out
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not serial" $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -m serial $(PYTEST_ARGS) $(NONE_CHOSEN)
+
+check: $(READY) ## Lint, format, strict types, import contracts, generated files, deployment files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/hadolint deploy/Containerfile
+	@for check in .ci/checks/*.py; do \
+		if [ -e "$$check" ]; then echo "$(BIN)/python $$check"; $(BIN)/python "$$check" || exit 1; fi; \
+	done
+
+bench: setup ## Zones per second beside a bare workflow, history events and calls per zone
+	@mkdir -p out
+	@$(BIN)/python -m bench
+
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_ARGS)
+
+lock: $(READY) ## Lock the dependencies again; LOCK_ARGS=--upgrade takes newer ones
+	$(LOCK) pyproject.toml -o requirements/runtime.txt
+	$(LOCK) -c requirements/runtime.txt pyproject.toml --group dev -o requirements/dev.txt
+
+wheel: $(READY) ## The wheel, in out/dist
+	@mkdir -p out
+	@$(BIN)/python -m build --no-isolation --wheel --outdir out/dist . > out/wheel.log 2>&1 || \
+		{ cat out/wheel.log; exit 1; }
+	@ls out/dist/*.whl
+
+clean: ## Remove out/ and what the tools cached; the virtual environment stays
+	rm -rf out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

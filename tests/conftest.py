@@ -1,0 +1,103 @@
+"""What every test may ask for: a real Temporal, embedded, time-skipping, or one at an address."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.testing import WorkflowEnvironment
+
+from edgeshift.binaries import temporal_cli
+from edgeshift.embedded import EmbeddedTemporal, embedded_temporal
+from edgeshift.settings import TemporalSettings
+from edgeshift.temporal import connect, ensure_search_attributes
+from edgeshift.test_server import time_skipping_server
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--temporal",
+        default="time-skipping",
+        metavar="time-skipping|embedded|HOST:PORT",
+        help="the Temporal of tests that ask for `temporal_env` (default: time-skipping)",
+    )
+
+
+@pytest.fixture(scope="session")
+def temporal_cli_path() -> Path:
+    """The Temporal CLI, got if there is none yet."""
+    return temporal_cli()
+
+
+@pytest.fixture(scope="session")
+def test_server_path() -> Path:
+    """The time-skipping test server, got if there is none yet."""
+    return time_skipping_server()
+
+
+@pytest.fixture(scope="session")
+def embedded(temporal_cli_path: Path) -> Iterator[EmbeddedTemporal]:
+    """One embedded server for all tests of this process; each test uses ids and task queues of its own."""
+    # On a loop and a thread of its own that last as long as the session: the kernel ties the server to
+    # the thread that started it, and pytest-asyncio gives each test another loop.
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="embedded-temporal", daemon=True)
+    thread.start()
+    server = embedded_temporal(None)
+    try:
+        running = asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result()
+        try:
+            yield running
+        finally:
+            asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@pytest.fixture
+async def temporal_client(embedded: EmbeddedTemporal) -> Client:
+    """A client of the embedded server, as edgeshift itself connects."""
+    return await connect(TemporalSettings(address=embedded.address), identity="test")
+
+
+@asynccontextmanager
+async def _time_skipping(server: Path) -> AsyncIterator[WorkflowEnvironment]:
+    async with await WorkflowEnvironment.start_time_skipping(
+        data_converter=pydantic_data_converter,
+        test_server_existing_path=str(server),
+        # A Java start on a busy machine takes longer than the default five seconds.
+        test_server_startup_timeout=timedelta(seconds=60),
+    ) as env:
+        await ensure_search_attributes(env.client)
+        yield env
+
+
+@pytest.fixture
+async def time_skipping_env(test_server_path: Path) -> AsyncIterator[WorkflowEnvironment]:
+    """A time-skipping environment of this test's own (its clock is one for all workflows in it)."""
+    async with _time_skipping(test_server_path) as env:
+        yield env
+
+
+@pytest.fixture
+async def temporal_env(request: pytest.FixtureRequest) -> AsyncIterator[WorkflowEnvironment]:
+    """The environment that the option --temporal chooses."""
+    chosen = str(request.config.getoption("--temporal"))
+    if chosen == "time-skipping":
+        async with _time_skipping(request.getfixturevalue("test_server_path")) as env:
+            yield env
+        return
+    if chosen == "embedded":
+        chosen = request.getfixturevalue("embedded").address
+    client = await connect(TemporalSettings(address=chosen), identity="test")
+    await ensure_search_attributes(client)
+    yield WorkflowEnvironment.from_client(client)
