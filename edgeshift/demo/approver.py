@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.service import RPCError
@@ -155,9 +155,10 @@ class Approver:
         """What the zone says of itself; None where it has ended meanwhile."""
         handle = self._client.get_workflow_handle(zone_migration_id(zone, Area.WAF))
         try:
-            return await handle.query("state", result_type=ZoneState)
+            state: ZoneState = await handle.query("state", result_type=ZoneState)
         except RPCError:
             return None
+        return state
 
     async def _body(self, state: ZoneState) -> dict[str, Any]:
         """The body that would be sent, as the archive has it."""
@@ -167,7 +168,7 @@ class Approver:
         return body
 
     def _record(self, choice: Choice, digest: str, at: datetime, zone: str | None = None) -> None:
-        said = "approve" if choice is Choice.APPROVE else "reject"
+        said: Literal["approve", "reject"] = "approve" if choice is Choice.APPROVE else "reject"
         self.signatures.append(Signature(by=self.by, choice=said, digest=digest, at=at, zone=zone))
 
 

@@ -31,6 +31,7 @@ from edgeshift.demo.scenario import (
 from edgeshift.demo.support_desk import SupportDesk
 from edgeshift.fleet import Target, campaign_id
 from edgeshift.messages import Answer, CampaignSummary, Person
+from edgeshift.operations.campaigns import start_campaign
 from edgeshift.stack import Stack
 from edgeshift.views.watching import watch_campaign
 from edgeshift.views.words import finished
@@ -94,8 +95,6 @@ async def play(
     teller: Teller,
 ) -> Played:
     """Run both campaigns to their ends. Raises where one cannot be started or does not end as it should."""
-    from edgeshift.operations import start_campaign
-
     played = Played()
     main, side = specs
     for spec in (side, main):
@@ -198,5 +197,6 @@ async def _abort_side_campaign(client: Client, zones: int, say: Say) -> StopReco
 async def _summary(client: Client, name: str) -> CampaignSummary | None:
     with contextlib.suppress(RPCError, WorkflowUpdateFailedError):
         handle = client.get_workflow_handle(campaign_id(name))
-        return await handle.query("summary", result_type=CampaignSummary)
+        summary: CampaignSummary = await handle.query("summary", result_type=CampaignSummary)
+        return summary
     return None

@@ -87,39 +87,14 @@ def arrange(zones: int, seed: int) -> Scenario:
         "connection reset after the effect": cut.id,
         "an answer that is no JSON": garbled.id,
     }
-    faults: list[dict[str, Any]] = [
-        {"kind": "server_error", "status": 502, "effect": "before", "match": {"zone": lost.id, **put}},
-        {
-            "kind": "server_error",
-            "status": 403,
-            "effect": "before",
-            "body": _FORBIDDEN,
-            "match": {"zone": refused.id, **put},
-        },
-        {
-            "kind": "server_error",
-            "status": 502,
-            "effect": "after",
-            "times": 1,
-            "match": {"zone": late.id, **put},
-        },
-        {"kind": "hang", "effect": "after", "times": 1, "match": {"zone": hung.id, **put}},
-        {"kind": "reset", "effect": "after", "times": 1, "match": {"zone": cut.id, **put}},
-        {"kind": "not_json", "effect": "after", "times": 1, "match": {"zone": garbled.id, **put}},
-        {"kind": "latency", "seconds": 0.15, "probability": 0.05, "seed": seed, "match": {}},
-        {"kind": "rate_limit", "retry_after": 1, "times": 3, "probability": 0.02, "seed": seed, "match": {}},
-        *(
-            {"kind": kind, "probability": share, "seed": seed + place, "match": {"method": "GET"}, **more}
-            for place, (kind, share, more) in enumerate(
-                [
-                    ("server_error", 0.02, {"status": 500, "effect": "before"}),
-                    ("not_json", 0.01, {"status": 200}),
-                    ("reset", 0.01, {"effect": "before"}),
-                    ("null_errors", 0.02, {}),
-                    ("truncated", 0.005, {}),
-                ]
-            )
-        ),
+    faults = [
+        _fault("server_error", put | {"zone": lost.id}, status=502, effect="before"),
+        _fault("server_error", put | {"zone": refused.id}, status=403, effect="before", body=_FORBIDDEN),
+        _fault("server_error", put | {"zone": late.id}, status=502, effect="after", times=1),
+        _fault("hang", put | {"zone": hung.id}, effect="after", times=1),
+        _fault("reset", put | {"zone": cut.id}, effect="after", times=1),
+        _fault("not_json", put | {"zone": garbled.id}, effect="after", times=1),
+        *_background(seed),
     ]
     return Scenario(
         fleet=fleet,
@@ -129,6 +104,24 @@ def arrange(zones: int, seed: int) -> Scenario:
         parts=parts,
         faults=faults,
     )
+
+
+def _fault(kind: str, match: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"kind": kind, "match": match, **more}
+
+
+def _background(seed: int) -> list[dict[str, Any]]:
+    """What goes wrong everywhere now and then. Writes are spared here: theirs is scripted zone by zone."""
+    reads = {"method": "GET"}
+    return [
+        _fault("latency", {}, seconds=0.15, probability=0.05, seed=seed),
+        _fault("rate_limit", {}, retry_after=1, times=3, probability=0.02, seed=seed + 1),
+        _fault("server_error", reads, status=500, effect="before", probability=0.02, seed=seed + 2),
+        _fault("not_json", reads, probability=0.01, seed=seed + 3),
+        _fault("reset", reads, effect="before", probability=0.01, seed=seed + 4),
+        _fault("null_errors", reads, probability=0.02, seed=seed + 5),
+        _fault("truncated", reads, probability=0.005, seed=seed + 6),
+    ]
 
 
 def _migrating(zone: FleetZone) -> list[FirewallRule]:

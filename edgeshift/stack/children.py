@@ -16,7 +16,7 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def _tie_to_parent(parent: int) -> Callable[[], None] | None:
-    """What runs in the child before it becomes another program: on Linux the kernel ends it with its parent."""
+    """Runs in the child before it becomes another program: on Linux the kernel ends it with its parent."""
     if _LIBC is None:
         return None
     libc = _LIBC

@@ -26,6 +26,10 @@ HISTORY = timedelta(days=90)
 
 READY_WITHIN = 60.0
 RESTART_AFTER = 1.0
+
+WORKER_GRACE = 100.0
+"""Seconds that a worker is given to see through what is on the wire, a little more than it takes itself."""
+
 LOOKS_EVERY = 1.0
 
 Say = Callable[[str], None]
@@ -146,7 +150,7 @@ async def stack(
                 found.environment,
             )
             await worker.start()
-            running.push_async_callback(worker.stop)
+            running.push_async_callback(worker.stop, WORKER_GRACE)
             found.workers.append(worker)
         keepers = [asyncio.create_task(_keep_running(child, say)) for child in [simulator, *found.workers]]
         running.push_async_callback(_end, keepers)

@@ -1,0 +1,120 @@
+"""``edgeshift demo`` from beginning to end: the stack, the course, the report, the verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from edgeshift.archive import Archive
+from edgeshift.binaries import temporal_cli
+from edgeshift.demo import scenario as script
+from edgeshift.demo.course import Teller, play
+from edgeshift.demo.show import (
+    missing_outcomes,
+    outcome_table,
+    print_violations,
+    result,
+    rule_table,
+    write_result,
+)
+from edgeshift.demo.verdict import gather, judge
+from edgeshift.settings import TemporalSettings
+from edgeshift.stack import Stack, StackError, stack
+from edgeshift.temporal import connect
+
+STATE = "demo-state"
+"""The folder, below ``out``, in which the demo's stack keeps its state."""
+
+
+async def run_demo(console: Console, *, zones: int, seed: int, out: Path, keep: bool) -> bool:
+    """Run the demo; whether every rule held and every outcome was seen.
+
+    Writes ``demo.json`` and the report into ``out``. Raises StackError where the stack cannot run.
+    """
+    _end_as_by_ctrl_c()
+    console = Console(no_color=console.no_color, highlight=False, record=True)
+    console.print(
+        f"[bold]edgeshift demo[/bold]: {zones} simulated zones, seed {seed},"
+        f" time scale {script.TIME_SCALE:,.0f} (4 hours a second)"
+    )
+    teller = Teller(console)
+    await asyncio.to_thread(temporal_cli, progress=teller.say)
+    began = time.monotonic()
+    folder = out / STATE
+    _begin_anew(folder)
+    arranged = script.arrange(zones, seed)
+    try:
+        async with stack(
+            folder, fleet=arranged.fleet, time_scale=script.TIME_SCALE, say=teller.say
+        ) as running:
+            held = await _run(console, teller, running, arranged, out, began)
+            if keep:
+                teller.say(f"the state is kept: edgeshift up --folder {folder} shows it")
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    return held
+
+
+async def _run(
+    console: Console, teller: Teller, running: Stack, arranged: script.Scenario, out: Path, began: float
+) -> bool:
+    await running.control.send("PUT", "options", script.options())
+    for fault in arranged.faults:
+        await running.control.send("POST", "faults", fault)
+    settings = TemporalSettings(address=running.address, namespace=running.namespace)
+    client = await connect(settings, identity="demo")
+    archive = Archive(running.archive)
+    tickets = str(running.places.tickets)
+    specs = [
+        script.campaign(arranged, running.service, running.credentials, tickets),
+        script.side_campaign(arranged, running.service, running.credentials, tickets),
+    ]
+    teller.say(
+        f"Temporal at {running.address}, its pages at {running.ui}; faults are on: {len(arranged.faults)}"
+    )
+    played = await play(running, client, archive, arranged, specs, console=console, teller=teller)
+    report = await _report(client, archive, out)
+    teller.say("checking every rule by its witness")
+    terminal = running.places.logs / "terminal.txt"
+    terminal.write_text(console.export_text(clear=False))
+    evidence = await gather(running, client, played, specs, [report, terminal])
+    checks = judge(evidence)
+    found = result(evidence, checks, time.monotonic() - began, script.TIME_SCALE)
+    write_result(out / "demo.json", found)
+    for table in (outcome_table(found["outcomes"]), rule_table(checks)):
+        console.print()
+        console.print(table)
+    print_violations(console, checks)
+    missing = missing_outcomes(found["outcomes"])
+    if missing:
+        console.print(
+            Text(f"no zone ended as {', '.join(missing)}: the demo did not show all it should", "red")
+        )
+    console.print()
+    console.print(Text(f"report    {report}"), soft_wrap=True)
+    console.print(Text(f"result    {out / 'demo.json'}"), soft_wrap=True)
+    console.print(Text(f"took      {found['seconds']:.0f} s, {found['calls']:,} calls of the service"))
+    return not missing and not any(check.violations for check in checks)
+
+
+def _begin_anew(folder: Path) -> None:
+    """Remove what an earlier demo left. Raises StackError where the folder is something else."""
+    if not folder.exists():
+        return
+    if not (folder / "fleet.json").exists() and any(folder.iterdir()):
+        raise StackError(f"{folder} is not an earlier demo's; move it away, or name another --out")
+    shutil.rmtree(folder)
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Let SIGTERM clean up as Ctrl-C does."""
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

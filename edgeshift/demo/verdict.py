@@ -1,0 +1,90 @@
+"""The end of the demo: everything that the witnesses saw, put together and judged."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.client import Client
+
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.demo.course import Played
+from edgeshift.stack import Stack
+from edgeshift.witness import RuleCheck, WitnessInput, check_rules
+from edgeshift.witness.archived import ArchiveFolder
+from edgeshift.witness.executions import load_executions
+from edgeshift.witness.leaks import scan
+from edgeshift.witness.seen import CampaignFacts, Scan
+from edgeshift.witness.service import load_journal, load_rate_limit, load_zones
+from edgeshift.witness.ticketed import load_tickets
+
+
+async def gather(
+    running: Stack, client: Client, played: Played, specs: list[CampaignSpec], output: list[Path]
+) -> WitnessInput:
+    """What every witness saw. ``output``: what the run wrote for people, which is searched for secrets too."""
+    journal = await load_journal(running.control)
+    archive = await asyncio.to_thread(ArchiveFolder, running.places.archive)
+    targets = {name: archive.targets(summary.targets) for name, summary in played.summaries.items()}
+    scans = await asyncio.to_thread(search, running, output)
+    return WitnessInput(
+        journal=journal,
+        campaigns=tuple(_facts(spec, targets.get(spec.name, ()), played) for spec in specs),
+        signatures=tuple(played.signatures),
+        words=tuple(played.words),
+        stops=tuple(played.stops),
+        snapshots=archive.snapshots(),
+        tickets=load_tickets(running.places.tickets),
+        scans=tuple(scans),
+        secrets=len(running.secrets),
+        zones=await load_zones(running.control),
+        bodies=(*played.bodies, *archive.bodies()),
+        rate_limit=await load_rate_limit(running.control),
+        targets=targets,
+        excluded=_excluded(played, targets),
+        executions=await load_executions(client),
+    )
+
+
+def judge(evidence: WitnessInput) -> list[RuleCheck]:
+    """The rules, each with cases: in the demo none may go unchecked."""
+    return check_rules(evidence)
+
+
+def search(running: Stack, output: list[Path]) -> list[Scan]:
+    """Search everything that the run left for the fleet's secrets, but for where they rightly are.
+
+    In each place a text that must be there has to be seen, or the search would be blind.
+    """
+    places = running.places
+    zone = running.fleet.zones[0].id
+    found = scan(places.temporal, running.secrets, sighting=zone)
+    found += scan(places.archive, running.secrets, sighting=zone)
+    found += scan(places.tickets, running.secrets, sighting="edgeshift")
+    found += scan(places.logs, running.secrets)
+    for path in output:
+        found += scan(path, running.secrets, sighting="migrated")
+    return found
+
+
+def _facts(spec: CampaignSpec, zones: tuple[str, ...], played: Played) -> CampaignFacts:
+    scaled = spec.scaled()
+    return CampaignFacts(
+        name=spec.name,
+        zones=frozenset(zones),
+        window=scaled.window,
+        required=scaled.sign_off.required,
+        valid_for=scaled.sign_off.valid_for,
+        resend_unchanged=scaled.commit.resend_unchanged,
+        migration_limit=max(scaled.commit.migration_limit, timedelta(0)),
+        aborted=any(stop.campaign == spec.name and stop.kind == "abort" for stop in played.stops),
+    )
+
+
+def _excluded(played: Played, targets: dict[str, tuple[str, ...]]) -> dict[str, frozenset[str]]:
+    """The zones that a campaign said are another's."""
+    return {
+        name: frozenset(targets[name][index] for index in summary.excluded)
+        for name, summary in played.summaries.items()
+    }
