@@ -5,7 +5,7 @@ end.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -22,7 +22,7 @@ from edgeshift.service_api.transport import Call, Received, Transport
 
 A = TypeVar("A", bound=Answer)
 
-BeforeSending = Callable[[], Awaitable[None]]
+BeforeSend = Callable[[], Awaitable[None]]
 """Called when a write's turn has come, just before it is sent. What it raises keeps the write from being
 sent.
 """
@@ -88,17 +88,17 @@ class Caller:
         await self.aclose()
 
     async def _received(
-        self, call: Call, *, urgent: bool = False, before_sending: BeforeSending | None = None
+        self, call: Call, *, urgent: bool = False, before_send: BeforeSend | None = None
     ) -> Received:
         await self._pacer.acquire(Lane.URGENT if urgent or call.write else Lane.NORMAL)
-        if before_sending is not None:
-            await before_sending()
+        if before_send is not None:
+            await before_send()
         return await self._transport.exchange(call)
 
     async def _envelope(
-        self, call: Call, *, urgent: bool = False, before_sending: BeforeSending | None = None
+        self, call: Call, *, urgent: bool = False, before_send: BeforeSend | None = None
     ) -> Envelope:
-        received = await self._received(call, urgent=urgent, before_sending=before_sending)
+        received = await self._received(call, urgent=urgent, before_send=before_send)
         try:
             return opened(call, received, secrets=self._secrets)
         except RateLimited as refusal:
@@ -109,10 +109,10 @@ class Caller:
         self._pacer.blocked(self._assumed_block if refusal.retry_after is None else refusal.retry_after)
 
     async def _one(
-        self, call: Call, kind: type[A], *, urgent: bool = False, before_sending: BeforeSending | None = None
+        self, call: Call, kind: type[A], *, urgent: bool = False, before_send: BeforeSend | None = None
     ) -> A:
         """The call's result as a model. Raises NotUnderstood where it is not one."""
-        envelope = await self._envelope(call, urgent=urgent, before_sending=before_sending)
+        envelope = await self._envelope(call, urgent=urgent, before_send=before_send)
         return self._read(call, kind, envelope.result)
 
     async def _many(self, call: Call, kind: type[A]) -> list[A]:
@@ -121,34 +121,38 @@ class Caller:
             self._read(call, kind, item) for item in self._array(call, (await self._envelope(call)).result)
         ]
 
-    async def _pages(self, call: Call, kind: type[A], *, per_page: int) -> list[A]:
-        """Every item of a paged list, each once.
+    async def _pages(self, call: Call, kind: type[A], *, per_page: int, urgent: bool = False) -> list[A]:
+        """Every item of a paged list, each once; raises what ``_paged`` raises."""
+        return [item async for item in self._paged(call, kind, per_page=per_page, urgent=urgent)]
+
+    async def _paged(
+        self, call: Call, kind: type[A], *, per_page: int, urgent: bool = False
+    ) -> AsyncIterator[A]:
+        """The items of a paged list, each once, read page by page.
 
         Raises NotUnderstood where pages repeat themselves, or the list ends before its ``total_count``: a
         short list of rules must not pass for a whole one.
         """
-        found: dict[str, A] = {}
+        seen: set[str] = set()
         for number in range(1, MOST_PAGES + 1):
             paged = _with_params(call, {"page": str(number), "per_page": str(per_page)})
-            envelope = await self._envelope(paged)
+            envelope = await self._envelope(paged, urgent=urgent)
             items = self._array(call, envelope.result)
             info = self._read(call, ResultInfo, envelope.info or {})
-            before = len(found)
-            for item in items:
-                answer = self._read(call, kind, item)
-                found.setdefault(str(item.get("id")), answer)
+            fresh = [item for item in items if str(item.get("id")) not in seen]
+            for item in fresh:
+                seen.add(str(item.get("id")))
+                yield self._read(call, kind, item)
             whole = info.total_pages is not None and number >= info.total_pages
-            # A list without a word on its pages ends with the first page that is not full.
-            unpaged = info.total_pages is None and len(items) < (info.per_page or per_page)
+            # A list that says nothing of pages ends with the first one that is not full, or that repeats the
+            # one before: then it is not paged at all.
+            unpaged = info.total_pages is None and (not fresh or len(items) < (info.per_page or per_page))
             if not items or whole or unpaged:
-                if info.total_count is not None and len(found) < info.total_count:
-                    raise self._not_understood(
-                        call, f"the list ended after {len(found)} of {info.total_count} items"
-                    )
-                return list(found.values())
-            if len(found) == before:
-                if info.total_pages is None:  # not paged at all: every page is the whole list
-                    return list(found.values())
+                if info.total_count is not None and len(seen) < info.total_count:
+                    what = f"the list ended after {len(seen)} of {info.total_count} items"
+                    raise self._not_understood(call, what)
+                return
+            if not fresh:
                 raise self._not_understood(call, f"page {number} repeats what earlier pages had")
         raise self._not_understood(call, f"the list does not end within {MOST_PAGES} pages")
 

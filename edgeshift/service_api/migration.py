@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
-from edgeshift.service_api.caller import BeforeSending, Caller, hex_id, word
+from edgeshift.service_api.caller import BeforeSend, Caller, hex_id, word
 from edgeshift.service_api.errors import InvalidIdentifier, NotFound
 from edgeshift.service_api.models import CompatibilityCheck, Configuration, MigrationStatus, Ruleset
 from edgeshift.service_api.transport import Call
@@ -53,13 +53,13 @@ class MigrationCalls(Caller):
         self,
         zone_id: str,
         body: Mapping[str, Any],
-        waf_migration: Literal["pending", "validation"],
+        waf_migration: str,
         *,
-        before_sending: BeforeSending | None = None,
+        before_send: BeforeSend | None = None,
     ) -> Ruleset:
-        """Send the migrating PUT, once. With ``pending`` it cannot be undone.
+        """Send the migrating PUT, once. ``waf_migration``: ``validation``, or ``pending``, which is final.
 
-        ``body`` is sent as it is. ``before_sending`` is awaited when the turn has come, just before the
+        ``body`` is sent as it is. ``before_send`` is awaited when the turn has come, just before the
         request is written. What the answer says proves nothing: read ``waf_status``. Raises ServiceError;
         its ``outcome`` says whether it is proved that nothing happened.
         """
@@ -73,7 +73,7 @@ class MigrationCalls(Caller):
             json=dict(body),
             write=True,
         )
-        return await self._one(call, Ruleset, before_sending=before_sending)
+        return await self._one(call, Ruleset, before_send=before_send)
 
 
 def _entry_point_path(zone_id: str, phase: str) -> str:

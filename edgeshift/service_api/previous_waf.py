@@ -5,7 +5,7 @@ These calls fail once a zone has migrated.
 
 from __future__ import annotations
 
-from edgeshift.service_api.caller import BeforeSending, Caller, hex_id
+from edgeshift.service_api.caller import BeforeSend, Caller, hex_id
 from edgeshift.service_api.models import (
     FirewallRule,
     PageRule,
@@ -41,18 +41,18 @@ class PreviousWafCalls(Caller):
         path = f"{_zone(zone_id)}/firewall/waf/packages/{hex_id(package_id, 'package id')}/rules"
         return await self._pages(Call("waf.rules.list", "GET", path), WafRule, per_page=100)
 
-    async def waf_overrides(self, zone_id: str) -> list[WafOverride]:
+    async def waf_overrides(self, zone_id: str, *, urgent: bool = False) -> list[WafOverride]:
         """The URI-based overrides; a zone that has one is not eligible."""
         call = Call("waf.overrides.list", "GET", f"{_zone(zone_id)}/firewall/waf/overrides")
-        return await self._pages(call, WafOverride, per_page=100)
+        return await self._pages(call, WafOverride, per_page=100, urgent=urgent)
 
     async def delete_waf_override(
-        self, zone_id: str, override_id: str, *, before_sending: BeforeSending | None = None
+        self, zone_id: str, override_id: str, *, before_send: BeforeSend | None = None
     ) -> None:
         """Delete an override, once. Raises ServiceError; its ``outcome`` says what can have come of it."""
         path = f"{_zone(zone_id)}/firewall/waf/overrides/{hex_id(override_id, 'override id')}"
         call = Call("waf.overrides.delete", "DELETE", path, write=True)
-        await self._envelope(call, before_sending=before_sending)
+        await self._envelope(call, before_send=before_send)
 
     async def page_rules(self, zone_id: str) -> list[PageRule]:
         """Every page rule of the zone; the list is not paged."""

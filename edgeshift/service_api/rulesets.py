@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgeshift.service_api.caller import BeforeSending, Caller, count, hex_id
+from edgeshift.service_api.caller import BeforeSend, Caller, count, hex_id
 from edgeshift.service_api.models import Ruleset
 from edgeshift.service_api.transport import Call
 
@@ -22,11 +22,11 @@ class RulesetCalls(Caller):
         return await self._one(Call("rulesets.get", "GET", _path(zone_id, ruleset_id)), Ruleset)
 
     async def create_ruleset(
-        self, zone_id: str, body: Mapping[str, Any], *, before_sending: BeforeSending | None = None
+        self, zone_id: str, body: Mapping[str, Any], *, before_send: BeforeSend | None = None
     ) -> Ruleset:
         """Create a ruleset: ``name``, ``kind``, ``phase`` and, if wanted, ``description`` and ``rules``."""
         call = Call("rulesets.create", "POST", _path(zone_id), json=dict(body), write=True)
-        return await self._one(call, Ruleset, before_sending=before_sending)
+        return await self._one(call, Ruleset, before_send=before_send)
 
     async def put_ruleset(
         self,
@@ -34,18 +34,18 @@ class RulesetCalls(Caller):
         ruleset_id: str,
         body: Mapping[str, Any],
         *,
-        before_sending: BeforeSending | None = None,
+        before_send: BeforeSend | None = None,
     ) -> Ruleset:
         """Update a ruleset; the rules sent replace all that were there."""
         call = Call("rulesets.put", "PUT", _path(zone_id, ruleset_id), json=dict(body), write=True)
-        return await self._one(call, Ruleset, before_sending=before_sending)
+        return await self._one(call, Ruleset, before_send=before_send)
 
     async def delete_ruleset(
-        self, zone_id: str, ruleset_id: str, *, before_sending: BeforeSending | None = None
+        self, zone_id: str, ruleset_id: str, *, before_send: BeforeSend | None = None
     ) -> None:
         """Delete a ruleset."""
         call = Call("rulesets.delete", "DELETE", _path(zone_id, ruleset_id), write=True)
-        await self._envelope(call, before_sending=before_sending)
+        await self._envelope(call, before_send=before_send)
 
     async def ruleset_versions(self, zone_id: str, ruleset_id: str) -> list[Ruleset]:
         """The versions of a ruleset, without their rules."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 from edgeshift.service_api.caller import Caller, hex_id
 from edgeshift.service_api.models import Account, TokenVerification, Zone
 from edgeshift.service_api.transport import Call
@@ -10,10 +12,10 @@ from edgeshift.service_api.transport import Call
 class ZoneCalls(Caller):
     """Finding zones."""
 
-    async def zones(
+    def zones(
         self, *, account: str | None = None, name: str | None = None, status: str | None = None
-    ) -> list[Zone]:
-        """Every zone that the credential reaches; ``account`` by its identifier."""
+    ) -> AsyncIterator[Zone]:
+        """Every zone that the credential reaches, by name; ``account`` by its identifier."""
         params = {"order": "name", "direction": "asc"}
         if account is not None:
             params["account.id"] = hex_id(account, "account id")
@@ -21,7 +23,7 @@ class ZoneCalls(Caller):
             params["name"] = name
         if status is not None:
             params["status"] = status
-        return await self._pages(Call("zones.list", "GET", "/zones", params), Zone, per_page=50)
+        return self._paged(Call("zones.list", "GET", "/zones", params), Zone, per_page=50)
 
     async def zone(self, zone_id: str) -> Zone:
         """One zone. Raises NotFound, or Refused for one that the service does not accept."""
