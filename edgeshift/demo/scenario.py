@@ -129,7 +129,13 @@ def _migrating(zone: FleetZone) -> list[FirewallRule]:
 
 
 def _too_many_rules(zone: FleetZone) -> bool:
-    return zone.migration.state == "start" and not zone.uri_overrides and len(_migrating(zone)) > MOST_RULES
+    long = any(len(rule.expression.encode()) > LONGEST_EXPRESSION for rule in zone.firewall_rules)
+    return (
+        zone.migration.state == "start"
+        and not long
+        and not zone.uri_overrides
+        and len(_migrating(zone)) > MOST_RULES
+    )
 
 
 def _ordinary(zone: FleetZone) -> bool:

@@ -23,7 +23,7 @@ from edgeshift.witness.ticketed import load_tickets
 async def gather(
     running: Stack, client: Client, played: Played, specs: list[CampaignSpec], output: list[Path]
 ) -> WitnessInput:
-    """What every witness saw. ``output``: what the run wrote for people, which is searched for secrets too."""
+    """What every witness saw. ``output``: what the run wrote for people, searched for secrets too."""
     journal = await load_journal(running.control)
     archive = await asyncio.to_thread(ArchiveFolder, running.places.archive)
     targets = {name: archive.targets(summary.targets) for name, summary in played.summaries.items()}

@@ -40,11 +40,9 @@ def credential_specs(places: Places, fleet: Fleet) -> tuple[CredentialSpec, ...]
     by_label = {credential.label: credential for credential in fleet.credentials}
     for account in fleet.accounts:
         able = (one for one in fleet.credentials if _serves(one, account.id))
-        # The narrowest comes first: a credential for this account alone says whose rate limit is meant.
+        # The narrowest comes first, since it says whose rate limit is meant; equals share the accounts out.
         chosen = min(
-            able,
-            key=lambda one: len(fleet.accounts) if one.accounts == "all" else len(one.accounts),
-            default=None,
+            able, key=lambda one: (_breadth(one, fleet), len(accounts_of.get(one.label, ()))), default=None
         )
         if chosen is None:
             raise StackError(f"no credential of the fleet can migrate the zones of account {account.name}")
@@ -65,6 +63,10 @@ def _serves(credential: Credential, account: str) -> bool:
         and (credential.accounts == "all" or account in credential.accounts)
         and all(credential.allows(permission) for permission in _NEEDED)
     )
+
+
+def _breadth(credential: Credential, fleet: Fleet) -> int:
+    return len(fleet.accounts) if credential.accounts == "all" else len(credential.accounts)
 
 
 def campaign_text(places: Places, fleet: Fleet, base_url: str, time_scale: float) -> str:

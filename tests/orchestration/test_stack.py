@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pytest
 
 from edgeshift.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetZone
 from edgeshift.stack import Places, Stack, StackError, read_stack_file, stack
+from edgeshift.stack.children import Child
 from edgeshift.stack.credentials import credential_specs
 from edgeshift.witness.service import load_journal
 
@@ -86,7 +87,7 @@ async def test_a_killed_simulator_and_a_killed_worker_are_started_again(tmp_path
         for child in (running.simulator, running.workers[0]):
             before = child.pid
             child.kill()
-            await until(lambda c=child, b=before: c.pid != b and c.ended is None)
+            await until_another(child, before)
             assert any(line.startswith(f"{child.name} ended with -9") for line in said)
         async with asyncio.timeout(20):
             there = False
@@ -95,10 +96,11 @@ async def test_a_killed_simulator_and_a_killed_worker_are_started_again(tmp_path
                 there = await answers(running)
 
 
-async def until(happened: Callable[[], bool]) -> None:
+async def until_another(child: Child, before: int | None) -> None:
+    """Wait until another process runs in the child's place."""
     async with asyncio.timeout(20):
         while True:
-            if happened():
+            if child.pid != before and child.ended is None:
                 return
             await asyncio.sleep(0.1)
 
