@@ -273,6 +273,7 @@ class Fleet(Strict):
     """Everything the simulator is started with. References by name are ids once it is made."""
 
     version: Literal[1] = 1
+    note: str = Field("", description="free text about the fleet; the simulator ignores it")
     users: list[FleetUser] = Field(default_factory=lambda: [FleetUser(email="operator@example.com")])
     credentials: list[Credential] = Field(default_factory=lambda: [Credential(label="operator")])
     accounts: list[FleetAccount] = Field(default_factory=lambda: [FleetAccount(name="Main account")])

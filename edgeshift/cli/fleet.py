@@ -1,0 +1,143 @@
+"""`edgeshift fleet`: make, check and describe the simulator's fleets (docs/fleet-format.md)."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from edgeshift.simulator.equivalent import eligible, longest_expression_bytes, rules_to_migrate
+from edgeshift.simulator.fleet_file import Fleet, FleetFileError, dump_fleet, load_fleet
+from edgeshift.simulator.generate import generate_fleet
+from edgeshift.simulator.generate_cases import MOST_BYTES, MOST_RULES
+
+app = typer.Typer(no_args_is_help=True, help="Make, check and describe fleets for the simulator.")
+
+BAD_FILE = 2
+"""Exit code for a file that cannot be read, used or written."""
+
+LARGE = 20_000
+"""Zones from which YAML takes minutes and JSON seconds."""
+
+HEADER = """\
+A fleet for the edgeshift simulator. {note}
+The credentials below have the right form and are good for nothing but the simulator.
+Start it:  edgeshift simulator --fleet {name} --listen 127.0.0.1:8787 --data simulator-data
+Check it:  edgeshift fleet check {name}
+What is not said here is a default. The format: docs/fleet-format.md, or `edgeshift fleet schema`.
+"""
+
+
+@app.command()
+def generate(
+    zones: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many zones.")],
+    out: Annotated[Path, typer.Option(help="The file to write; it ends in .yaml, .yml or .json.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same fleet.")] = 1,
+    accounts: Annotated[int, typer.Option(min=1, max=10_000, help="Over how many accounts.")] = 3,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Make a plausible fleet; from 60 zones on it has every special case."""
+    if out.suffix.lower() not in (".yaml", ".yml", ".json"):
+        _fail(f"{out}: a fleet file ends in .yaml, .yml or .json")
+    if out.exists() and not force:
+        _fail(f"{out} is there already; give another --out, or --force to overwrite it")
+    if zones > LARGE and out.suffix.lower() != ".json":
+        typer.echo(f"{zones} zones as YAML take minutes to write and to read; .json takes seconds", err=True)
+
+    def progress(made: int) -> None:
+        if sys.stderr.isatty() and made % 5000 == 0:
+            typer.echo(f"\r{made:,} of {zones:,} zones", err=True, nl=False)
+
+    fleet = generate_fleet(zones, seed, accounts=accounts, progress=progress)
+    try:
+        dump_fleet(fleet, out, header=HEADER.format(note=fleet.note, name=out.name))
+    except OSError as error:
+        _fail(f"{out} cannot be written: {error.strerror}")
+    typer.echo(f"{out}: {zones:,} zones over {accounts:,} accounts, seed {seed}")
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="A fleet file.")],
+    credentials: Annotated[
+        bool, typer.Option("--credentials", help="Show the simulator's credentials with their values.")
+    ] = False,
+) -> None:
+    """Say what a fleet file holds, or every mistake in it with line, field and what would be right."""
+    try:
+        fleet = load_fleet(file)
+    except FleetFileError as error:
+        _fail(str(error))
+    console = Console()
+    console.print(_plans(fleet))
+    console.print(_situations(fleet))
+    if credentials:
+        for line in _credentials(fleet):
+            typer.echo(line)
+    typer.echo(
+        f"{file}: {len(fleet.zones):,} zones, {len(fleet.accounts):,} accounts, {len(fleet.users):,} users, "
+        f"{len(fleet.credentials):,} credentials: nothing wrong"
+    )
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of a fleet file."""
+    typer.echo(schema_text(), nl=False)
+
+
+def schema_text() -> str:
+    """The JSON schema of a fleet file, as docs/fleet.schema.json has it."""
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Fleet.model_json_schema(),
+        "title": "An edgeshift fleet",
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _plans(fleet: Fleet) -> Table:
+    names = {account.id: account.name for account in fleet.accounts}
+    counted: Counter[tuple[str, str]] = Counter((names[zone.account], zone.plan) for zone in fleet.zones)
+    plans = ("free", "pro", "business", "enterprise")
+    table = Table("account", *plans, "zones", title="Zones by account and plan")
+    for name in names.values():
+        row = [counted[name, plan] for plan in plans]
+        table.add_row(name, *(f"{count:,}" for count in row), f"{sum(row):,}")
+    return table
+
+
+def _situations(fleet: Fleet) -> Table:
+    counted: Counter[str] = Counter()
+    for zone in fleet.zones:
+        if zone.migration.state == "complete":
+            counted["migrated already"] += 1
+        elif zone.migration.state == "validation":
+            counted["in validation"] += 1
+        elif not eligible(zone):
+            counted["not eligible: URI-based overrides"] += 1
+        elif len(rules_to_migrate(zone)) > MOST_RULES or longest_expression_bytes(zone) > MOST_BYTES:
+            counted["needs support: over a limit"] += 1
+        else:
+            counted["can migrate"] += 1
+        counted["  with planted false positives"] += bool(zone.traffic.false_positives)
+        counted["  with planted gaps"] += bool(zone.traffic.gaps)
+    table = Table("situation", "zones", title="Where the zones stand")
+    for name, count in sorted(counted.items(), key=lambda item: (item[0].startswith(" "), -item[1])):
+        table.add_row(name, f"{count:,}")
+    return table
+
+
+def _credentials(fleet: Fleet) -> list[str]:
+    """Plain lines, not a table, so that a value can be copied whole from a narrow terminal."""
+    emails = {user.id: user.email for user in fleet.users}
+    return [f"{one.label}  {one.kind}  {emails[one.user]}  {one.value}" for one in fleet.credentials]
+
+
+def _fail(text: str) -> NoReturn:
+    typer.echo(text, err=True)
+    raise typer.Exit(BAD_FILE)
