@@ -95,7 +95,9 @@ def load_campaign(path: Path) -> CampaignSpec:
     except UnicodeDecodeError as why:
         line = data.count(b"\n", 0, why.start) + 1
         column = why.start - data.rfind(b"\n", 0, why.start)
-        raise CampaignFileError(str(path), [Mistake(line, column, "", "not UTF-8 text; save the file as UTF-8")]) from None
+        raise CampaignFileError(
+            str(path), [Mistake(line, column, "", "not UTF-8 text; save the file as UTF-8")]
+        ) from None
     return parse_campaign(text, str(path))
 
 
@@ -115,7 +117,9 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
     except ValidationError as problem:
         # What could not be read as YAML was complained of already; the model only sees that it is not there.
         unread = {where for where, _ in parsed.mistakes}
-        found += [(where, said) for where, said in in_words(problem) if where not in unread or where in parsed.twice]
+        found += [
+            (where, said) for where, said in in_words(problem) if where not in unread or where in parsed.twice
+        ]
     found += odd_types(parsed.value)
     told = {where for where, _ in found}
     found += [(where, said) for where, said in senseless(parsed.value) if where not in told]
@@ -149,7 +153,9 @@ def _parse(text: str, path: str) -> _Parsed:
     except MarkedYAMLError as why:
         mark = why.problem_mark or why.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise CampaignFileError(path, [Mistake(*place, "", parse_trouble(why.problem, why.context))]) from None
+        raise CampaignFileError(
+            path, [Mistake(*place, "", parse_trouble(why.problem, why.context))]
+        ) from None
     except ReaderError as why:
         before = text[: why.position]
         place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
@@ -179,7 +185,9 @@ def _value(yaml: YAML, node: Node, where: Where, parsed: _Parsed, above: tuple[i
     if parsed.count > MOST_VALUES:
         raise _TooMuch
     if id(node) in above:
-        parsed.mistakes.append((where, "an alias stands for something that it is a part of; write the value out"))
+        parsed.mistakes.append(
+            (where, "an alias stands for something that it is a part of; write the value out")
+        )
         return None
     if isinstance(node, MappingNode) and str(node.tag) == _MAP:
         return dict(_pairs(yaml, node, where, parsed, (*above, id(node))))

@@ -64,7 +64,9 @@ def in_words(problem: ValidationError) -> list[tuple[Where, str]]:
         where: Where = tuple(item["loc"])
         message = item["msg"].removeprefix("Value error, ")
         kind = item["type"]
-        if kind == "too_short" and any(other["loc"][: len(where)] == where for other in every if other is not item):
+        if kind == "too_short" and any(
+            other["loc"][: len(where)] == where for other in every if other is not item
+        ):
             # Items that are wrong do not count for the model; they are complained of themselves.
             continue
         if kind == "extra_forbidden":
@@ -102,7 +104,9 @@ def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
         "greater_than": f"more than {_number(context, 'gt')}",
         "less_than_equal": f"at most {_number(context, 'le')}",
         "less_than": f"less than {_number(context, 'lt')}",
-        "string_too_short": "not empty" if context.get("min_length") == 1 else f"at least {context.get('min_length')} long",
+        "string_too_short": "not empty"
+        if context.get("min_length") == 1
+        else f"at least {context.get('min_length')} long",
         "string_too_long": f"at most {context.get('max_length')} characters long",
     }
     if kind == "string_type" and right:
@@ -115,7 +119,9 @@ def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
         return f"{subject}; it must be {_either(expected)}" + (f" (did you mean {near[0]}?)" if near else "")
     if kind in ("too_long", "too_short"):
         least, most, has = context.get("min_length"), context.get("max_length"), context.get("actual_length")
-        return f"has {has} items; it must have at {f'most {most}' if kind == 'too_long' else f'least {least}'}"
+        return (
+            f"has {has} items; it must have at {f'most {most}' if kind == 'too_long' else f'least {least}'}"
+        )
     if right:
         return right if right == _REFERENCE else f"{subject}; {right}"
     return f"{subject}; {str(item['msg']).removeprefix('Input ').removeprefix('Value ')}"
@@ -123,7 +129,13 @@ def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
 
 def _number(context: Mapping[str, Any], name: str) -> str:
     found = context.get(name)
-    return f"{found:g}" if isinstance(found, float) and abs(found) < 1e6 else f"{found:,.0f}" if found else str(found)
+    return (
+        f"{found:g}"
+        if isinstance(found, float) and abs(found) < 1e6
+        else f"{found:,.0f}"
+        if found
+        else str(found)
+    )
 
 
 def _subject(where: Where, value: object) -> str:
@@ -223,7 +235,12 @@ def senseless(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
     yield from _waves(value.get("waves"))
     sign_off = _mapping(value.get("sign_off"))
     approvers, required = sign_off.get("approvers"), sign_off.get("required")
-    if isinstance(approvers, list) and approvers and isinstance(required, int) and required > len(set(map(str, approvers))):
+    if (
+        isinstance(approvers, list)
+        and approvers
+        and isinstance(required, int)
+        and required > len(set(map(str, approvers)))
+    ):
         said = f"{required} must approve, but only {len(set(map(str, approvers)))} may; list more approvers or require fewer"
         yield ("sign_off", "required"), said
     for where, url in (
@@ -271,7 +288,10 @@ def _lists(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
                 if not item.strip():
                     yield (outer, key, index), "is empty; remove it or give a name"
                 elif item.lower() in seen:
-                    yield (outer, key, index), f"{item!r} is listed twice, first as item {seen[item.lower()] + 1}"
+                    yield (
+                        (outer, key, index),
+                        f"{item!r} is listed twice, first as item {seen[item.lower()] + 1}",
+                    )
                 seen.setdefault(item.lower(), index)
     include, exclude = targets.get("include"), targets.get("exclude")
     if isinstance(include, list) and isinstance(exclude, list):
@@ -295,5 +315,8 @@ def _waves(waves: object) -> Iterator[tuple[Where, str]]:
         if isinstance(percent, (int, float)) and not isinstance(percent, bool):
             total += percent
             if total > 100.000001:
-                yield ("waves", index, "percent"), f"the waves sum up to {total:g} percent; at most 100 can be given"
+                yield (
+                    ("waves", index, "percent"),
+                    f"the waves sum up to {total:g} percent; at most 100 can be given",
+                )
                 total = 0.0

@@ -497,6 +497,29 @@ class CampaignSummary(BaseModel):
     open_runs: int = 0
 
 
+class PlacesAsked(Message):
+    """The input of a campaign's ``targets_at`` query: the lower-case names of places, and how many at most."""
+
+    places: tuple[str, ...]
+    most: int = Field(default=10_000, ge=1, le=200_000)
+
+
+class TargetAt(BaseModel):
+    """Where one target is. ``fingerprint``: what it proposed last, or empty."""
+
+    index: int
+    place: str
+    wave: int
+    fingerprint: str = ""
+
+
+class TargetsAt(BaseModel):
+    """The answer of ``targets_at``: the first targets at the places, and how many there are in all."""
+
+    total: int
+    targets: list[TargetAt]
+
+
 class CampaignResult(Message):
     """How a campaign ended: the number of zones by outcome. ``carried``: its state, for zones that are begun
     again.

@@ -33,11 +33,14 @@ with workflow.unsafe.imports_passed_through():
         Permit,
         PermitGrant,
         Person,
+        PlacesAsked,
         Revoke,
         Ruling,
         StartZones,
         Step,
         Stop,
+        TargetAt,
+        TargetsAt,
         TellZones,
         Waiting,
         WaveSummary,
@@ -573,6 +576,20 @@ class Campaign:
             spec=self._start.spec,
             open_runs=sum(1 for index in range(ledger.count) if ledger.is_open(index)),
         )
+
+    @workflow.query
+    def targets_at(self, message: PlacesAsked) -> TargetsAt:
+        """Which targets are at these places, and what they proposed last."""
+        places = [place for place in Place if place.name.lower() in message.places]
+        found = []
+        for index in islice(self._ledger.indexes(*places), message.most):
+            shape = self._ledger.shape(index)
+            place, wave = Place(self._ledger.places[index]), self._waves.of(index)
+            fingerprint = shape.fingerprint if shape else ""
+            found.append(
+                TargetAt(index=index, place=place.name.lower(), wave=wave, fingerprint=fingerprint)
+            )
+        return TargetsAt(total=self._ledger.number(*places), targets=found)
 
     def _state(self) -> str:
         if self._closed:

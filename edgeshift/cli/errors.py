@@ -49,7 +49,7 @@ def said(problem: BaseException) -> CommandError | None:
     """The failure as a person should read it, or None for one that nobody expected."""
     if isinstance(problem, CommandError):
         return problem
-    for find in (_of_campaign_file, _of_operations, _of_settings, _of_outside):
+    for find in (_of_campaign_file, _of_operations, _of_outside):
         if (found := find(problem)) is not None:
             return found
     return None
@@ -97,24 +97,14 @@ def _of_operations(problem: BaseException) -> CommandError | None:
     return None
 
 
-def _of_settings(problem: BaseException) -> CommandError | None:
-    if _is(problem, "pydantic_core", "ValidationError") and getattr(problem, "title", "") == "Settings":
-        # A setting's value may be a secret in the wrong place, so only its name and the complaint are shown.
-        lines = [
-            f"EDGESHIFT_{'_'.join(str(part).upper() for part in item['loc'])}: {item['msg'].removeprefix('Value error, ')}"
-            for item in problem.errors(include_url=False, include_input=False)  # type: ignore[attr-defined]
-        ]
-        return CommandError(f"settings: {'; '.join(lines)}", ExitCode.BAD_INPUT)
-    return None
-
-
 def _of_outside(problem: BaseException) -> CommandError | None:
     known = (
         ("edgeshift.temporal", "TemporalError", ExitCode.TEMPORAL),
-        ("edgeshift.temporal", "TemporalUnreachable", ExitCode.TEMPORAL),
-        ("edgeshift.embedded", "EmbeddedError", ExitCode.TEMPORAL),
+        ("edgeshift.fetching", "BinaryError", ExitCode.FAILED),
+        ("edgeshift.stack", "StackError", ExitCode.FAILED),
+        ("edgeshift.settings", "SettingsError", ExitCode.BAD_INPUT),
         ("edgeshift.service_api.errors", "ServiceError", ExitCode.SERVICE),
-        ("edgeshift.settings", "SecretError", ExitCode.SERVICE),
+        ("edgeshift.secret_refs", "SecretRefError", ExitCode.SERVICE),
         ("edgeshift.archive", "ArchiveError", ExitCode.FAILED),
         ("edgeshift.simulator.fleet_file", "FleetFileError", ExitCode.BAD_INPUT),
     )

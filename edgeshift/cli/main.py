@@ -38,7 +38,9 @@ VERBS: dict[str, Verb] = {
     "abort": Verb("control", "abort", "End a campaign; steps under way are settled first.", DECIDE),
     "retry": Verb("control", "retry", "Begin failed, unknown, blocked or support zones again.", DECIDE),
     "reopen": Verb("control", "reopen", "Begin zones on hold, rejected or aborted again.", DECIDE),
-    "support-resolved": Verb("control", "support_resolved", "Say that the provider has mended a zone.", DECIDE),
+    "support-resolved": Verb(
+        "control", "support_resolved", "Say that the provider has mended a zone.", DECIDE
+    ),
     "watch": Verb("watch", "watch", "Follow a campaign live.", LOOK),
     "status": Verb("status", "status", "Show a campaign, or list all.", LOOK),
     "history": Verb("history", "history", "Tell what happened to a zone, and who agreed.", LOOK),
@@ -62,8 +64,8 @@ def build(verb: str | None) -> typer.Typer:
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
         help="Edge configuration changes over a fleet of zones, as durable campaigns that people sign off.",
-        epilog="Options may also be set in the environment: EDGESHIFT_ADDRESS, EDGESHIFT_NAMESPACE, EDGESHIFT_ARCHIVE …"
-        " See docs/cli.md.",
+        epilog="Settings may also come from the environment (EDGESHIFT_TEMPORAL_ADDRESS, EDGESHIFT_ARCHIVE_URL …),"
+        " or from a stack that `edgeshift up` runs in this folder. See docs/cli.md.",
     )
     app.callback()(_shared_options)
     for name, entry in VERBS.items():
@@ -72,7 +74,9 @@ def build(verb: str | None) -> typer.Typer:
             continue
         loaded = getattr(import_module(f"edgeshift.cli.{entry.module}"), entry.attribute)
         if isinstance(loaded, typer.Typer):
-            app.add_typer(loaded, name=name, help=entry.help, rich_help_panel=entry.panel, no_args_is_help=True)
+            app.add_typer(
+                loaded, name=name, help=entry.help, rich_help_panel=entry.panel, no_args_is_help=True
+            )
         else:
             app.command(name, rich_help_panel=entry.panel)(loaded)
     return app
@@ -94,9 +98,12 @@ def _shared_options(
     address: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Where Temporal is.", show_default=False)
     ] = None,
-    namespace: Annotated[str | None, typer.Option(help="The namespace at Temporal.", show_default=False)] = None,
+    namespace: Annotated[
+        str | None, typer.Option(help="The namespace at Temporal.", show_default=False)
+    ] = None,
     archive: Annotated[
-        str | None, typer.Option(metavar="URL", help="The archive: a folder or s3://, gs://, az://.", show_default=False)
+        str | None,
+        typer.Option(metavar="URL", help="The archive: a folder or s3://, gs://, az://.", show_default=False),
     ] = None,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours in the output.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a failure.")] = False,
@@ -136,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     adopt(shell)
     try:
         # An unknown verb loads nothing: the parser names it and what was meant.
-        code = build(verb or "")(given, standalone_mode=False)
+        code = build(verb or "")(given, prog_name="edgeshift", standalone_mode=False)
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:
@@ -159,7 +166,8 @@ def _failed(shell: Shell, problem: Exception, debug: bool) -> int:
         shell.errors.print_exception(show_locals=False)
     if failure is None:
         failure = CommandError(
-            f"unexpected {type(problem).__name__}" + ("" if debug else "; --debug shows where"), ExitCode.FAILED
+            f"unexpected {type(problem).__name__}" + ("" if debug else "; --debug shows where"),
+            ExitCode.FAILED,
         )
     show(shell.errors, failure)
     return failure.code

@@ -91,7 +91,8 @@ class Shell:
             return
         if not self.interactive:
             raise CommandError(
-                "nobody can be asked here (no terminal); give --yes to go on. Nothing was changed", ExitCode.REFUSED
+                "nobody can be asked here (no terminal); give --yes to go on. Nothing was changed",
+                ExitCode.REFUSED,
             )
         self.console.print(f"{question} \\[y/N] ", end="")
         if input().strip().lower() not in ("y", "yes"):

@@ -18,6 +18,7 @@ from temporalio.client import (
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
+from edgeshift import service_api
 from edgeshift.messages import TASK_QUEUE, Answer
 from edgeshift.operations.errors import (
     BadInput,
@@ -34,26 +35,21 @@ Model = TypeVar("Model", bound=BaseModel)
 ANSWER_WITHIN = timedelta(seconds=20)
 """How long a question to a workflow may take before nobody seems to be there."""
 
+
+def _is_failure(thing: object) -> bool:
+    return isinstance(thing, type) and issubclass(thing, service_api.ServiceError)
+
+
 _NOBODY = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
 _KINDS: dict[str, type[OperationError]] = {
     "SignOffRefused": Refused,
     "CampaignOver": Refused,
     "NothingToDo": NotFound,
     "BadInput": BadInput,
-    "InvalidCredential": ServiceTrouble,
-    "Forbidden": ServiceTrouble,
     "SecretUnresolved": ServiceTrouble,
     "SecretRefError": ServiceTrouble,
-    "RateLimited": ServiceTrouble,
-    "ConnectionRefused": ServiceTrouble,
-    "ConnectionLost": ServiceTrouble,
-    "TimedOut": ServiceTrouble,
-    "ServerError": ServiceTrouble,
-    "GatewayError": ServiceTrouble,
-    "NotUnderstood": ServiceTrouble,
-    "NotFound": ServiceTrouble,
-    "BadRequest": ServiceTrouble,
-    "Conflict": ServiceTrouble,
+    # Activities name failures of the service by the client's own classes.
+    **{name: ServiceTrouble for name in service_api.__all__ if _is_failure(getattr(service_api, name))},
 }
 
 
@@ -80,7 +76,9 @@ def _of_rpc(subject: str, failure: RPCError) -> OperationError:
     if failure.status in _NOBODY:
         return no_worker(subject)
     if failure.status is RPCStatusCode.UNAVAILABLE:
-        return TemporalTrouble("Temporal does not answer any more", "try again when it is back; nothing is lost")
+        return TemporalTrouble(
+            "Temporal does not answer any more", "try again when it is back; nothing is lost"
+        )
     return TemporalTrouble(f"Temporal refused the call for {subject}: {failure.message[:200]}")
 
 

@@ -41,7 +41,11 @@ async def frozen_targets(archive: Archive, digest: str) -> list[Target]:
 def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area = Area.WAF) -> FoundZone:
     """The target that a person names by the zone's name or identifier. Raises NotFound, BadInput where several match."""
     wanted = zone.strip().lower().rstrip(".")
-    found = [(index, target) for index, target in enumerate(targets) if wanted in (target.zone.id, target.zone.name.lower())]
+    found = [
+        (index, target)
+        for index, target in enumerate(targets)
+        if wanted in (target.zone.id, target.zone.name.lower())
+    ]
     if not found:
         near = get_close_matches(wanted, [target.zone.name for target in targets[:20_000]], n=1)
         raise NotFound(
@@ -50,7 +54,9 @@ def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area = 
         )
     if len(found) > 1:
         ids = ", ".join(target.zone.id for _, target in found[:5])
-        raise BadInput(f"campaign {campaign} has {len(found)} zones named {zone!r}", f"name one by its identifier: {ids}")
+        raise BadInput(
+            f"campaign {campaign} has {len(found)} zones named {zone!r}", f"name one by its identifier: {ids}"
+        )
     index, target = found[0]
     return FoundZone(index=index, target=target, workflow_id=zone_migration_id(target.zone.id, area))
 

@@ -1,0 +1,101 @@
+"""Beginning zones of a campaign again, while it runs or after it has closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from pydantic import TypeAdapter
+from temporalio.client import Client
+
+from edgeshift.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
+from edgeshift.ledger import Ledger, Packed, Place
+from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetsAt
+from edgeshift.operations.calls import tell, told
+from edgeshift.operations.campaigns import campaign_input, campaign_result, launch
+from edgeshift.operations.errors import BadInput, NotFound
+
+EXCLUDED = "excluded"
+BY_NAME_ONLY = frozenset({ZoneOutcome.BLOCKED, ZoneOutcome.NEEDS_SUPPORT, ZoneOutcome.REJECTED})
+"""Outcomes that are begun again only when they are asked for: something has to change first."""
+
+VERBS: dict[str, frozenset[ZoneOutcome]] = {"retry": RETRYABLE, "reopen": REOPENABLE}
+
+_CARRIED = TypeAdapter(dict[str, object])
+
+
+async def zones_at(client: Client, name: str, places: Sequence[str], most: int = 100_000) -> TargetsAt:
+    """The indexes of the campaign's targets at these places, each with the fingerprint that it last proposed."""
+    handle = client.get_workflow_handle(campaign_id(name))
+    with told(f"campaign {name}"):
+        found = await handle.query(
+            "targets_at", PlacesAsked(places=tuple(places), most=most), result_type=TargetsAt
+        )
+    return TargetsAt.model_validate(found)
+
+
+def outcomes_of(verb: str, named: Sequence[str]) -> list[str]:
+    """The places that ``verb`` begins again: those named, or its usual ones. Raises BadInput for one that is not its."""
+    allowed = sorted(outcome.value for outcome in VERBS[verb]) + [EXCLUDED]
+    for name in named:
+        if name not in allowed:
+            other = "reopen" if verb == "retry" else "retry"
+            hint = f"`edgeshift {other}` is for it" if name in {o.value for o in VERBS[other]} else ""
+            raise BadInput(f"{verb} does not begin {name!r} again; it is for {', '.join(allowed)}", hint)
+    return list(named) or [
+        name for name in allowed if name not in {outcome.value for outcome in BY_NAME_ONLY}
+    ]
+
+
+async def begin_again(
+    client: Client,
+    name: str,
+    verb: str,
+    *,
+    by: str,
+    reason: str = "",
+    indexes: Sequence[int] = (),
+    places: Sequence[str],
+) -> Answer:
+    """Begin the zones at ``indexes`` again, or every one at ``places``. A closed campaign is taken up where it ended.
+
+    Raises NotFound where there is none, Refused where the campaign was aborted or is otherwise over.
+    """
+    result = await campaign_result(client, name)
+    chosen = tuple(indexes)
+    if result is not None:
+        return await _reopened(client, name, result, by, reason, chosen, places)
+    if not chosen:
+        found = await zones_at(client, name, places)
+        chosen = tuple(target.index for target in found.targets)
+    if not chosen:
+        raise _nothing(name, places)
+    message = Again(by=by, reason=reason, indexes=chosen)
+    return await tell(client, campaign_id(name), verb, message, f"campaign {name}")
+
+
+async def _reopened(
+    client: Client,
+    name: str,
+    result: CampaignResult,
+    by: str,
+    reason: str,
+    indexes: tuple[int, ...],
+    places: Sequence[str],
+) -> Answer:
+    start = await campaign_input(client, name)
+    ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
+    ledger.unpack(Packed.model_validate(_CARRIED.validate_json(result.carried)["ledger"]))
+    wanted = frozenset(Place[place.upper()] for place in places)
+    chosen = tuple(index for index in (indexes or range(start.count)) if ledger.places[index] in wanted)
+    if not chosen:
+        raise _nothing(name, places)
+    again = Again(by=by, reason=reason, indexes=chosen)
+    await launch(client, start.model_copy(update={"carried": result.carried, "again": again}))
+    return Answer(text=f"the closed campaign goes on: {len(chosen)} zone(s) begin again")
+
+
+def _nothing(name: str, places: Sequence[str]) -> NotFound:
+    return NotFound(
+        f"no such zone of campaign {name} is {' or '.join(place.replace('_', ' ') for place in places)}"
+    )

@@ -1,0 +1,280 @@
+"""Campaigns over a Temporal client: planned, started, asked, paused, resumed, aborted, begun again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from edgeshift.archive import Archive
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.campaign_start import campaign_start
+from edgeshift.fleet import Wave, assessment_id, campaign_id
+from edgeshift.messages import (
+    TASK_QUEUE,
+    Answer,
+    AssessmentProgress,
+    AssessmentResult,
+    AssessmentStart,
+    CampaignResult,
+    CampaignStart,
+    CampaignSummary,
+    Person,
+    PlanReport,
+    ResolvedTargets,
+    ResolveTargets,
+)
+from edgeshift.operations.calls import ask, of_failure, tell, told
+from edgeshift.operations.errors import NotFound, OperationError, Refused
+from edgeshift.operations.waits import with_progress
+from edgeshift.temporal import CAMPAIGN
+
+Progress = Callable[[AssessmentProgress], None]
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """Frozen targets of a campaign. ``planned_at``: when they were assessed and stratified, if they were."""
+
+    targets: str
+    count: int
+    waves: tuple[Wave, ...]
+    enterprise: str
+    planned_at: datetime | None = None
+
+
+async def store_spec(archive: Archive, spec: CampaignSpec) -> str:
+    """Archive the specification as its file says it (unscaled); its digest."""
+    return await archive.put_json(spec.model_dump(mode="json"), verify=True)
+
+
+async def assess(
+    client: Client, archive: Archive, spec: CampaignSpec, *, progress: Progress | None = None
+) -> tuple[PlanReport, AssessmentResult]:
+    """Read every target and report on it, changing nothing; ``progress`` hears how far it is.
+
+    An assessment of an earlier version of the file that still runs is replaced. Cancelled with its caller.
+    Raises BadInput for unknown zones, ServiceTrouble, TemporalTrouble, Failed.
+    """
+    digest = await store_spec(archive, spec)
+    subject = f"the assessment of {spec.name}"
+    with told(subject):
+        handle = await client.start_workflow(
+            "Assessment",
+            AssessmentStart(name=spec.name, spec=digest),
+            id=assessment_id(spec.name),
+            task_queue=TASK_QUEUE,
+            result_type=AssessmentResult,
+            id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+            memo={"spec": digest},
+            static_summary=f"assess {spec.name}",
+        )
+
+    async def look() -> None:
+        found = await ask(handle, "progress", AssessmentProgress, subject)
+        if progress:
+            progress(found)
+
+    try:
+        result = AssessmentResult.model_validate(await with_progress(handle.result(), look, client))
+    except WorkflowFailureError as failure:
+        raise of_failure(subject, failure.cause) from failure
+    except BaseException:
+        with told(subject):
+            await handle.cancel()
+        raise
+    return PlanReport.model_validate(await archive.get_json(result.report)), result
+
+
+async def planned(client: Client, spec: CampaignSpec, digest: str) -> Frozen | None:
+    """The targets of the last completed assessment of exactly this specification, or None."""
+    handle = client.get_workflow_handle(assessment_id(spec.name), result_type=AssessmentResult)
+    described = await describe(client, assessment_id(spec.name))
+    if described is None or described.status is not WorkflowExecutionStatus.COMPLETED:
+        return None
+    if (await described.memo()).get("spec") != digest:
+        return None
+    result = AssessmentResult.model_validate(await handle.result())
+    return Frozen(
+        targets=result.targets,
+        count=result.count,
+        waves=result.waves,
+        enterprise=result.enterprise,
+        planned_at=described.close_time,
+    )
+
+
+async def freeze(client: Client, spec: CampaignSpec, digest: str) -> Frozen:
+    """Find the targets at the service and freeze them, without assessing. Raises BadInput, ServiceTrouble."""
+    subject = f"the targets of {spec.name}"
+    with told(subject):
+        handle = await client.start_workflow(
+            "Freeze",
+            ResolveTargets(spec=digest),
+            id=f"targets/{spec.name}",
+            task_queue=TASK_QUEUE,
+            result_type=ResolvedTargets,
+            id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+            static_summary=f"targets of {spec.name}",
+        )
+    try:
+        found = ResolvedTargets.model_validate(await with_progress(handle.result(), None, client))
+    except WorkflowFailureError as failure:
+        raise of_failure(subject, failure.cause) from failure
+    return Frozen(targets=found.targets, count=found.count, waves=found.waves, enterprise=found.enterprise)
+
+
+async def start_campaign(
+    client: Client,
+    archive: Archive,
+    spec: CampaignSpec,
+    *,
+    by: str,
+    frozen: Frozen | None = None,
+    again: bool = False,
+) -> CampaignStart:
+    """Start a campaign; its input. ``frozen``: its targets; else they are found and frozen first.
+
+    ``again``: also where a closed campaign has its name. Raises Refused where one of this name runs, or ran and
+    ``again`` is not given; BadInput for unknown zones; ServiceTrouble, TemporalTrouble.
+    """
+    await refuse_if_started(client, spec.name, again=again)
+    digest = await store_spec(archive, spec)
+    frozen = frozen or await freeze(client, spec, digest)
+    start = campaign_start(
+        spec,
+        digest,
+        targets=frozen.targets,
+        count=frozen.count,
+        waves=frozen.waves,
+        enterprise=frozen.enterprise,
+        started_by=by,
+    )
+    await launch(client, start)
+    return start
+
+
+async def launch(client: Client, start: CampaignStart) -> None:
+    """Start a campaign's workflow. Raises Refused where one of its name runs."""
+    subject = f"campaign {start.name}"
+    try:
+        with told(subject):
+            await client.start_workflow(
+                "Campaign",
+                start,
+                id=campaign_id(start.name),
+                task_queue=TASK_QUEUE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                search_attributes=TypedSearchAttributes([SearchAttributePair(CAMPAIGN, start.name)]),
+                static_summary=start.name,
+            )
+    except WorkflowAlreadyStartedError:
+        raise Refused(f"{subject} was started by somebody else just now") from None
+
+
+async def describe(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
+    """What Temporal knows of the newest run of a workflow, or None."""
+    try:
+        return await client.get_workflow_handle(workflow_id).describe()
+    except RPCError as failure:
+        if failure.status is RPCStatusCode.NOT_FOUND:
+            return None
+        with told(workflow_id):
+            raise
+        return None
+
+
+async def refuse_if_started(client: Client, name: str, *, again: bool = False) -> None:
+    """Raises Refused, naming the campaign and its state, where one of this name is there already."""
+    described = await describe(client, campaign_id(name))
+    if described is None:
+        return
+    since = f"since {described.start_time:%Y-%m-%d %H:%M} UTC"
+    if described.status is WorkflowExecutionStatus.RUNNING:
+        state = "running"
+        try:
+            found = await summary(client, name)
+            state = f"{found.state} (started by {found.started_by}, {found.count} zones)"
+        except OperationError:
+            # Nobody answers for it; that it is there is enough to refuse.
+            pass
+        raise Refused(
+            f"campaign {name} was started already and is {state} {since}",
+            f"`edgeshift watch {name}` follows it",
+        )
+    if not again:
+        words = described.status.name.lower().replace("_", " ") if described.status else "closed"
+        at = f" at {described.close_time:%Y-%m-%d %H:%M} UTC" if described.close_time else ""
+        raise Refused(
+            f"campaign {name} has been run and is {words}{at}",
+            "`edgeshift retry` or `reopen` begins zones of it again; --again runs all of it anew; or choose another name",
+        )
+
+
+async def summary(client: Client, name: str) -> CampaignSummary:
+    """The campaign as it stands. Raises NotFound, TemporalTrouble where nobody answers."""
+    handle = client.get_workflow_handle(campaign_id(name))
+    return await ask(handle, "summary", CampaignSummary, f"campaign {name}")
+
+
+async def campaign_input(client: Client, name: str) -> CampaignStart:
+    """What the newest run of a campaign was started with, out of its history: no worker is needed. Raises NotFound."""
+    handle = client.get_workflow_handle(campaign_id(name))
+    with told(f"campaign {name}"):
+        async for event in handle.fetch_history_events(page_size=1):
+            payloads = event.workflow_execution_started_event_attributes.input.payloads
+            (start,) = await client.data_converter.decode(payloads, [CampaignStart])
+            return CampaignStart.model_validate(start)
+    raise NotFound(f"there is no campaign {name}", "`edgeshift status` lists the campaigns")
+
+
+async def campaign_result(client: Client, name: str) -> CampaignResult | None:
+    """How the campaign ended, or None while it runs. Raises NotFound, and Refused where it was ended from outside."""
+    described = await describe(client, campaign_id(name))
+    if described is None:
+        raise NotFound(f"there is no campaign {name}", "`edgeshift status` lists the campaigns")
+    if described.status is WorkflowExecutionStatus.RUNNING:
+        return None
+    if described.status is not WorkflowExecutionStatus.COMPLETED:
+        words = described.status.name.lower().replace("_", " ") if described.status else "gone"
+        raise Refused(
+            f"campaign {name} was ended from outside ({words})",
+            "start it anew with `edgeshift start --again`",
+        )
+    handle = client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
+    return CampaignResult.model_validate(await handle.result())
+
+
+async def pause(client: Client, name: str, *, by: str, reason: str = "") -> Answer:
+    """Begin no new forward step; answers once every permit that is out is settled."""
+    return await _steer(client, name, "pause", by, reason)
+
+
+async def resume(client: Client, name: str, *, by: str, reason: str = "") -> Answer:
+    """Go on after a pause, or after a halt, whose failures it accepts."""
+    return await _steer(client, name, "resume", by, reason)
+
+
+async def abort(client: Client, name: str, *, by: str, reason: str = "") -> Answer:
+    """End the campaign; answers once every permit that is out is settled."""
+    return await _steer(client, name, "abort", by, reason)
+
+
+async def _steer(client: Client, name: str, verb: str, by: str, reason: str) -> Answer:
+    # The summary first: it tells quickly whether the campaign is there and whether anybody answers.
+    found = await summary(client, name)
+    if found.state == "closed":
+        raise Refused(f"campaign {name} is closed", f"there is nothing to {verb}")
+    subject = f"campaign {name}"
+    message = Person(by=by, reason=reason)
+    return await tell(client, campaign_id(name), verb, message, subject, patient=verb in ("pause", "abort"))

@@ -1,0 +1,68 @@
+"""Waiting for a workflow while looking how far it is, without waiting for a worker that is not there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+
+from edgeshift.messages import TASK_QUEUE
+from edgeshift.operations.calls import no_worker, told
+from edgeshift.operations.errors import TemporalTrouble
+
+Result = TypeVar("Result")
+
+LOOK_EVERY = 0.5
+"""Seconds between two looks at how far it is."""
+
+PATIENCE = 15.0
+"""Seconds that a task queue may be without a worker before waiting is given up: a restart takes less."""
+
+
+async def pollers(
+    client: Client, kind: TaskQueueType.ValueType = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
+) -> list[str]:
+    """The identities of the workers that poll the task queue, as Temporal has seen them in the last minutes."""
+    with told(f"task queue {TASK_QUEUE}"):
+        found = await client.workflow_service.describe_task_queue(
+            DescribeTaskQueueRequest(
+                namespace=client.namespace, task_queue=TaskQueue(name=TASK_QUEUE), task_queue_type=kind
+            )
+        )
+    return sorted({poller.identity for poller in found.pollers})
+
+
+async def with_progress(
+    result: Awaitable[Result], look: Callable[[], Awaitable[None]] | None, client: Client
+) -> Result:
+    """The result, with a look now and then meanwhile. Raises TemporalTrouble when no worker is there to make it."""
+    waiting = asyncio.ensure_future(result)
+    loop = asyncio.get_running_loop()
+    alone_since: float | None = None
+    try:
+        while not (await asyncio.wait({waiting}, timeout=LOOK_EVERY))[0]:
+            if await pollers(client):
+                alone_since = None
+                await _glance(look)
+                continue
+            alone_since = alone_since or loop.time()
+            if loop.time() - alone_since > PATIENCE:
+                raise no_worker("the task")
+        return await waiting
+    finally:
+        waiting.cancel()
+
+
+async def _glance(look: Callable[[], Awaitable[None]] | None) -> None:
+    if look is None:
+        return
+    try:
+        await look()
+    except TemporalTrouble:
+        # One look that is not answered means nothing: the workers may be busy with the very thing we wait for.
+        return
