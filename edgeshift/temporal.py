@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -104,38 +105,45 @@ async def ensure_search_attributes(client: Client) -> None:
 
     Raises TemporalError for an attribute of another type, or when the server does not let us register.
     """
+    registered = await _registered(client)
+    for key in SEARCH_ATTRIBUTES:
+        wanted = IndexedValueType.ValueType(key.indexed_value_type)
+        found = registered.get(key.name)
+        if found is None:
+            await _register(client, key.name, wanted)
+        elif found != wanted:
+            raise TemporalError(
+                f"search attribute {key.name} of namespace {client.namespace} is of type "
+                f"{_type_name(found)}; edgeshift needs {_type_name(wanted)}"
+            )
+
+
+async def _registered(client: Client) -> Mapping[str, IndexedValueType.ValueType]:
     try:
-        found = await client.operator_service.list_search_attributes(
+        answer = await client.operator_service.list_search_attributes(
             ListSearchAttributesRequest(namespace=client.namespace)
         )
     except RPCError as error:
+        # The time-skipping test server registers, but does not list.
+        if error.status == RPCStatusCode.UNIMPLEMENTED:
+            return {}
         raise TemporalError(
             f"the search attributes of namespace {client.namespace} cannot be read: {error.message}"
         ) from error
-    missing: dict[str, IndexedValueType.ValueType] = {}
-    for key in SEARCH_ATTRIBUTES:
-        wanted = IndexedValueType.ValueType(key.indexed_value_type)
-        registered = found.custom_attributes.get(key.name)
-        if registered is None:
-            missing[key.name] = wanted
-        elif registered != wanted:
+    return answer.custom_attributes
+
+
+async def _register(client: Client, name: str, kind: IndexedValueType.ValueType) -> None:
+    try:
+        await client.operator_service.add_search_attributes(
+            AddSearchAttributesRequest(namespace=client.namespace, search_attributes={name: kind})
+        )
+    except RPCError as error:
+        # Somebody else was faster: that is what we wanted.
+        if error.status != RPCStatusCode.ALREADY_EXISTS:
             raise TemporalError(
-                f"search attribute {key.name} of namespace {client.namespace} is of type "
-                f"{_type_name(registered)}; edgeshift needs {_type_name(wanted)}"
-            )
-    if missing:
-        try:
-            await client.operator_service.add_search_attributes(
-                AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing)
-            )
-        except RPCError as error:
-            # Somebody else was faster: that is what we wanted.
-            if error.status == RPCStatusCode.ALREADY_EXISTS:
-                return
-            names = ", ".join(f"{name} ({_type_name(kind)})" for name, kind in missing.items())
-            raise TemporalError(
-                f"namespace {client.namespace} lacks the search attributes {names}, and they cannot be "
-                f"registered by this client ({error.message}); have an administrator create them"
+                f"namespace {client.namespace} lacks the search attribute {name} ({_type_name(kind)}), and "
+                f"this client cannot register it ({error.message}); have an administrator create it"
             ) from error
 
 
