@@ -1,0 +1,100 @@
+"""`edgeshift simulator`: serve a fleet as the service does, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from pydantic import ValidationError
+
+from edgeshift.simulator.database import DataFolderError
+from edgeshift.simulator.fleet_file import Fleet, FleetFileError, load_fleet
+from edgeshift.simulator.options import SimulatorOptions
+from edgeshift.simulator.server import ListenError, running
+
+BAD_INPUT = 2
+"""Exit code for a fleet, option, folder or address that cannot be used."""
+
+
+def simulator(
+    fleet: Annotated[Path, typer.Option(help="The fleet file; `edgeshift fleet generate` makes one.")],
+    data: Annotated[Path, typer.Option(help="The folder for its state; what is there goes on.")],
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes a free one.")
+    ] = "127.0.0.1:8787",
+    time_scale: Annotated[
+        float | None, typer.Option(min=0.001, help="Shortens every duration by this factor.")
+    ] = None,
+    migration_seconds: Annotated[
+        float | None, typer.Option(min=0, help="From an accepted migration to its effect.")
+    ] = None,
+    visibility_seconds: Annotated[
+        float | None, typer.Option(min=0, help="From an effect to the reads that show it.")
+    ] = None,
+    options: Annotated[
+        Path | None, typer.Option(help="A JSON file with further options; see docs/simulator.md.")
+    ] = None,
+) -> None:
+    """Run the simulated service: a real HTTP server over a fleet, its state in a folder.
+
+    The service is at /client/v4, its control API (this machine only) at /_simulator. It runs until Ctrl-C or
+    SIGTERM, and after any end, SIGKILL too, goes on where it was when started with the same folder.
+    """
+    host, port = _address(listen)
+    chosen = _options(options)
+    for name, value in (
+        ("time_scale", time_scale),
+        ("migration_seconds", migration_seconds),
+        ("visibility_seconds", visibility_seconds),
+    ):
+        if value is not None:
+            chosen = chosen.model_copy(update={name: value})
+    try:
+        loaded = load_fleet(fleet)
+        asyncio.run(_serve(loaded, data, host, port, chosen))
+    except (FleetFileError, DataFolderError, ListenError) as problem:
+        _refuse(str(problem))
+
+
+async def _serve(fleet: Fleet, data: Path, host: str, port: int, options: SimulatorOptions) -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    async with running(fleet, data, host=host, port=port, options=options) as server:
+        scale = f", time scale {server.state.clock.time_scale:g}"
+        typer.echo(f"{len(fleet.zones)} zones at {server.base_url}, control at {server.control_url}{scale}")
+        await stopped.wait()
+
+
+def _address(listen: str) -> tuple[str, int]:
+    host, colon, port = listen.rpartition(":")
+    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        _refuse(f"--listen {listen}: give HOST:PORT, such as 127.0.0.1:8787")
+    return host.strip("[]"), int(port)
+
+
+def _options(path: Path | None) -> SimulatorOptions:
+    if path is None:
+        return SimulatorOptions()
+    try:
+        return SimulatorOptions.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as problem:
+        _refuse(f"--options {path}: cannot be read ({problem.strerror})")
+    except ValidationError as problem:
+        told = [
+            f"{path}: {'.'.join(map(str, one['loc'])) or 'options'}: {one['msg']}"
+            for one in problem.errors(include_url=False, include_input=False)[:5]
+        ]
+        _refuse("\n".join(told))
+    except ValueError as problem:
+        _refuse(f"{path}: not JSON ({problem})")
+
+
+def _refuse(text: str) -> NoReturn:
+    typer.echo(f"error: {text}", err=True)
+    raise typer.Exit(BAD_INPUT)

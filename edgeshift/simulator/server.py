@@ -1,0 +1,196 @@
+"""The simulator as a server: the service under /client/v4, its control API under /_simulator."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Mount
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from edgeshift.simulator.calls import BASE_PATH, Routes
+from edgeshift.simulator.clock import TimeSource
+from edgeshift.simulator.control import Control, LoopbackOnly
+from edgeshift.simulator.delivery import Deliverer
+from edgeshift.simulator.fleet_file import Fleet
+from edgeshift.simulator.options import SimulatorOptions
+from edgeshift.simulator.routes import (
+    accounts,
+    firewall_rules,
+    legacy_waf,
+    page_rules,
+    rulesets,
+    security_events,
+    waf_migration,
+)
+from edgeshift.simulator.service import Service
+from edgeshift.simulator.state import State
+
+CONTROL_PATH = "/_simulator"
+# A module of routes more is a line more here.
+ROUTE_MODULES = (
+    accounts,
+    waf_migration,
+    rulesets,
+    legacy_waf,
+    firewall_rules,
+    page_rules,
+    security_events,
+)
+CLOSING_SECONDS = 2
+
+
+class ListenError(OSError):
+    """The address cannot be listened on; the text names it and what would be right."""
+
+
+class ConnectionAwareProtocol(H11Protocol):
+    """Puts the connection into each request's scope, so that a fault can cut or reset it."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self.app_state = {**self.app_state, "connection": transport}
+        super().connection_made(transport)
+
+
+def create_app(
+    fleet: Fleet,
+    data: Path,
+    options: SimulatorOptions | None = None,
+    clock: TimeSource | None = None,
+    *,
+    listens_on: str = "127.0.0.1",
+) -> Starlette:
+    """The ASGI application over the data folder `data`, filled from `fleet` when it is new.
+
+    `clock` is where time comes from, the machine's by default. `app.state.simulator` is its `State`:
+    whoever serves the application closes it. Raises `DataFolderError`.
+    """
+    state = State(fleet, data, options, clock)
+    deliverer = Deliverer()
+    routes = Routes([route for module in ROUTE_MODULES for route in module.ROUTES])
+    control = Starlette(routes=Control(state).routes(), exception_handlers={404: _not_found, 405: _not_found})
+    service = Service(state, routes, deliverer)
+    app = Starlette(routes=[Mount(CONTROL_PATH, LoopbackOnly(control, listens_on)), Mount("", service)])
+    app.state.simulator = state
+    app.state.deliverer = deliverer
+    return app
+
+
+async def _not_found(request: Any, error: Exception) -> JSONResponse:
+    return JSONResponse({"error": "there is no such control call"}, 404)
+
+
+@dataclass(frozen=True)
+class RunningSimulator:
+    """Where a running simulator is. `base_url` ends in /client/v4, `control_url` in /_simulator."""
+
+    host: str
+    port: int
+    state: State
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.url}{BASE_PATH}"
+
+    @property
+    def control_url(self) -> str:
+        return f"{self.url}{CONTROL_PATH}"
+
+
+class _Server(uvicorn.Server):
+    """Leaves the signals to whoever runs it, and says when it is ready."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def running(
+    fleet: Fleet,
+    data: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    options: SimulatorOptions | None = None,
+    clock: TimeSource | None = None,
+) -> AsyncIterator[RunningSimulator]:
+    """Serve in the present event loop until the block ends; port 0 takes a free one.
+
+    Raises `ListenError` and `DataFolderError`.
+    """
+    listening = listen(host, port)
+    try:
+        app = create_app(fleet, data, options, clock, listens_on=host)
+    except BaseException:
+        listening.close()
+        raise
+    state: State = app.state.simulator
+    server = _Server(configuration(app))
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        await server.ready.wait()
+        yield RunningSimulator(host, listening.getsockname()[1], state)
+    finally:
+        app.state.deliverer.close()
+        server.should_exit = True
+        await serving
+        listening.close()
+        state.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that is bound to the address. Raises `ListenError`."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host.strip("[]"), port))
+        # Listening at once makes a second simulator on the same port fail here, not later.
+        listening.listen(2048)
+    except OSError as error:
+        listening.close()
+        said = error.strerror or str(error)
+        raise ListenError(
+            f"cannot listen on {host}:{port} ({said}); name a free port, or 0 for any, "
+            "and an address of this machine"
+        ) from None
+    listening.setblocking(False)
+    return listening
+
+
+def configuration(app: Starlette) -> uvicorn.Config:
+    """How the application is served."""
+    return uvicorn.Config(
+        app,
+        http=ConnectionAwareProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        backlog=2048,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=CLOSING_SECONDS,
+    )
