@@ -1,0 +1,181 @@
+"""Finding and getting the Temporal binaries: the order of the ways, one build at a time, clear words."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from edgeshift.binaries import CLI_VERSION, main, temporal_cli
+from edgeshift.fetching import BinaryError, run_shown, sdk_download
+from edgeshift.test_server import TEST_SERVER_VERSION, time_skipping_server
+
+_RUNS = "#!/bin/sh\nexit 0\n"
+_FAILS = "#!/bin/sh\necho 'wrong architecture' >&2\nexit 7\n"
+# Stands in for three minutes of compiling: counts its runs, and puts a binary where Go would.
+_GO = """#!/bin/sh
+echo "$@" >> "{record}"
+sleep 1
+printf '#!/bin/sh\\nexit 0\\n' > "$GOBIN/temporal"
+chmod +x "$GOBIN/temporal"
+"""
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with nothing: no variable, no internet, and a PATH of one folder, which is the answer."""
+    for variable in ("EDGESHIFT_TEMPORAL_CLI", "EDGESHIFT_TEMPORAL_TEST_SERVER", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    path = tmp_path / "bin"
+    path.mkdir()
+    for tool in ("sh", "sleep", "chmod"):
+        (path / tool).symlink_to(_tool(tool))
+    monkeypatch.setenv("PATH", str(path))
+    return path
+
+
+def test_the_variable_comes_first(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What EDGESHIFT_TEMPORAL_CLI names is used, whatever else there is."""
+    _script(bare / "temporal", _RUNS)
+    named = _script(tmp_path / "mine", _RUNS)
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_CLI", str(named))
+    assert temporal_cli(cache=tmp_path / "cache") == named
+
+
+def test_a_named_cli_that_does_not_run_is_an_error(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else is taken in its place: the variable is named, with what went wrong."""
+    _script(bare / "temporal", _RUNS)
+    for path, complaint in (
+        (tmp_path / "none", "No such file"),
+        (_script(tmp_path / "x", _FAILS), "wrong arch"),
+    ):
+        monkeypatch.setenv("EDGESHIFT_TEMPORAL_CLI", str(path))
+        with pytest.raises(BinaryError, match=f"EDGESHIFT_TEMPORAL_CLI names {path}.*{complaint}"):
+            temporal_cli(cache=tmp_path / "cache")
+
+
+def test_path_comes_before_the_cache_and_has_to_run(bare: Path, tmp_path: Path) -> None:
+    """A `temporal` on PATH is used if it runs; one that does not is passed over."""
+    cached = _cached(tmp_path, _RUNS)
+    on_path = _script(bare / "temporal", _RUNS)
+    assert temporal_cli(cache=tmp_path) == on_path
+    _script(on_path, _FAILS)
+    assert temporal_cli(cache=tmp_path) == cached
+
+
+def test_go_builds_it_once_for_many_processes(bare: Path, tmp_path: Path) -> None:
+    """Two that need it at the same time get the same binary of one build, and a third finds it there."""
+    record = tmp_path / "go-runs"
+    _script(bare / "go", _GO.format(record=record))
+    told: list[str] = []
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        waiting = [
+            pool.submit(temporal_cli, cache=tmp_path / "cache", progress=told.append) for _ in range(2)
+        ]
+        found = {each.result(timeout=60) for each in waiting}
+    assert found == {tmp_path / "cache" / f"temporal-cli-{CLI_VERSION}" / "temporal"}
+    assert temporal_cli(cache=tmp_path / "cache", progress=told.append) in found
+    assert record.read_text().splitlines() == [
+        f"install github.com/temporalio/cli/cmd/temporal@{CLI_VERSION}"
+    ]
+    assert sum("three minutes" in line for line in told) == 1
+    assert sum("waiting for it" in line for line in told) == 1
+
+
+def test_a_cached_cli_that_no_longer_runs_is_built_anew(bare: Path, tmp_path: Path) -> None:
+    """A damaged cache mends itself."""
+    cached = _cached(tmp_path, _FAILS)
+    _script(bare / "go", _GO.format(record=tmp_path / "go-runs"))
+    assert temporal_cli(cache=tmp_path, progress=lambda _: None) == cached
+    assert cached.read_text() == _RUNS
+
+
+def test_no_way_at_all_names_the_four_ways(bare: Path, tmp_path: Path) -> None:
+    """On a bare machine the error says what would help."""
+    with pytest.raises(BinaryError) as caught:
+        temporal_cli(cache=tmp_path)
+    for way in ("EDGESHIFT_TEMPORAL_CLI", "on PATH", "internet", "go install", "Go is not on PATH"):
+        assert way in str(caught.value)
+
+
+def test_a_failed_build_is_quoted(bare: Path, tmp_path: Path) -> None:
+    """Go's own last words are in the error, and nothing half-built stays."""
+    _script(bare / "go", _FAILS)
+    with pytest.raises(BinaryError, match=r"(?s)four ways.*wrong architecture"):
+        temporal_cli(cache=tmp_path, progress=lambda _: None)
+    folder = tmp_path / f"temporal-cli-{CLI_VERSION}"
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "sdk"]
+
+
+def test_no_internet_is_noticed_quickly(bare: Path, tmp_path: Path) -> None:
+    """Without internet the SDK's own download gives up at once, and says nothing."""
+    told: list[str] = []
+    begun = time.monotonic()
+    assert sdk_download("cli", tmp_path / "sdk", told.append) is None
+    assert time.monotonic() - begun < 20
+    assert told == []
+
+
+def test_without_java_the_test_server_names_its_three_ways(bare: Path, tmp_path: Path) -> None:
+    """Maven or Java missing is named beside the other ways."""
+    with pytest.raises(BinaryError, match=r"(?s)EDGESHIFT_TEMPORAL_TEST_SERVER.*internet.*Maven is not on"):
+        time_skipping_server(cache=tmp_path)
+
+
+def test_a_cached_test_server_is_used(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once got, it is found without any tool; the variable comes before it."""
+    folder = tmp_path / f"temporal-test-server-{TEST_SERVER_VERSION}"
+    folder.mkdir()
+    cached = _script(folder / "temporal-test-server", _RUNS)
+    assert time_skipping_server(cache=tmp_path) == cached
+    named = _script(tmp_path / "mine", _RUNS)
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_TEST_SERVER", str(named))
+    assert time_skipping_server(cache=tmp_path) == named
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_TEST_SERVER", str(tmp_path / "none"))
+    with pytest.raises(BinaryError, match="no executable file"):
+        time_skipping_server(cache=tmp_path)
+
+
+def test_fetching_ahead_prints_the_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`python -m edgeshift.binaries` answers with the path, or with one error and exit code 1."""
+    named = _script(tmp_path / "temporal", _RUNS)
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_CLI", str(named))
+    assert main([]) == 0
+    assert str(named) in capsys.readouterr().out
+    named.unlink()
+    assert main([]) == 1
+    assert capsys.readouterr().err.startswith("error: EDGESHIFT_TEMPORAL_CLI names")
+
+
+def test_a_long_step_says_that_it_still_works(tmp_path: Path) -> None:
+    """Elapsed seconds are told while one waits."""
+    told: list[str] = []
+    run_shown(["sleep", "1"], what="Waiting", progress=told.append, every=0.3)
+    assert told[0] == "==> Waiting"
+    assert sum(line.strip().startswith("…") for line in told) >= 2
+
+
+def _script(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def _cached(cache: Path, text: str) -> Path:
+    folder = cache / f"temporal-cli-{CLI_VERSION}"
+    folder.mkdir(parents=True)
+    return _script(folder / "temporal", text)
+
+
+def _tool(name: str) -> str:
+    return next(str(path) for folder in os.defpath.split(":") if (path := Path(folder) / name).exists())
