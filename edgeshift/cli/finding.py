@@ -6,18 +6,16 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 
-from pydantic import TypeAdapter
 from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.archive import Archive
-from edgeshift.fleet import Area, Target, campaign_id, zone_migration_id
-from edgeshift.messages import CampaignStart
+from edgeshift.fleet import Area, campaign_id, zone_migration_id
+from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound
+from edgeshift.operations.zones import frozen_targets, is_identifier, pick_zone
 from edgeshift.views.events import Run, read_run
 
-TARGETS = TypeAdapter(list[Target])
-_IDENTIFIER = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
@@ -30,25 +28,6 @@ def checked_name(campaign: str) -> str:
     return campaign
 
 
-async def campaign_start(client: Client, name: str) -> CampaignStart:
-    """What a campaign was started with, out of its history: no worker is needed. Raises NotFound."""
-    handle = client.get_workflow_handle(campaign_id(checked_name(name)))
-    try:
-        async for event in handle.fetch_history_events(page_size=1):
-            payloads = event.workflow_execution_started_event_attributes.input.payloads
-            (start,) = await client.data_converter.decode(payloads, [CampaignStart])
-            return CampaignStart.model_validate(start)
-    except RPCError as error:
-        if error.status is not RPCStatusCode.NOT_FOUND:
-            raise
-    raise NotFound(f"there is no campaign {name}", "edgeshift status lists them")
-
-
-async def campaign_targets(archive: Archive, digest: str) -> list[Target]:
-    """A campaign's frozen list, in the order of its indexes."""
-    return TARGETS.validate_python(await archive.get_json(digest))
-
-
 async def campaigns(client: Client) -> AsyncIterator[WorkflowExecution]:
     """The campaigns that the namespace retains, the newest run of each, newest first."""
     seen: set[str] = set()
@@ -59,23 +38,27 @@ async def campaigns(client: Client) -> AsyncIterator[WorkflowExecution]:
 
 
 async def find_zone(client: Client, archive: Archive, zone: str, campaign: str | None) -> str:
-    """The identifier of the zone that a person names by name or identifier. Raises NotFound.
+    """The identifier of the zone that a person names by name or identifier. Raises NotFound, BadInput.
 
     A name is looked up in the frozen targets of the campaign, or of every retained campaign, newest first.
     """
-    if _IDENTIFIER.fullmatch(zone):
+    if is_identifier(zone):
         return zone
-    names = [checked_name(campaign)] if campaign else []
-    if not campaign:
-        names = [item.id.removeprefix("campaign/") async for item in campaigns(client)]
-    wanted = zone.lower().rstrip(".")
-    for name in names:
-        start = await campaign_start(client, name)
-        for target in await campaign_targets(archive, start.targets):
-            if target.zone.name.lower() == wanted:
-                return target.zone.id
-    where = f"the targets of campaign {campaign}" if campaign else f"the targets of {len(names)} campaign(s)"
-    raise NotFound(f"no zone named {zone!r} is among {where}")
+    if campaign:
+        start = await campaign_input(client, checked_name(campaign))
+        found = pick_zone(await frozen_targets(archive, start.targets), zone, campaign, start.area)
+        return found.target.zone.id
+    missing = NotFound(f"no campaign has a zone {zone!r}", "`edgeshift status` lists the campaigns")
+    async for execution in campaigns(client):
+        name = execution.id.removeprefix("campaign/")
+        start = await campaign_input(client, name)
+        try:
+            return pick_zone(
+                await frozen_targets(archive, start.targets), zone, name, start.area
+            ).target.zone.id
+        except NotFound as other:
+            missing = other
+    raise missing
 
 
 async def zone_runs(

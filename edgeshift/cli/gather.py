@@ -9,40 +9,40 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from temporalio.client import (
-    Client,
-    WorkflowExecution,
-    WorkflowExecutionStatus,
-    WorkflowFailureError,
-    WorkflowQueryFailedError,
-)
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
 
 from edgeshift.archive import Archive
-from edgeshift.areas.waf_evidence import EvidenceVerdict
-from edgeshift.cli.finding import campaign_start, campaign_targets
+from edgeshift.cli.finding import checked_name
 from edgeshift.fleet import Target, campaign_id, zone_migration_id
 from edgeshift.ledger import Ledger, Packed, Place
 from edgeshift.messages import (
     CampaignResult,
     CampaignStart,
     CampaignSummary,
+    TargetAt,
     WaveSummary,
     ZoneResult,
     ZoneState,
 )
-from edgeshift.operations.errors import Failed, NotFound, TemporalTrouble
+from edgeshift.operations.again import zones_at
+from edgeshift.operations.calls import ask
+from edgeshift.operations.campaigns import campaign_input
+from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble
+from edgeshift.operations.zones import frozen_targets
 from edgeshift.temporal import FINGERPRINT, PHASE
-from edgeshift.views.rows import PLACES, ZoneRow
-from edgeshift.views.words import FINISHED, look, one_line
+from edgeshift.views.rows import LISTED, ZoneRow
+from edgeshift.views.words import FINISHED, Kind, look, one_line
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
+
+MOST_PLACES = 10_000
+"""Targets whose places a running campaign is asked for; of more, only those that wait for somebody."""
 
 MOST_ASKED = 500
 """Open zones of one campaign whose own state is asked for; beyond it, what the list says has to do."""
@@ -51,18 +51,21 @@ MOST_RESULTS = 5_000
 """Results that are read one by one; beyond it, places come from the campaign's ledger and have no reason."""
 
 AT_ONCE = 24
-_ANSWER_WITHIN = 10.0
+EVERYWHERE = tuple(place.name.lower() for place in Place)
 _LISTED_AS = {"assessing": "working", "validating": "waiting", "proposed": "awaiting"}
 """The search attribute of an open zone's phase as a place."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """A campaign as far as it can be known. ``summary`` is None where nobody answers; ``trouble``: why."""
+    """A campaign as far as it can be known. ``summary`` is None where nobody answers; ``trouble``: why.
+
+    ``places``: where targets are, by index; not each of very many.
+    """
 
     start: CampaignStart
     summary: CampaignSummary | None
-    ledger: Ledger | None
+    places: Mapping[int, TargetAt]
     status: WorkflowExecutionStatus
     trouble: str = ""
 
@@ -74,7 +77,7 @@ class Known:
 
 async def known_campaign(client: Client, name: str) -> Known:
     """The campaign of this name. A closed one needs no worker: its result has its ledger. Raises NotFound."""
-    start = await campaign_start(client, name)
+    start = await campaign_input(client, checked_name(name))
     handle = client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
     described = await handle.describe()
     status = described.status or WorkflowExecutionStatus.RUNNING
@@ -82,16 +85,16 @@ async def known_campaign(client: Client, name: str) -> Known:
         result = await handle.result()
         ledger = _ledger(start, result.carried)
         ended = described.close_time or datetime.now(UTC)
-        return Known(start, _closed_summary(start, result, ledger, ended), ledger, status)
-    ledger = _ledger(start, start.carried or "")
+        places = _places(start, ledger) if ledger else {}
+        return Known(start, _closed_summary(start, result, ledger, ended), places, status)
+    subject = f"campaign {name}"
     try:
-        query = handle.query("summary", result_type=CampaignSummary)
-        return Known(start, await asyncio.wait_for(query, _ANSWER_WITHIN), ledger, status)
-    except (RPCError, TimeoutError, WorkflowQueryFailedError) as error:
-        if isinstance(error, RPCError) and error.status is RPCStatusCode.NOT_FOUND:
-            raise NotFound(f"there is no campaign {name}", "edgeshift status lists them") from error
-        trouble = f"the campaign does not answer; is a worker running? {one_line(str(error), 120)}".strip()
-        return Known(start, None, ledger, status, trouble)
+        summary = await ask(handle, "summary", CampaignSummary, subject)
+        every = summary.count <= MOST_PLACES
+        found = await zones_at(client, name, EVERYWHERE if every else LISTED, MOST_PLACES)
+        return Known(start, summary, {target.index: target for target in found.targets}, status)
+    except (TemporalTrouble, Failed) as error:
+        return Known(start, None, {}, status, str(error))
 
 
 def summary_of(known: Known) -> CampaignSummary:
@@ -100,7 +103,7 @@ def summary_of(known: Known) -> CampaignSummary:
         return known.summary
     if known.status is not WorkflowExecutionStatus.RUNNING:
         words = known.status.name.lower().replace("_", " ")
-        raise Failed(f"campaign {known.start.name} ended without closing: {words}")
+        raise Failed(f"campaign {known.start.name} was ended from outside ({words})")
     raise TemporalTrouble(known.trouble)
 
 
@@ -110,6 +113,16 @@ def _ledger(start: CampaignStart, carried: str) -> Ledger | None:
     ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
     ledger.unpack(Packed.model_validate(json.loads(carried)["ledger"]))
     return ledger
+
+
+def _places(start: CampaignStart, ledger: Ledger) -> dict[int, TargetAt]:
+    found = {}
+    for wave in start.waves:
+        for index in range(wave.first, wave.end):
+            place, shape = Place(ledger.places[index]).name.lower(), ledger.shape(index)
+            fingerprint = shape.fingerprint if shape else ""
+            found[index] = TargetAt(index=index, place=place, wave=wave.number, fingerprint=fingerprint)
+    return found
 
 
 def _closed_summary(
@@ -150,16 +163,19 @@ def _closed_summary(
 
 async def zone_rows(client: Client, archive: Archive, known: Known) -> list[ZoneRow]:
     """A row for each target of the campaign, in the order of the indexes."""
-    targets = await campaign_targets(archive, known.start.targets)
+    targets = await frozen_targets(archive, known.start.targets)
     runs = await _newest_runs(client, known.start.name, len(targets))
     excluded = known.summary.excluded if known.summary else {}
-    rows = [_row(index, target, runs.get(index), known, excluded) for index, target in enumerate(targets)]
+    rows = [
+        _row(index, target, runs.get(index), known.places.get(index), excluded)
+        for index, target in enumerate(targets)
+    ]
     closed = [row for row in rows if row.run_id and look(row.place).kind in FINISHED]
     # Migrated zones have nothing to explain, so they come last where there is a bound.
-    closed.sort(key=lambda row: row.place in ("migrated", "already_migrated"))
+    closed.sort(key=lambda row: look(row.place).kind is Kind.DONE)
     await each(closed[:MOST_RESULTS], lambda row: _add_result(client, known, row))
-    unsettled = [row for row in rows if row.run_id and look(row.place).kind not in FINISHED]
-    await each(unsettled[:MOST_ASKED], lambda row: _add_state(client, known, row))
+    waiting = [row for row in rows if row.run_id and row.place in LISTED and row.closed_at is None]
+    await each(waiting[:MOST_ASKED], lambda row: _add_state(client, known, row))
     return rows
 
 
@@ -182,8 +198,8 @@ def _row(
     index: int,
     target: Target,
     run: tuple[int, WorkflowExecution] | None,
-    known: Known,
-    excluded: dict[int, str],
+    at: TargetAt | None,
+    excluded: Mapping[int, str],
 ) -> ZoneRow:
     zone = target.zone
     row = ZoneRow(
@@ -193,29 +209,30 @@ def _row(
         account=zone.account,
         plan=zone.plan.value,
         wave=target.wave,
-        place="pending",
+        place=at.place if at else "pending",
+        fingerprint=at.fingerprint if at else "",
+        reason=excluded.get(index, ""),
     )
-    ledger = known.ledger
-    written = Place(ledger.places[index]).name.lower() if ledger else ""
     if run is None:
-        if index in excluded:
-            return row.model_copy(update={"place": "excluded", "reason": excluded[index]})
-        return row.model_copy(update={"place": written}) if written else row
+        return row
     attempt, execution = run
     row.attempt, row.run_id = attempt, execution.run_id
     row.started_at, row.closed_at = execution.start_time, execution.close_time
-    row.fingerprint = execution.typed_search_attributes.get(FINGERPRINT) or ""
-    status = execution.status or WorkflowExecutionStatus.RUNNING
-    if status is WorkflowExecutionStatus.RUNNING:
-        row.place = _LISTED_AS.get(execution.typed_search_attributes.get(PHASE) or "", "working")
-    elif ledger and ledger.attempts[index] == attempt and not ledger.is_open(index):
-        row.place = written
-    elif status is WorkflowExecutionStatus.COMPLETED:
-        # Its own result will say how.
-        row.place = "closed"
-    else:
-        row.place = status.name.lower()
+    row.fingerprint = row.fingerprint or execution.typed_search_attributes.get(FINGERPRINT) or ""
+    if at is None:
+        row.place = _listed_as(execution)
     return row
+
+
+def _listed_as(execution: WorkflowExecution) -> str:
+    """A zone's place as far as Temporal's list tells it."""
+    match execution.status:
+        case WorkflowExecutionStatus.RUNNING | None:
+            return _LISTED_AS.get(execution.typed_search_attributes.get(PHASE) or "", "working")
+        case WorkflowExecutionStatus.COMPLETED:
+            return "closed"
+        case other:
+            return other.name.lower()
 
 
 async def _add_result(client: Client, known: Known, row: ZoneRow) -> None:
@@ -235,18 +252,11 @@ async def _add_result(client: Client, known: Known, row: ZoneRow) -> None:
 async def _add_state(client: Client, known: Known, row: ZoneRow) -> None:
     handle = client.get_workflow_handle(zone_migration_id(row.id, known.start.area), run_id=row.run_id)
     try:
-        query = handle.query("state", result_type=ZoneState)
-        state = await asyncio.wait_for(query, _ANSWER_WITHIN)
-    except (RPCError, TimeoutError, WorkflowQueryFailedError) as error:
-        row.reason = f"does not answer: {one_line(str(error), 120)}"
+        state = await ask(handle, "state", ZoneState, f"zone {row.name}")
+    except OperationError as error:
+        row.reason = one_line(error.text)
         return
     row.digest, row.fingerprint, row.tickets = state.digest, state.fingerprint, list(state.tickets)
-    if state.outcome:
-        row.place = state.outcome.value
-        return
-    row.place = PLACES[state.phase]
-    if row.place == "awaiting" and state.evidence_verdict not in (None, EvidenceVerdict.PASS):
-        row.place = "awaiting_separate"
     verdict = f"evidence: {state.evidence_verdict.value}" if state.evidence_verdict else ""
     row.reason = one_line("; ".join([*state.reasons, verdict] if verdict else state.reasons))
 

@@ -63,6 +63,18 @@ class Sending(BaseModel):
     agreed: list[str] = Field(default_factory=list)
 
 
+class Signed(BaseModel):
+    """A decision that reached the zone. ``way``: how; ``refused``: why it cannot count, or empty."""
+
+    by: str
+    choice: str
+    digest: str
+    reason: str = ""
+    at: datetime
+    way: str
+    refused: str = ""
+
+
 class Attempt(BaseModel):
     """One attempt at the zone: one workflow run, or several where it continued as new."""
 
@@ -80,7 +92,7 @@ class Attempt(BaseModel):
     doing: str = ""
     tickets: list[str] = Field(default_factory=list)
     sendings: list[Sending] = Field(default_factory=list)
-    rejected_by: list[str] = Field(default_factory=list)
+    signed: list[Signed] = Field(default_factory=list)
     entries: list[Entry] = Field(default_factory=list)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from pydantic import BaseModel
 
 from edgeshift.fleet import ZoneOutcome
-from edgeshift.messages import ZonePhase
 from edgeshift.views.words import Kind, look
 
 LISTED = (
@@ -28,21 +27,16 @@ LISTED = (
 """The places whose zones are listed by name, in this order: each asks something of a person."""
 
 
-PLACES: dict[ZonePhase, str] = {
-    ZonePhase.ASSESSING: "working",
-    ZonePhase.NEEDS_SUPPORT: "support",
-    ZonePhase.AWAITING_VALIDATION: "ready_validate",
-    ZonePhase.STARTING_VALIDATION: "permitted",
-    ZonePhase.VALIDATING: "waiting",
-    ZonePhase.GATHERING_EVIDENCE: "working",
-    ZonePhase.AWAITING_SIGN_OFF: "awaiting",
-    ZonePhase.AWAITING_PERMIT: "ready",
-    ZonePhase.DELETING_OVERRIDES: "permitted",
-    ZonePhase.COMMITTING: "permitted",
-    ZonePhase.VERIFYING: "permitted",
-    ZonePhase.CLOSED: "working",
+AS_PLACE = {
+    "assessing": "working",
+    "validating": "waiting",
+    "awaiting_sign_off": "awaiting",
+    "awaiting_permit": "ready",
+    "awaiting_validation_permit": "ready_validate",
+    "committing": "permitted",
+    "verifying": "permitted",
 }
-"""An open zone's own phase as a place of its campaign's ledger."""
+"""What a zone calls its phase, as a place of its campaign's ledger: people may ask by either."""
 
 
 class ZoneRow(BaseModel):
@@ -94,7 +88,7 @@ def chosen(
 ) -> list[ZoneRow]:
     """The rows of this zone (by name or identifier), this wave and this place, as far as each is given."""
     wanted = phase.strip().lower().replace("-", "_").replace(" ", "_")
-    wanted = _AS_PLACE.get(wanted, wanted)
+    wanted = AS_PLACE.get(wanted, wanted)
     return [
         row
         for row in rows
@@ -102,18 +96,6 @@ def chosen(
         and (wave is None or row.wave == wave)
         and (not wanted or wanted in (row.place, look(row.place).label.replace("-", "_").replace(" ", "_")))
     ]
-
-
-_AS_PLACE = {phase.value: place for phase, place in PLACES.items() if phase is not ZonePhase.NEEDS_SUPPORT}
-
-
-def reasons(rows: Iterable[ZoneRow], place: str) -> Mapping[str, int]:
-    """How many zones of a place have which reason, the most frequent first."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        if row.place == place:
-            counts[row.reason] = counts.get(row.reason, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 COLUMNS: tuple[str, ...] = (

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from edgeshift.views.activities_told import Context, tell_activity
-from edgeshift.views.entries import Attempt, Entry, EntryKind, decision_words, part, parts, time_of
+from edgeshift.views.entries import Attempt, Entry, EntryKind, Signed, decision_words, part, parts, time_of
 from edgeshift.views.events import LOCAL_ACTIVITY, Event, Run
 from edgeshift.views.words import lasting, moment, one_line, short
 
@@ -37,6 +37,10 @@ _CLOSED_OTHERWISE = {
     "WorkflowExecutionTerminated": "the workflow was terminated",
     "WorkflowExecutionCanceled": "the workflow was cancelled",
 }
+
+
+PASSED_ON = "passed on by the campaign"
+"""How a decision on a fingerprint reaches a zone."""
 
 
 class Teller:
@@ -158,7 +162,7 @@ class Teller:
                 text = f"the campaign took back permit {message.get('number', '?')}"
                 return Entry(at=event.at, kind=EntryKind.PERMIT, text=text, event=event.id)
             case "ruling":
-                return self._decision(event, part(message, "decision"), "passed on by the campaign")
+                return self._decision(event, part(message, "decision"), PASSED_ON)
             case "expire":
                 text = "the campaign said that the time for a sign-off is over"
                 return Entry(at=event.at, kind=EntryKind.STOPPED, text=text, event=event.id)
@@ -198,8 +202,12 @@ class Teller:
         digest = str(decision.get("digest") or "")
         subject = self._context.waiting.get(digest)
         refused = self._context.refused(decision)
-        if choice == "reject" and not refused:
-            self._attempt.rejected_by.append(by)
+        reason = one_line(str(decision.get("reason") or ""))
+        word = one_line(choice, 40)
+        signed = Signed(
+            by=by, choice=word, digest=digest, reason=reason, at=event.at, way=way, refused=refused
+        )
+        self._attempt.signed.append(signed)
         if subject is None:
             subject = "a digest that was not waiting here"
         return Entry(
@@ -207,7 +215,7 @@ class Teller:
             kind=EntryKind.SIGNED,
             text=f"{by} {verb} {subject} {short(one_line(digest))}, {way}",
             by=by,
-            reason=one_line(str(decision.get("reason") or "")),
+            reason=reason,
             digest=digest,
             details=[f"does not count: {refused}"] if refused else [],
             event=event.id,

@@ -72,7 +72,7 @@ def _sentence(name: str, attempts: Sequence[Attempt]) -> str:
         case ZoneOutcome.ALREADY_MIGRATED:
             return f"{name} had been migrated already when {campaign} looked; {sent}."
         case ZoneOutcome.REJECTED:
-            who = joined(list(dict.fromkeys(last.rejected_by))) or "somebody"
+            who = joined(_rejecting(last)) or "somebody"
             return f"{name} was not migrated by {campaign}: {who} rejected it on {when}; {sent}."
         case ZoneOutcome.UNKNOWN:
             return f"What became of {name} in {campaign} is unknown ({last.reason}); {sent}."
@@ -82,6 +82,11 @@ def _sentence(name: str, attempts: Sequence[Attempt]) -> str:
             )
     words = last.outcome.replace("_", " ")
     return f"{name} was not migrated by {campaign}: {words} ({last.reason or 'no reason given'}); {sent}."
+
+
+def _rejecting(attempt: Attempt) -> list[str]:
+    found = [item.by for item in attempt.signed if item.choice == "reject" and not item.refused]
+    return list(dict.fromkeys(found))
 
 
 def _sent_else(changed: Sequence[Sending]) -> str:

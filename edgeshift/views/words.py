@@ -147,11 +147,17 @@ def joined(names: list[str]) -> str:
 
 def one_line(text: str, longest: int = 500) -> str:
     """``text`` on one line, without control characters (it may come from anywhere), cut if too long."""
-    clean = "".join(" " if char.isspace() else char for char in text if char.isspace() or _printable(char))
-    clean = " ".join(clean.split())
+    clean = " ".join(printable(text).split())
     return clean if len(clean) <= longest else clean[: longest - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """``text`` without control characters but line feeds, and without those that turn its direction."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(" " if char == "\t" else char for char in text if char in "\n\t" or _printable(char))
 
 
 def _printable(char: str) -> bool:
     # Bidirectional overrides (category Cf) could show a name other than the one that is stored.
-    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co")

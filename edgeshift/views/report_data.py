@@ -1,0 +1,232 @@
+"""What a campaign's report says, put together from what was gathered. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from edgeshift.areas.waf_aftercare import Aftercare
+from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict
+from edgeshift.messages import CampaignSummary
+from edgeshift.views.entries import Timeline
+from edgeshift.views.rows import ZoneRow, is_odd, notable
+from edgeshift.views.telling import PASSED_ON
+from edgeshift.views.words import Look, look, ordered
+
+MOST_ROWS = 1_000
+"""Zones that the table lists; the rest are in the CSV."""
+
+MOST_LISTED = 200
+"""Zones with evidence, aftercare or a decision of their own that the page shows."""
+
+
+class Source(BaseModel):
+    """Everything the report is made of. By zone index: timelines, evidence and aftercare, as far as gathered.
+
+    ``looked_at``: of how many zones the history was read, where not of all.
+    """
+
+    summary: CampaignSummary
+    made_at: datetime
+    rows: list[ZoneRow]
+    timelines: dict[int, Timeline] = Field(default_factory=dict)
+    evidence: dict[int, Evidence] = Field(default_factory=dict)
+    aftercare: dict[int, Aftercare] = Field(default_factory=dict)
+    trouble: str = ""
+
+
+class PlaceCount(BaseModel):
+    """A place with its zones. ``kind`` names the style."""
+
+    place: str
+    label: str
+    mark: str
+    kind: str
+    zones: int
+    percent: float
+
+
+class WaveLine(BaseModel):
+    """A wave with its counts."""
+
+    name: str
+    size: int
+    places: list[PlaceCount]
+
+
+class SignerLine(BaseModel):
+    """One decision. ``subject``: the fingerprint, or the zone signed singly; ``zones``: how many."""
+
+    by: str
+    choice: str
+    at: datetime | None
+    reason: str
+    digest: str
+    subject: str
+    zones: int
+    refused: str = ""
+
+
+class ZoneFinding(BaseModel):
+    """A zone and one thing that is said of it."""
+
+    row: ZoneRow
+    text: str
+    more: list[str] = Field(default_factory=list)
+
+
+class ReportData(BaseModel):
+    """The report's contents, section by section. ``left_out``: what a section does not show, by its name."""
+
+    summary: CampaignSummary
+    made_at: datetime
+    trouble: str
+    totals: list[PlaceCount]
+    waves: list[WaveLine]
+    by_fingerprint: list[SignerLine]
+    singly: list[SignerLine]
+    tickets: list[ZoneFinding]
+    reasons: dict[str, list[tuple[str, int, list[str]]]]
+    evidence: list[tuple[ZoneRow, Evidence]]
+    verdicts: dict[str, int]
+    losses: list[tuple[str, int]]
+    aftercare: list[tuple[ZoneRow, Aftercare]]
+    trouble_zones: list[ZoneFinding]
+    rows: list[ZoneRow]
+    left_out: dict[str, int]
+
+
+def report_data(source: Source) -> ReportData:
+    """The report's contents. Long sections are cut, and what is left out is counted."""
+    rows = {row.index: row for row in source.rows}
+    shown = [row for row in source.rows if notable(row)] if len(source.rows) > MOST_ROWS else source.rows
+    evidence = sorted(source.evidence.items(), key=lambda item: (_grave(item[1]), item[0]))
+    aftercare = sorted(source.aftercare.items())
+    losses = Counter(text for _, item in aftercare for text in item.review)
+    by_fingerprint = _by_fingerprint(source)
+    singly = _singly(source, rows)
+    left_out = {
+        "rows": len(source.rows) - min(len(shown), MOST_ROWS),
+        "evidence": len(evidence) - MOST_LISTED,
+        "aftercare": len(aftercare) - MOST_LISTED,
+        "singly": len(singly) - MOST_LISTED,
+        "histories": len([row for row in source.rows if row.run_id]) - len(source.timelines),
+    }
+    return ReportData(
+        summary=source.summary,
+        made_at=source.made_at,
+        trouble=source.trouble,
+        totals=counts(source.summary.places),
+        waves=[
+            WaveLine(name=wave.name, size=wave.size, places=counts(wave.places))
+            for wave in source.summary.waves
+        ],
+        by_fingerprint=by_fingerprint,
+        singly=singly[:MOST_LISTED],
+        tickets=_tickets(source, rows),
+        reasons={
+            place: _reasons(source.rows, place)
+            for place in ("blocked", "needs_support", "on_hold", "excluded")
+        },
+        evidence=[(rows[index], item) for index, item in evidence[:MOST_LISTED]],
+        verdicts=dict(Counter(item.verdict.value for _, item in evidence)),
+        losses=losses.most_common(50),
+        aftercare=[(rows[index], item) for index, item in aftercare[:MOST_LISTED]],
+        trouble_zones=_trouble(source),
+        rows=shown[:MOST_ROWS],
+        left_out={name: max(0, count) for name, count in left_out.items()},
+    )
+
+
+def counts(places: Mapping[str, int]) -> list[PlaceCount]:
+    """The places that hold zones, in their order, with their share."""
+    total = sum(places.values())
+    found = []
+    for place, zones in ordered(places):
+        appears: Look = look(place)
+        found.append(
+            PlaceCount(
+                place=place,
+                label=appears.label,
+                mark=appears.mark,
+                kind=appears.kind.value,
+                zones=zones,
+                percent=100 * zones / total if total else 0,
+            )
+        )
+    return found
+
+
+def _grave(evidence: Evidence) -> int:
+    return [EvidenceVerdict.FAIL, EvidenceVerdict.INCONCLUSIVE, EvidenceVerdict.PASS].index(evidence.verdict)
+
+
+def _by_fingerprint(source: Source) -> list[SignerLine]:
+    zones = Counter(row.fingerprint for row in source.rows if row.fingerprint)
+    found = []
+    for book in source.summary.book:
+        wave = f", wave {book.wave + 1} only" if book.wave is not None else ""
+        found += [
+            SignerLine(
+                by=decision.by,
+                choice=decision.choice.value,
+                at=decision.at,
+                reason=decision.reason,
+                digest=book.fingerprint,
+                subject=f"fingerprint{wave}",
+                zones=zones[book.fingerprint],
+            )
+            for decision in book.decisions
+        ]
+    return sorted(found, key=lambda line: (-line.zones, line.digest, line.by))
+
+
+def _singly(source: Source, rows: Mapping[int, ZoneRow]) -> list[SignerLine]:
+    return [
+        SignerLine(
+            by=signed.by,
+            choice=signed.choice,
+            at=signed.at,
+            reason=signed.reason,
+            digest=signed.digest,
+            subject=rows[index].name,
+            zones=1,
+            refused=signed.refused,
+        )
+        for index, timeline in sorted(source.timelines.items())
+        for attempt in timeline.attempts
+        for signed in attempt.signed
+        if signed.way != PASSED_ON
+    ]
+
+
+def _tickets(source: Source, rows: Mapping[int, ZoneRow]) -> list[ZoneFinding]:
+    found: dict[tuple[int, str], None] = {}
+    for index, timeline in sorted(source.timelines.items()):
+        found |= {(index, ticket): None for attempt in timeline.attempts for ticket in attempt.tickets}
+    for row in source.rows:
+        found |= {(row.index, ticket): None for ticket in row.tickets}
+    return [ZoneFinding(row=rows[index], text=ticket) for index, ticket in found]
+
+
+def _reasons(rows: Sequence[ZoneRow], place: str) -> list[tuple[str, int, list[str]]]:
+    """Each reason of the zones at ``place``, how many have it, and the first of them by name."""
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        if row.place == place:
+            names.setdefault(row.reason or "no reason on record", []).append(row.name)
+    ranked = sorted(names.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [(reason, len(some), some[:5]) for reason, some in ranked[:50]]
+
+
+def _trouble(source: Source) -> list[ZoneFinding]:
+    found = []
+    for row in source.rows:
+        if row.place in ("failed", "unknown") or is_odd(row.place):
+            timeline = source.timelines.get(row.index)
+            more = [timeline.sentence] if timeline else []
+            found.append(ZoneFinding(row=row, text=row.reason or "no reason on record", more=more))
+    return found[:MOST_ROWS]

@@ -1,0 +1,71 @@
+"""The report as one HTML file that needs nothing else: no request, no script. Everything in it is escaped."""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from edgeshift.durations import say_duration
+from edgeshift.views import charts
+from edgeshift.views.report_data import ReportData
+from edgeshift.views.words import finished, lasting, look, moment, printable, short
+
+MOST_EMBEDDED = 3_000_000
+"""Bytes of CSV that the page carries in itself; a longer one is a file of its own."""
+
+
+def render_report(data: ReportData, csv: str, csv_file: str = "") -> str:
+    """The page. ``csv``: every zone; ``csv_file``: the name of the file that holds it as well, or empty."""
+    encoded = csv.encode()
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            data=data,
+            summary=data.summary,
+            done=finished(data.summary.places),
+            style=_style(),
+            finishes=charts.finishes(data.rows),
+            chart=charts,
+            csv_data=base64.b64encode(encoded).decode() if len(encoded) <= MOST_EMBEDDED else "",
+            csv_file=csv_file,
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("edgeshift.views"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_safe,
+    )
+    environment.filters |= {
+        "moment": moment,
+        "short": short,
+        "lasting": lasting,
+        "duration": say_duration,
+        "number": lambda value: f"{value:,}",
+        "percent": lambda value: f"{value:.1f} %" if 0 < value < 10 else f"{value:.0f} %",
+        "look": look,
+        "parts": charts.parts_of,
+    }
+    return environment
+
+
+@cache
+def _style() -> Markup:
+    # The style sheet is ours, so it goes in as it is; the policy in the page's head keeps all else out.
+    return Markup(files("edgeshift.views").joinpath("templates/report.css").read_text("utf-8"))
+
+
+def _safe(value: object) -> object:
+    """Without control characters and without characters that turn the reading direction."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
