@@ -4,17 +4,27 @@ secret.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
 import pydantic
+from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from edgeshift.archive import ArchiveCorrupt, ArchiveError
 from edgeshift.secret_refs import SecretRefError
-from edgeshift.service_api import Forbidden, InvalidCredential, NotFound, RateLimited, ServiceError
+from edgeshift.service_api import (
+    Forbidden,
+    InvalidCredential,
+    InvalidIdentifier,
+    Misconfigured,
+    NotFound,
+    RateLimited,
+    ServiceError,
+)
 from edgeshift.tickets import TicketError
 
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Any]])
@@ -24,6 +34,18 @@ _PERMANENT: tuple[tuple[type[Exception], str], ...] = (
     (Forbidden, "Forbidden"),
     (NotFound, "NotFound"),
     (ArchiveCorrupt, "ArchiveCorrupt"),
+    (Misconfigured, "BadInput"),
+    (InvalidIdentifier, "BadInput"),
+)
+
+_KNOWN = (
+    ServiceError,
+    ArchiveError,
+    SecretRefError,
+    TicketError,
+    Misconfigured,
+    InvalidIdentifier,
+    pydantic.ValidationError,
 )
 
 LONGEST = 300
@@ -56,7 +78,26 @@ def named_failures(work: Work) -> Work:
     async def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
             return await work(*args, **kwargs)
-        except (ServiceError, ArchiveError, SecretRefError, TicketError, pydantic.ValidationError) as failure:
+        except _KNOWN as failure:
             raise named(failure) from None
 
     return guarded  # type: ignore[return-value]
+
+
+def heartbeating(work: Work) -> Work:
+    """Heartbeat every ten seconds while one long piece of work goes on, such as listing every zone."""
+
+    async def beat() -> None:
+        while True:
+            activity.heartbeat()
+            await asyncio.sleep(10)
+
+    @functools.wraps(work)
+    async def beating(*args: Any, **kwargs: Any) -> Any:
+        heart = asyncio.create_task(beat())
+        try:
+            return await work(*args, **kwargs)
+        finally:
+            heart.cancel()
+
+    return beating  # type: ignore[return-value]

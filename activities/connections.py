@@ -121,6 +121,7 @@ class Connections:
                 proxy=spec.service.proxy,
                 ca_file=spec.service.ca_file,
                 request_limit=spec.service.request_limit,
+                assumed_block=spec.service.rate.per,
             )
         return self._clients[key]
 
@@ -144,6 +145,6 @@ class Connections:
 def resolved(credential: CredentialSpec) -> Credential:
     """The credential with its secret, resolved here and now."""
     if credential.token is not None:
-        return Credential.bearer(SecretRef(credential.token).resolve())
+        return Credential(token=SecretRef(credential.token).resolve())
     assert credential.key is not None and credential.email is not None
-    return Credential.key(SecretRef(credential.key).resolve(), credential.email)
+    return Credential(key=SecretRef(credential.key).resolve(), email=credential.email)

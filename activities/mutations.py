@@ -176,7 +176,7 @@ class MutationActivities:
     ) -> ChangeResult:
         """Delete the signed overrides, each once, as long as they are still exactly what was signed."""
         zone = change.start.target.zone
-        present = [override.raw for override in await client.waf_overrides(zone.id, urgent=True)]
+        present = [override.raw for override in await client.waf_overrides(zone.id)]
         if digest(deletion_body(present)) != change.digest:
             raise NotSent("the zone's overrides have changed since they were signed", ChangeStatus.DRIFTED)
         result = ChangeResult(status=ChangeStatus.ANSWERED)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.boundary import named_failures
+from activities.boundary import heartbeating, named_failures
 from activities.connections import TARGETS, Connections
 from activities.waf import read_zone
 from edgeshift.areas import waf
@@ -41,6 +41,7 @@ class TargetActivities:
 
     @activity.defn(name="resolve_targets")
     @named_failures
+    @heartbeating
     async def resolve(self, message: ResolveTargets) -> ResolvedTargets:
         """List the zones of every credential, take those that the campaign names, freeze them."""
         spec = await self._connections.spec(message.spec)
@@ -54,8 +55,6 @@ class TargetActivities:
                 accounts[found.account.id] = found.account.name or ""
                 plan = Plan.of(found.plan.legacy_id if found.plan else None)
                 zones[found.id] = Zone(id=found.id, name=found.name, account=found.account.id, plan=plan)
-                if len(zones) % 500 == 0:
-                    activity.heartbeat(len(zones))
         chosen = choose(spec, list(zones.values()), accounts)
         return await self._freeze(spec, freeze(chosen, {}, spec.waves))
 
@@ -113,23 +112,22 @@ class TargetActivities:
         client = await self._connections.service(digest, zone)
         for pause in (0.2, 1.0, 3.0):
             try:
-                return await _ungrouped(read_zone(client, zone))
+                return await read_zone(client, zone)
             except ServiceError as failure:
                 activity.logger.info("reading %s again: %s", zone.name, failure)
                 await asyncio.sleep(pause)
-        return await _ungrouped(read_zone(client, zone))
+        return await read_zone(client, zone)
 
     @activity.defn(name="merge_assessment")
     @named_failures
+    @heartbeating
     async def merge(self, message: MergeAssessment) -> AssessmentResult:
         """One report out of the batches', and the targets anew with canaries of every shape."""
         spec = await self._connections.spec(message.spec)
         lines: list[ZoneAssessment] = []
-        for report in message.reports:
-            lines += [
-                ZoneAssessment.model_validate(line)
-                for line in await self._connections.archive.get_json(report)
-            ]
+        for part in message.reports:
+            rows = await self._connections.archive.get_json(part)
+            lines += [ZoneAssessment.model_validate(row) for row in rows]
         targets = await self._connections.targets(message.targets)
         shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
         frozen = await self._freeze(
@@ -149,14 +147,6 @@ class TargetActivities:
             waves=frozen.waves,
             enterprise=frozen.enterprise,
         )
-
-
-async def _ungrouped(reading: object) -> waf.Reading:
-    """A reading whose parallel calls failed, with the first failure itself rather than the group of them."""
-    try:
-        return await reading  # type: ignore[misc, no-any-return]
-    except* ServiceError as group:
-        raise group.exceptions[0] from None
 
 
 def enterprise_bits(targets: Sequence[Target]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from typing import Any
 
 from temporalio import activity
@@ -28,7 +29,7 @@ from edgeshift.messages import (
     ZoneReport,
     ZoneStart,
 )
-from edgeshift.service_api import NotUnderstood, ServiceClient, ServiceError
+from edgeshift.service_api import NotUnderstood, Outcome, ServiceClient, ServiceError
 
 
 class WafActivities:
@@ -204,33 +205,30 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
     """Everything readable of a zone that matters to the migration. A migrated zone has no legacy settings any
     more.
     """
-    async with asyncio.TaskGroup() as group:
-        checking = group.create_task(client.waf_check(zone.id))
-        asking = group.create_task(client.waf_status(zone.id))
-    check, status = checking.result().raw, asking.result().raw
+    checked, asked = await together(client.waf_check(zone.id), client.waf_status(zone.id))
+    check, status = checked.raw, asked.raw
     if waf.is_migrated(status):
         stored = await client.entry_point(zone.id)
         return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
-    async with asyncio.TaskGroup() as group:
-        rules = group.create_task(client.firewall_rules(zone.id))
-        overrides = group.create_task(client.waf_overrides(zone.id))
-        pages = group.create_task(client.page_rules(zone.id))
-        setting = group.create_task(client.waf_setting(zone.id))
-        entry = group.create_task(client.entry_point(zone.id))
-        packages = group.create_task(_packages(client, zone))
-    found, changed_groups = packages.result()
-    entry_point = entry.result()
+    rules, overrides, pages, setting, entry, (packages, groups) = await together(
+        client.firewall_rules(zone.id),
+        client.waf_overrides(zone.id),
+        client.page_rules(zone.id),
+        client.waf_setting(zone.id),
+        client.entry_point(zone.id),
+        _packages(client, zone),
+    )
     reading = waf.Reading(
         check=check,
         status=status,
-        firewall_rules=[rule.raw for rule in rules.result()],
-        overrides=[override.raw for override in overrides.result()],
-        page_rules=[rule.raw for rule in pages.result()],
-        packages=found,
-        changed_groups=changed_groups[0],
-        changed_rules=changed_groups[1],
-        waf_setting=setting.result().raw,
-        entry_point=entry_point.raw if entry_point else None,
+        firewall_rules=[rule.raw for rule in rules],
+        overrides=[override.raw for override in overrides],
+        page_rules=[rule.raw for rule in pages],
+        packages=packages,
+        changed_groups=sum(1 for group in groups if group.get("modified_rules_count")),
+        changed_rules=sum(int(group.get("modified_rules_count") or 0) for group in groups),
+        waf_setting=setting.raw,
+        entry_point=entry.raw if entry else None,
     )
     if waf.assess(reading).verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
         config = await read_configuration(client, zone)
@@ -242,7 +240,7 @@ async def read_configuration(client: ServiceClient, zone: Zone, *, urgent: bool 
     """The new WAF configuration of a zone. Raises NotUnderstood where it could not be sent back as it is."""
     config = (await client.waf_config(zone.id, urgent=urgent)).raw
     if reason := waf.unsound(config):
-        raise NotUnderstood(f"waf.config of {zone.name}: {reason}", call="waf.config")
+        raise NotUnderstood(reason, call="waf.config", method="GET", path=zone.name, outcome=Outcome.READ)
     return config
 
 
@@ -267,12 +265,21 @@ def blocked(prepared: Prepared, cause: waf.Cause, reason: str) -> Prepared:
     )
 
 
-async def _packages(client: ServiceClient, zone: Zone) -> tuple[list[dict[str, Any]], tuple[int, int]]:
+async def _packages(client: ServiceClient, zone: Zone) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The packages of the previous managed rules, and all their groups."""
     packages = await client.waf_packages(zone.id)
     groups = [group.raw for package in packages for group in await client.waf_groups(zone.id, package.id)]
-    changed = [group for group in groups if group.get("modified_rules_count")]
-    rules = sum(int(group.get("modified_rules_count") or 0) for group in groups)
-    return [package.raw for package in packages], (len(changed), rules)
+    return [package.raw for package in packages], groups
+
+
+async def together(*calls: Coroutine[Any, Any, Any]) -> list[Any]:
+    """The results of calls made side by side. The first failure is raised as itself, and ends the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(call) for call in calls]
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 def _awaiting(message: Prepare, prepared: Prepared) -> ZoneReport:

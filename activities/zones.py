@@ -8,7 +8,12 @@ from typing import Any, TypeVar
 
 from temporalio import activity
 from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowFailureError
-from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import (
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -94,10 +99,10 @@ class ZoneActivities:
                     static_details=f"{zone.plan.value} zone {zone.id}, campaign {start.name}",
                     search_attributes=TypedSearchAttributes(
                         [
-                            CAMPAIGN.pair(start.name),
-                            WAVE.pair(target.wave),
-                            PHASE.pair("assessing"),
-                            PLAN.pair(zone.plan.value),
+                            SearchAttributePair(CAMPAIGN, start.name),
+                            SearchAttributePair(WAVE, target.wave),
+                            SearchAttributePair(PHASE, "assessing"),
+                            SearchAttributePair(PLAN, zone.plan.value),
                         ]
                     ),
                 )
@@ -202,7 +207,8 @@ class ZoneActivities:
             identifier, run_id=run_id, result_type=ZoneResult
         )
         try:
-            return await handle.result()
+            found: ZoneResult = await handle.result()
+            return found
         except WorkflowFailureError:
             return None
 

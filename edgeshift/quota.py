@@ -51,7 +51,7 @@ class Quotas:
         return self._pacers[key]
 
     async def _lease(self, user: str, terms: PaceTerms, want: int, lane: Lane) -> Lease:
-        return await self._temporal.execute_update_with_start_workflow(
+        found: Lease = await self._temporal.execute_update_with_start_workflow(
             "lease",
             LeaseRequest(holder=self._holder, want=want, lane=lane, terms=terms),
             start_workflow_operation=WithStartWorkflowOperation(
@@ -65,6 +65,7 @@ class Quotas:
             result_type=Lease,
             rpc_timeout=timedelta(seconds=20),
         )
+        return found
 
     async def close(self) -> None:
         """End the pacers' own tasks."""

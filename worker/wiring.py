@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
-from temporalio.worker import PollerBehaviorSimpleMaximum, Worker
+from temporalio.worker import Interceptor, PollerBehaviorSimpleMaximum, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.connections import Connections, PacerSource
@@ -92,11 +92,13 @@ async def workers(
     ticket_folder: Path | None = None,
     grace: timedelta = GRACE,
     extra: Sequence[type] = (),
+    interceptors: Sequence[Interceptor] = (),
 ) -> AsyncIterator[Connections]:
     """Run the workers of one process until the block ends: one for campaigns and zones, one for quotas.
 
     ``pacer``: in place of leases from the quota workflows (tests on skipped time). ``quota``: whether this
-    process also serves the quotas. ``extra``: further workflow types.
+    process also serves the quotas. ``extra``: further
+    workflow types.
     """
     quotas = Quotas(client)
     folder = ticket_folder or settings.state_dir / "tickets"
@@ -130,6 +132,7 @@ async def workers(
                 workflow_task_poller_behavior=PollerBehaviorSimpleMaximum(tuning.workflow_pollers),
                 activity_task_poller_behavior=PollerBehaviorSimpleMaximum(tuning.activity_pollers),
                 graceful_shutdown_timeout=grace,
+                interceptors=interceptors,
             )
         )
         yield connections

@@ -1,18 +1,16 @@
-"""Finding and assessing a campaign's targets, by reading alone. Short, so pinned to the version that began
-it.
-"""
+"""Finding and assessing the targets of a campaign, by reading alone."""
 
 from __future__ import annotations
 
 import asyncio
 
 from temporalio import workflow
-from temporalio.common import VersioningBehavior
 
 with workflow.unsafe.imports_passed_through():
     from activities.targets import TargetActivities
     from edgeshift.messages import (
         AssessBatch,
+        AssessedBatch,
         AssessmentProgress,
         AssessmentResult,
         AssessmentStart,
@@ -26,7 +24,7 @@ MOST_BATCHES = 400
 """Batches of one assessment at most: beyond it, batches grow, so that its history stays small."""
 
 
-@workflow.defn(name="Freeze", versioning_behavior=VersioningBehavior.PINNED)
+@workflow.defn(name="Freeze")
 class Freeze:
     """Resolve a campaign's targets and freeze them, without assessing them."""
 
@@ -38,7 +36,7 @@ class Freeze:
         )
 
 
-@workflow.defn(name="Assessment", versioning_behavior=VersioningBehavior.PINNED)
+@workflow.defn(name="Assessment")
 class Assessment:
     """Assess every target, and stratify the waves by fingerprint."""
 
@@ -67,7 +65,7 @@ class Assessment:
 
         async def assess(batch: AssessBatch) -> str:
             async with at_once:
-                found = await workflow.execute_activity_method(
+                found: AssessedBatch = await workflow.execute_activity_method(
                     TargetActivities.assess,
                     batch,
                     summary=f"assess {batch.first} to {batch.end}",

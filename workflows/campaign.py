@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from itertools import chain, islice
 
 from temporalio import workflow
-from temporalio.common import VersioningBehavior
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
@@ -76,7 +75,7 @@ class Carried(BaseModel):
     cursor: int = 0
 
 
-@workflow.defn(name="Campaign", versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
+@workflow.defn(name="Campaign")
 class Campaign:
     """One campaign. Its id is ``campaign/<name>``."""
 
@@ -586,9 +585,7 @@ class Campaign:
             shape = self._ledger.shape(index)
             place, wave = Place(self._ledger.places[index]), self._waves.of(index)
             fingerprint = shape.fingerprint if shape else ""
-            found.append(
-                TargetAt(index=index, place=place.name.lower(), wave=wave, fingerprint=fingerprint)
-            )
+            found.append(TargetAt(index=index, place=place.name.lower(), wave=wave, fingerprint=fingerprint))
         return TargetsAt(total=self._ledger.number(*places), targets=found)
 
     def _state(self) -> str:

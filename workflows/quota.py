@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from temporalio import workflow
-from temporalio.common import VersioningBehavior
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import Blocked, LeaseRequest, QuotaStart
@@ -12,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
 MOST_EVENTS = 2_000
 
 
-@workflow.defn(name="Quota", versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
+@workflow.defn(name="Quota")
 class Quota:
     """One user's slots, handed out in blocks of about ten seconds (edgeshift/pace.py)."""
 

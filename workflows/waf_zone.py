@@ -11,7 +11,6 @@ import builtins
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.common import VersioningBehavior
 from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
 
 with workflow.unsafe.imports_passed_through():
@@ -72,7 +71,7 @@ class Ended(Exception):
         self.reason = reason
 
 
-@workflow.defn(name="WafZone", versioning_behavior=VersioningBehavior.AUTO_UPGRADE)
+@workflow.defn(name="WafZone")
 class WafZone:
     """One zone's migration. Its id is the zone's lock for the area."""
 
@@ -174,7 +173,7 @@ class WafZone:
         self._sequence += 1
         settles, self._to_settle = self._to_settle, None
         async with self._telling:
-            prepared = await workflow.execute_local_activity_method(
+            prepared: Prepared = await workflow.execute_local_activity_method(
                 WafActivities.prepare,
                 Prepare(
                     start=self._start,
