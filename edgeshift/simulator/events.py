@@ -54,7 +54,7 @@ def _judged(
         # Most expressions do not look at the client; then one judgement a shape is enough.
         key = (shape, client.address if by_client else "")
         if key not in known:
-            known[key] = _verdicts(shape, _values(zone, shape, client), previous, new)
+            known[key] = _verdicts(shape, request_fields(zone, shape, client), previous, new)
         return known[key]
 
     def seen(stream: Stream) -> bool:
@@ -78,8 +78,8 @@ def _verdicts(
     return tuple(found)
 
 
-def _values(zone: FleetZone, shape: Shape, client: Client) -> dict[str, Any]:
-    """The request's fields by their names in expressions."""
+def request_fields(zone: FleetZone, shape: Shape, client: Client) -> dict[str, Any]:
+    """The fields of a request by their names in expressions."""
     uri = shape.path + (f"?{shape.query}" if shape.query else "")
     return {
         "http.host": zone.name,
