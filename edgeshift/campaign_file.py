@@ -153,8 +153,9 @@ def _parse(text: str, path: str) -> _Parsed:
     except MarkedYAMLError as why:
         mark = why.problem_mark or why.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        said = parse_trouble(why.problem, why.context)
         raise CampaignFileError(
-            path, [Mistake(*place, "", parse_trouble(why.problem, why.context))]
+            path, [Mistake(place[0], place[1], "", said)]
         ) from None
     except ReaderError as why:
         before = text[: why.position]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from ipaddress import ip_address
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
@@ -249,7 +250,7 @@ def senseless(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
         (("tickets", "webhook"), _mapping(value.get("tickets")).get("webhook")),
     ):
         if isinstance(url, str):
-            yield from ((where, said) for said in _url_trouble(url))
+            yield from ((where, said) for said in _url_trouble(url, plain_is_wrong=where[-1] == "base_url"))
     adjustments = value.get("adjustments")
     for index, item in enumerate(adjustments if isinstance(adjustments, list) else ()):
         if isinstance(item, Mapping) and not {"action", "enabled", "score_threshold"} & set(item):
@@ -260,7 +261,14 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _url_trouble(url: str) -> Iterator[str]:
+def _loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _url_trouble(url: str, *, plain_is_wrong: bool) -> Iterator[str]:
     try:
         parts = urlsplit(url)
         trouble = parts.scheme not in ("http", "https") or not parts.hostname
@@ -270,6 +278,8 @@ def _url_trouble(url: str) -> Iterator[str]:
         return
     if trouble:
         yield f"is no URL; {_URL}"
+    elif parts.scheme == "http" and plain_is_wrong and not _loopback(str(parts.hostname)):
+        yield "http to another machine would send credentials in plain text; use https"
     elif parts.username is not None or parts.password is not None:
         yield "a user or password does not belong into a URL of this file, which is archived; leave it out"
 

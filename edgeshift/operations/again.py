@@ -36,7 +36,7 @@ async def zones_at(client: Client, name: str, places: Sequence[str], most: int =
 
 def outcomes_of(verb: str, named: Sequence[str]) -> list[str]:
     """The places that ``verb`` begins again: those named, or its usual ones. Raises BadInput for one that is not its."""
-    allowed = sorted(outcome.value for outcome in VERBS[verb]) + [EXCLUDED]
+    allowed = [*sorted(outcome.value for outcome in VERBS[verb]), EXCLUDED]
     for name in named:
         if name not in allowed:
             other = "reopen" if verb == "retry" else "retry"

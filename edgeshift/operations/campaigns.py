@@ -184,14 +184,13 @@ async def launch(client: Client, start: CampaignStart) -> None:
 
 async def describe(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
     """What Temporal knows of the newest run of a workflow, or None."""
-    try:
-        return await client.get_workflow_handle(workflow_id).describe()
-    except RPCError as failure:
-        if failure.status is RPCStatusCode.NOT_FOUND:
-            return None
-        with told(workflow_id):
-            raise
-        return None
+    with told(workflow_id):
+        try:
+            return await client.get_workflow_handle(workflow_id).describe()
+        except RPCError as failure:
+            if failure.status is not RPCStatusCode.NOT_FOUND:
+                raise
+    return None
 
 
 async def refuse_if_started(client: Client, name: str, *, again: bool = False) -> None:

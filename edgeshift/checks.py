@@ -1,0 +1,277 @@
+"""Checks of everything that a campaign stands on, each by really using it: what works, what does not, what to mend."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from edgeshift.archive import Archive, ArchiveError
+from edgeshift.campaign_spec import CampaignSpec, CredentialSpec
+from edgeshift.durations import say_duration
+from edgeshift.messages import TASK_QUEUE
+from edgeshift.quota import QUOTA_QUEUE
+from edgeshift.secret_refs import SecretRef, SecretRefError
+from edgeshift.service_api import Credential, InvalidCredential, ServiceClient, ServiceError, Unpaced
+from edgeshift.service_api.transport import Call, Transport
+from edgeshift.settings import Settings
+from edgeshift.temporal import SEARCH_ATTRIBUTES, TemporalError, connect
+from edgeshift.tickets import FolderTickets, TicketError, ticket_system
+
+KEPT = timedelta(days=30)
+"""Histories that are kept for less are gone before many a campaign has ended; they say who agreed to what."""
+
+AGREES = 30.0
+"""Seconds that two clocks may differ."""
+
+_POLL = 75.0
+"""Seconds after which a worker's long poll has surely been renewed."""
+
+
+class State(StrEnum):
+    """What a check found."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: its name, what it found, in words, and what to mend where something is wrong."""
+
+    name: str
+    state: State
+    said: str
+    mend: str = ""
+
+
+def _ok(name: str, said: str) -> Check:
+    return Check(name, State.OK, said)
+
+
+async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check]:
+    """Every check, in the order in which things depend on each other. ``spec``: also what its file names."""
+    found, client = await check_temporal(settings)
+    if client is not None:
+        found += [await check_attributes(client), await check_retention(client)]
+        found += [await check_workers(client), await check_clock(client)]
+    found.append(await check_archive(settings.archive))
+    found.append(await check_tickets(settings, spec))
+    if spec is None:
+        hint = "name a campaign file to check the service and its credentials"
+        return [*found, Check("service", State.SKIPPED, hint)]
+    for number, credential in enumerate(spec.service.credentials):
+        found += await check_credential(spec, credential, number)
+    return found
+
+
+async def check_temporal(settings: Settings) -> tuple[list[Check], Client | None]:
+    """Whether Temporal is there and lets this process into the namespace; a client if it does."""
+    where = f"{settings.temporal.address}, namespace {settings.temporal.namespace}"
+    try:
+        client = await connect(settings.temporal, identity="edgeshift-doctor")
+    except (TemporalError, SecretRefError) as problem:
+        said, _, mend = str(problem).partition(": ")
+        return [Check("Temporal", State.FAILED, said, mend)], None
+    return [_ok("Temporal", f"reachable at {where}")], client
+
+
+async def check_attributes(client: Client) -> Check:
+    """Whether the search attributes are registered with their types."""
+    name = "search attributes"
+    try:
+        found = await client.operator_service.list_search_attributes(
+            ListSearchAttributesRequest(namespace=client.namespace)
+        )
+    except RPCError as problem:
+        mend = "ask an administrator for the right to read them"
+        return Check(name, State.WARNING, f"cannot be read: {problem.message[:150]}", mend)
+    missing = [key.name for key in SEARCH_ATTRIBUTES if key.name not in found.custom_attributes]
+    wrong = [
+        key.name
+        for key in SEARCH_ATTRIBUTES
+        if found.custom_attributes.get(key.name, key.indexed_value_type) != key.indexed_value_type
+    ]
+    if wrong:
+        mend = "register them in another namespace; a registered type cannot be changed"
+        return Check(name, State.FAILED, f"of another type: {', '.join(wrong)}", mend)
+    if missing:
+        mend = "`edgeshift worker` registers them when it starts and may; else an administrator does"
+        return Check(name, State.FAILED, f"missing: {', '.join(missing)}", mend)
+    return _ok(name, f"all {len(SEARCH_ATTRIBUTES)} are registered")
+
+
+async def check_retention(client: Client) -> Check:
+    """Whether histories are kept long enough."""
+    name = "retention"
+    try:
+        described = await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=client.namespace)
+        )
+    except RPCError as problem:
+        return Check(name, State.WARNING, f"cannot be read: {problem.message[:150]}")
+    kept = described.config.workflow_execution_retention_ttl.ToTimedelta()
+    said = f"histories are kept for {say_duration(kept)} after their end"
+    if kept < KEPT:
+        mend = f"temporal operator namespace update -n {client.namespace} --retention 90d"
+        return Check(name, State.WARNING, said, mend)
+    return _ok(name, said)
+
+
+async def check_workers(client: Client) -> Check:
+    """Whether a worker polls the task queues of campaigns and of quotas."""
+    name = "worker"
+    seen: dict[str, list[str]] = {}
+    try:
+        for queue in (TASK_QUEUE, QUOTA_QUEUE):
+            found = await client.workflow_service.describe_task_queue(
+                DescribeTaskQueueRequest(
+                    namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
+                )
+            )
+            seen[queue] = sorted({poller.identity for poller in found.pollers})
+    except RPCError as problem:
+        return Check(name, State.FAILED, f"the task queues cannot be read: {problem.message[:150]}")
+    if without := [queue for queue, pollers in seen.items() if not pollers]:
+        said = f"nobody polls task queue {' nor '.join(without)}"
+        return Check(name, State.FAILED, said, "start one: edgeshift worker")
+    return _ok(
+        name, f"{len(seen[TASK_QUEUE])} poll task queue {TASK_QUEUE}: {', '.join(seen[TASK_QUEUE][:3])}"
+    )
+
+
+async def check_clock(client: Client) -> Check:
+    """Whether this machine's clock and Temporal's agree, by when Temporal last heard of a worker."""
+    name = "clock, Temporal"
+    try:
+        found = await client.workflow_service.describe_task_queue(
+            DescribeTaskQueueRequest(
+                namespace=client.namespace, task_queue=TaskQueue(name=TASK_QUEUE), task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
+            )
+        )
+    except RPCError as problem:
+        return Check(name, State.SKIPPED, f"the task queue cannot be read: {problem.message[:150]}")
+    if not found.pollers:
+        return Check(name, State.SKIPPED, "cannot be compared while no worker polls")
+    newest = max(poller.last_access_time.ToDatetime(tzinfo=UTC) for poller in found.pollers)
+    ago = (datetime.now(UTC) - newest).total_seconds()
+    if not -AGREES <= ago <= _POLL + AGREES:
+        said = f"Temporal heard of a worker {abs(ago):.0f} s {'ago' if ago > 0 else 'in the future'}"
+        return Check(name, State.WARNING, said, "let NTP set the clocks of this machine and of Temporal")
+    return _ok(name, "agrees with this machine's")
+
+
+async def check_archive(url: str) -> Check:
+    """Whether the archive can be written and read, and whether it honours create-only."""
+    name = "archive"
+    try:
+        archive = Archive(url)
+        await archive.check()
+        # The same key each time: after the first, an archive that honours create-only never takes it again.
+        await archive.create_once("checks/create-once", b"edgeshift\n")
+        twice = await archive.create_once("checks/create-once", b"edgeshift\n")
+    except ArchiveError as problem:
+        mend = "check the URL (--archive, EDGESHIFT_ARCHIVE_URL), its permissions and credentials"
+        return Check(name, State.FAILED, str(problem), mend)
+    if twice:
+        mend = "use a store with conditional writes: a step could be sent twice without them"
+        return Check(name, State.FAILED, f"{url} does not honour create-only", mend)
+    return _ok(name, f"{url}: written, read back, create-only honoured")
+
+
+async def check_tickets(settings: Settings, spec: CampaignSpec | None) -> Check:
+    """Whether tickets can be opened; a webhook is not called, since that would open one."""
+    name = "tickets"
+    try:
+        if spec is not None and spec.tickets.webhook:
+            ticket_system(spec.tickets, settings.state_dir / "tickets")
+            return _ok(name, "a webhook; its settings are complete (it is not called here)")
+        folder = (spec.tickets.folder if spec else None) or str(settings.state_dir / "tickets")
+        await FolderTickets(folder).check()
+    except (TicketError, SecretRefError) as problem:
+        return Check(name, State.FAILED, str(problem), "see tickets in the campaign file")
+    return _ok(name, f"folder {folder} can be written")
+
+
+async def check_credential(spec: CampaignSpec, credential: CredentialSpec, number: int) -> list[Check]:
+    """Whether the service answers, takes the credential and lets it read zones and their migration state."""
+    service = spec.service
+    reference = credential.token or credential.key or ""
+    name = f"credential {number + 1}, {reference}"
+    try:
+        secret = SecretRef(reference).resolve()
+    except SecretRefError as problem:
+        return [Check(name, State.FAILED, str(problem), "the worker needs it too, in its own surroundings")]
+    known = (
+        Credential(token=secret) if credential.token else Credential(key=secret, email=credential.email or "")
+    )
+    try:
+        options = {"proxy": service.proxy, "ca_file": service.ca_file, "request_limit": service.request_limit}
+        async with Transport(service.base_url, known, **options) as transport:  # type: ignore[arg-type]
+            received = await transport.exchange(Call("zones.list", "GET", "/zones", {"per_page": "5"}))
+        found = [_service_clock(received.headers.get("date"))] if number == 0 else []
+        async with ServiceClient(service.base_url, known, pacer=Unpaced(), **options) as client:  # type: ignore[arg-type]
+            found = [_ok("service", f"answers at {service.base_url}"), *found] if number == 0 else found
+            return [*found, await _permissions(client, name, token=credential.token is not None)]
+    except InvalidCredential as problem:
+        return [
+            Check(
+                name,
+                State.FAILED,
+                str(problem),
+                "make a new credential and put it where the reference points",
+            )
+        ]
+    except ServiceError as problem:
+        return [Check("service", State.FAILED, str(problem), "see service.base_url, proxy and ca_file")]
+
+
+def _service_clock(date: str | None) -> Check:
+    name = "clock, service"
+    if not date:
+        return Check(name, State.SKIPPED, "the service does not say what time it is")
+    try:
+        ahead = (datetime.now(UTC) - parsedate_to_datetime(date)).total_seconds()
+    except (ValueError, TypeError):
+        return Check(name, State.SKIPPED, "the service says its time in an unknown way")
+    if abs(ahead) > AGREES:
+        said = f"this machine is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the service"
+        return Check(name, State.WARNING, said, "let NTP set this machine's clock")
+    return _ok(name, "agrees with this machine's")
+
+
+async def _permissions(client: ServiceClient, name: str, *, token: bool) -> Check:
+    """What the credential may read, by reading: its own state, a zone, that zone's migration and rulesets."""
+    if token:
+        verified = await client.verify_token()
+        if verified.status != "active":
+            return Check(name, State.FAILED, f"the token is {verified.status}", "make a new one")
+    zone = await anext(client.zones(), None)
+    if zone is None:
+        return Check(name, State.FAILED, "it reaches no zone", "give it the zones that it is for")
+    reads: dict[str, Callable[[], Awaitable[object]]] = {
+        "WAF migration": lambda: client.waf_check(zone.id),
+        "rulesets": lambda: client.rulesets(zone.id),
+        "page rules": lambda: client.page_rules(zone.id),
+    }
+    refused = []
+    for what, read in reads.items():
+        try:
+            await read()
+        except ServiceError as problem:
+            refused.append(f"{what} ({problem.status or 'no answer'})")
+    if refused:
+        said = f"works, but cannot read of {zone.name}: {', '.join(refused)}"
+        return Check(name, State.WARNING, said, "give it permission to read and edit zone WAF and rulesets")
+    return _ok(name, f"works; reads zones such as {zone.name} (writing is not tried)")

@@ -1,0 +1,148 @@
+"""``edgeshift pause|resume|abort|retry|reopen|support-resolved``: steering a campaign."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.shell import Shell, current, person, run
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+Campaign = Annotated[str, typer.Argument(help="The campaign's name.")]
+Reason = Annotated[str, typer.Option(help="Why; it is kept.", show_default=False)]
+By = Annotated[str, typer.Option(help="Who asks. Default: EDGESHIFT_USER or your login.", show_default=False)]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Zones = Annotated[
+    list[str] | None, typer.Option("--zone", help="Only this zone; may be repeated.", show_default=False)
+]
+Outcomes = Annotated[
+    list[str] | None,
+    typer.Option("--outcome", help="Only zones that ended so; may be repeated.", show_default=False),
+]
+
+
+def pause(campaign: Campaign, reason: Reason = "", by: By = "") -> None:
+    """Begin no new step until resume. Answers once every permit that is out is settled."""
+    run(_steer(current(), campaign, "pause", by or person(), reason))
+
+
+def resume(campaign: Campaign, reason: Reason = "", by: By = "") -> None:
+    """Go on after pause, or after a halt, whose failures it accepts."""
+    run(_steer(current(), campaign, "resume", by or person(), reason))
+
+
+def abort(campaign: Campaign, reason: Reason = "", by: By = "", yes: Yes = False) -> None:
+    """End a campaign: nothing new begins, what was sent is seen through."""
+    run(_abort(current(), campaign, by or person(), reason, yes=yes))
+
+
+def retry(
+    campaign: Campaign, zone: Zones = None, outcome: Outcomes = None, reason: Reason = "", by: By = ""
+) -> None:
+    """Begin failed and unknown zones again; blocked and needs_support ones by --outcome or --zone."""
+    run(_again(current(), campaign, "retry", zone or [], outcome or [], by or person(), reason))
+
+
+def reopen(
+    campaign: Campaign, zone: Zones = None, outcome: Outcomes = None, reason: Reason = "", by: By = ""
+) -> None:
+    """Begin zones on hold or aborted again; rejected ones by --outcome or --zone."""
+    run(_again(current(), campaign, "reopen", zone or [], outcome or [], by or person(), reason))
+
+
+def support_resolved(
+    campaign: Campaign,
+    zone: Annotated[str, typer.Option(help="The zone, by name or identifier.")],
+    reason: Reason = "",
+    by: By = "",
+) -> None:
+    """Say that the provider has mended a zone: it is read anew."""
+    run(_support_resolved(current(), campaign, zone, by or person(), reason))
+
+
+async def _steer(shell: Shell, campaign: str, verb: str, by: str, reason: str) -> None:
+    from edgeshift import operations
+
+    act = {"pause": operations.pause, "resume": operations.resume, "abort": operations.abort}[verb]
+    async with shell.temporal() as client:
+        waiting = asyncio.create_task(_tell_meanwhile(shell, client, campaign, verb))
+        try:
+            answer = await act(client, campaign, by=by, reason=reason)
+        finally:
+            waiting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await waiting
+    shell.console.print(f"Campaign {campaign}: {answer.text}", markup=False, soft_wrap=True)
+
+
+async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str) -> None:
+    """Say how many permits are still out, while pause or abort wait for them."""
+    from edgeshift import operations
+
+    if verb not in ("pause", "abort"):
+        return
+    said = -1
+    await asyncio.sleep(1)
+    while True:
+        with contextlib.suppress(operations.OperationError):
+            found = await operations.summary(client, campaign)
+            if found.permits_out != said and found.state in ("pausing", "aborting"):
+                said = found.permits_out
+                shell.errors.print(f"{found.state}: {said} permit(s) still out …", soft_wrap=True)
+        await asyncio.sleep(1)
+
+
+async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool) -> None:
+    from edgeshift import operations
+
+    async with shell.temporal() as client:
+        summary = await operations.summary(client, campaign)
+    if summary.state not in ("closed", "aborting"):
+        left = sum(number for place, number in summary.places.items() if place in ("pending",))
+        say = f"Campaign {campaign}: {summary.open_runs} zone(s) are open, {left} not begun; all of them will end."
+        shell.console.print(say, markup=False, soft_wrap=True)
+        shell.confirm(f"Abort campaign {campaign} as {by}?", yes=yes)
+    await _steer(shell, campaign, "abort", by, reason)
+
+
+async def _again(
+    shell: Shell, campaign: str, verb: str, zones: list[str], outcomes: list[str], by: str, reason: str
+) -> None:
+    from edgeshift import operations
+    from edgeshift.operations.again import EXCLUDED, VERBS
+
+    if zones and outcomes:
+        raise CommandError("name zones or outcomes, not both", ExitCode.BAD_INPUT)
+    places = operations.outcomes_of(verb, outcomes)
+    if zones:
+        # A zone that is named is begun again whichever of the verb's outcomes it has.
+        places = [*sorted(outcome.value for outcome in VERBS[verb]), EXCLUDED]
+    async with shell.temporal() as client:
+        indexes: list[int] = []
+        if zones:
+            start = await operations.campaign_input(client, campaign)
+            targets = await operations.frozen_targets(shell.archive(), start.targets)
+            indexes = [operations.pick_zone(targets, zone, campaign, start.area).index for zone in zones]
+        answer = await operations.begin_again(
+            client, campaign, verb, by=by, reason=reason, indexes=indexes, places=places
+        )
+    shell.console.print(f"Campaign {campaign}: {answer.text}", markup=False, soft_wrap=True)
+
+
+async def _support_resolved(shell: Shell, campaign: str, zone: str, by: str, reason: str) -> None:
+    from edgeshift import operations
+
+    async with shell.temporal() as client:
+        start = await operations.campaign_input(client, campaign)
+        targets = await operations.frozen_targets(shell.archive(), start.targets)
+        found = operations.pick_zone(targets, zone, campaign, start.area)
+        state = await operations.support_resolved(client, found, by=by, reason=reason)
+    shell.console.print(f"Zone {found.name} is read anew.", markup=False, soft_wrap=True)
+    for ticket in state.tickets:
+        shell.console.print(f"  its ticket: {ticket}", markup=False, soft_wrap=True)

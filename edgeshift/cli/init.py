@@ -1,0 +1,37 @@
+"""``edgeshift init``: write a commented campaign file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.shell import current
+
+
+def init(
+    file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("campaign.yaml"),
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a commented campaign file."""
+    from edgeshift.campaign_template import PLACEHOLDER, campaign_text
+
+    shell = current()
+    name = re.sub(r"[^a-z0-9-]+", "-", file.stem.lower()).strip("-")[:60] or "campaign"
+    text = campaign_text(name)
+    try:
+        with file.open("w" if force else "x", encoding="utf-8") as out:
+            out.write(text)
+    except FileExistsError:
+        raise CommandError(f"{file} is there already; --force writes over it", ExitCode.REFUSED) from None
+    except FileNotFoundError:
+        raise CommandError(f"{file}: there is no folder {file.parent}", ExitCode.BAD_INPUT) from None
+    except IsADirectoryError:
+        raise CommandError(f"{file} is a folder; name a file in it", ExitCode.BAD_INPUT) from None
+    shell.console.print(f"{file} is written: every option with its default.", soft_wrap=True)
+    shell.console.print(
+        f"Put your zones in place of {PLACEHOLDER}, then: edgeshift plan {file}", soft_wrap=True
+    )

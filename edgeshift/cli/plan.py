@@ -1,0 +1,99 @@
+"""``edgeshift plan``: read every zone and show what would happen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.shell import current, run
+
+if TYPE_CHECKING:
+    from edgeshift.campaign_spec import CampaignSpec
+    from edgeshift.cli.shell import Shell
+    from edgeshift.messages import AssessmentProgress, AssessmentResult, PlanReport
+
+
+def plan(
+    file: Annotated[Path, typer.Argument(help="The campaign file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/cli.md).")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the JSON there too.", show_default=False)
+    ] = None,
+) -> None:
+    """Read every zone and show what would happen. Changes nothing."""
+    from edgeshift.campaign_file import load_campaign
+
+    shell = current()
+    spec = load_campaign(file)
+    if out is not None and not out.absolute().parent.is_dir():
+        raise CommandError(f"{out}: there is no folder {out.parent}", ExitCode.BAD_INPUT)
+    report, result = run(_assess(shell, spec))
+    told = _as_data(spec, report, result)
+    if out is not None:
+        import json
+
+        out.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if as_json:
+        shell.print_json(told)
+    else:
+        from edgeshift.cli.plan_tables import show_plan
+
+        show_plan(shell.console, spec, report, result, str(file))
+        if out is not None:
+            shell.console.print(f"written to {out}", soft_wrap=True)
+    if any(line.error for line in report.zones):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+async def _assess(shell: Shell, spec: CampaignSpec) -> tuple[PlanReport, AssessmentResult]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from edgeshift.operations import assess
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=shell.errors,
+        transient=True,
+        disable=not shell.errors.is_terminal,
+    )
+    said = -1
+
+    def heard(found: AssessmentProgress) -> None:
+        nonlocal said
+        if bar.disable and found.count:
+            # Without a terminal: a line each tenth, so that a log stays readable.
+            tenth = found.done * 10 // found.count
+            if tenth > said:
+                said = tenth
+                shell.errors.print(f"read {found.done} of {found.count} zones", soft_wrap=True)
+            return
+        bar.update(task, description="reading zones", completed=found.done, total=found.count or None)
+
+    async with shell.temporal() as client:
+        with bar:
+            task = bar.add_task("finding zones", total=None)
+            return await assess(client, shell.archive(), spec, progress=heard)
+
+
+def _as_data(spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -> dict[str, Any]:
+    from collections import Counter
+
+    from edgeshift.campaign_warnings import warnings
+
+    return {
+        "campaign": spec.name,
+        "area": spec.area.value,
+        "made_at": report.made_at.isoformat(),
+        "verdicts": dict(Counter(line.verdict.value if line.verdict else "error" for line in report.zones)),
+        "waves": [wave.model_dump(mode="json") | {"size": wave.size} for wave in result.waves],
+        "fingerprints": dict(Counter(line.fingerprint for line in report.zones if line.fingerprint)),
+        "warnings": warnings(spec),
+        "targets": result.targets,
+        "zones": [line.model_dump(mode="json") for line in report.zones],
+    }

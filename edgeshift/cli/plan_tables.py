@@ -1,0 +1,144 @@
+"""What ``edgeshift plan`` prints: tables that can be read at 80 columns."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from edgeshift.areas.waf import Verdict
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.campaign_warnings import forecast, warnings
+from edgeshift.durations import say_duration
+from edgeshift.fleet import Plan
+from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
+
+MOST_FINGERPRINTS = 12
+MOST_ZONES = 20
+MOST_SENTENCES = 12
+
+WORDS: dict[Verdict | None, tuple[str, str]] = {
+    Verdict.READY: ("ready", "green"),
+    Verdict.IN_VALIDATION: ("in validation already", "cyan"),
+    Verdict.ALREADY_MIGRATED: ("already migrated", "dim"),
+    Verdict.BLOCKED: ("blocked", "yellow"),
+    Verdict.NEEDS_SUPPORT: ("needs support", "magenta"),
+    None: ("could not be read", "red"),
+}
+_MIGRATING = (Verdict.READY, Verdict.IN_VALIDATION)
+
+
+def show_plan(
+    console: Console, spec: CampaignSpec, report: PlanReport, result: AssessmentResult, file: str
+) -> None:
+    """Print the plan: verdicts, waves, fingerprints, what stands in the way, losses, warnings, the forecast."""
+    zones = report.zones
+    console.print(
+        f"[bold]Plan of campaign {spec.name}[/]: {len(zones):,} zone(s); nothing was changed at the service"
+    )
+    console.print(_verdicts(zones))
+    if len(result.waves) > 1:
+        console.print(_waves(zones, result))
+    console.print(_fingerprints(zones))
+    for verdict in (Verdict.NEEDS_SUPPORT, Verdict.BLOCKED, None):
+        _named(console, verdict, [line for line in zones if line.verdict is verdict])
+    _counted(console, "What will be lost", (loss for line in zones for loss in line.losses))
+    _counted(console, "What to know", (item for line in zones for item in (*line.warnings, *line.additions)))
+    for warning in warnings(spec):
+        console.print(Text.assemble(("warning: ", "bold yellow"), warning))
+    moving = [line for line in zones if line.verdict in _MIGRATING]
+    enterprise = sum(1 for line in moving if line.zone.plan is Plan.ENTERPRISE)
+    if moving:
+        found = forecast(spec, enterprise=enterprise, others=len(moving) - enterprise)
+        console.print(f"[bold]Forecast[/]: {found.said()}.")
+        if enterprise:
+            window = say_duration(spec.validation.window)
+            console.print(f"{enterprise} Enterprise zone(s) wait {window} in each validation window.")
+    console.print(f"Next: edgeshift start {escape(file)}", soft_wrap=True)
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
+
+
+def _plans(lines: Iterable[ZoneAssessment]) -> str:
+    counts = Counter(line.zone.plan.value for line in lines)
+    return ", ".join(f"{number} {plan}" for plan, number in counts.most_common())
+
+
+def _verdicts(zones: Sequence[ZoneAssessment]) -> Table:
+    table = _table("\nVerdicts")
+    table.add_column("verdict")
+    table.add_column("zones", justify="right")
+    table.add_column("plans")
+    for verdict, (words, style) in WORDS.items():
+        if some := [line for line in zones if line.verdict is verdict]:
+            table.add_row(Text(words, style=style), f"{len(some):,}", _plans(some))
+    return table
+
+
+def _waves(zones: Sequence[ZoneAssessment], result: AssessmentResult) -> Table:
+    table = _table("\nWaves")
+    for name in ("wave", "name"):
+        table.add_column(name)
+    for name in ("zones", "to migrate", "shapes"):
+        table.add_column(name, justify="right")
+    for wave in result.waves:
+        some = [line for line in zones if line.wave == wave.number]
+        moving = [line for line in some if line.verdict in _MIGRATING]
+        shapes = {line.fingerprint for line in moving if line.fingerprint}
+        table.add_row(
+            str(wave.number + 1), Text(wave.name), f"{wave.size:,}", f"{len(moving):,}", str(len(shapes))
+        )
+    return table
+
+
+def _fingerprints(zones: Sequence[ZoneAssessment]) -> Table:
+    groups: dict[str, list[ZoneAssessment]] = defaultdict(list)
+    for line in zones:
+        if line.fingerprint and line.verdict in _MIGRATING:
+            groups[line.fingerprint].append(line)
+    table = _table(f"\nFingerprints: {len(groups):,} shape(s) to sign off")
+    table.add_column("fingerprint")
+    table.add_column("zones", justify="right")
+    table.add_column("plans")
+    table.add_column("for example", overflow="fold")
+    for fingerprint, some in sorted(groups.items(), key=lambda item: -len(item[1]))[:MOST_FINGERPRINTS]:
+        table.add_row(fingerprint[:12], f"{len(some):,}", _plans(some), Text(some[0].zone.name))
+    if len(groups) > MOST_FINGERPRINTS:
+        left = sum(len(some) for some in groups.values()) - sum(
+            len(some) for some in sorted(groups.values(), key=len, reverse=True)[:MOST_FINGERPRINTS]
+        )
+        table.add_row("…", f"{left:,}", f"in {len(groups) - MOST_FINGERPRINTS} more shape(s)", "")
+    return table
+
+
+def _named(console: Console, verdict: Verdict | None, lines: Sequence[ZoneAssessment]) -> None:
+    """The zones of one verdict by name, each with its reason."""
+    if not lines:
+        return
+    words, style = WORDS[verdict]
+    console.print(Text(f"\n{words.capitalize()}: {len(lines):,} zone(s)", style=f"bold {style}"))
+    for line in lines[:MOST_ZONES]:
+        reason = line.error or "; ".join(line.reasons)
+        console.print(Text.assemble("  ", (line.zone.name, "bold"), f"  {reason}"))
+    if len(lines) > MOST_ZONES:
+        console.print(f"  … and {len(lines) - MOST_ZONES:,} more (--json names all)")
+
+
+def _counted(console: Console, title: str, sentences: Iterable[str]) -> None:
+    """Sentences that many zones share, each once with how many zones it is about."""
+    counts = Counter(sentences)
+    if not counts:
+        return
+    console.print(Text(f"\n{title}", style="bold"))
+    for sentence, number in counts.most_common(MOST_SENTENCES):
+        console.print(Text(f"  {number:>6,} zone(s)  {sentence}"))
+    if len(counts) > MOST_SENTENCES:
+        console.print(f"  … and {len(counts) - MOST_SENTENCES} more kinds (--json names all)")

@@ -1,0 +1,223 @@
+"""``edgeshift sign-off approve|reject``: a person's decision, bound to exactly what was shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.shell import Shell, current, person, run
+
+if TYPE_CHECKING:
+    from edgeshift.operations import Shown, ToSign
+    from edgeshift.sign_off import Choice
+
+app = typer.Typer(help="Approve or reject what waits for a sign-off.")
+
+Campaign = Annotated[str, typer.Argument(help="The campaign's name.")]
+Zone = Annotated[str, typer.Option(help="One zone, by name or identifier.", show_default=False)]
+Fingerprint = Annotated[
+    str, typer.Option(metavar="PREFIX", help="Every zone that shares this fingerprint.", show_default=False)
+]
+Wave = Annotated[int | None, typer.Option(min=1, help="All that waits in this wave now.", show_default=False)]
+Digest = Annotated[
+    str, typer.Option(help="With --zone: the digest that you saw; refused if it changed.", show_default=False)
+]
+Reason = Annotated[str, typer.Option(help="Why; it is kept with the decision.", show_default=False)]
+By = Annotated[
+    str, typer.Option(help="Who signs. Default: EDGESHIFT_USER or your login.", show_default=False)
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+@app.command()
+def approve(
+    campaign: Campaign,
+    zone: Zone = "",
+    fingerprint: Fingerprint = "",
+    wave: Wave = None,
+    digest: Digest = "",
+    reason: Reason = "",
+    by: By = "",
+    yes: Yes = False,
+) -> None:
+    """Approve a zone, a fingerprint or a wave. What is approved is sent as soon as the campaign permits it."""
+    _sign("approve", campaign, zone, fingerprint, wave, digest, reason, by, yes)
+
+
+@app.command()
+def reject(
+    campaign: Campaign,
+    zone: Zone = "",
+    fingerprint: Fingerprint = "",
+    wave: Wave = None,
+    digest: Digest = "",
+    reason: Reason = "",
+    by: By = "",
+    yes: Yes = False,
+) -> None:
+    """Reject a zone, a fingerprint or a wave. Rejected zones end; `reopen --zone` begins one again."""
+    _sign("reject", campaign, zone, fingerprint, wave, digest, reason, by, yes)
+
+
+def _sign(
+    choice: str,
+    campaign: str,
+    zone: str,
+    fingerprint: str,
+    wave: int | None,
+    digest: str,
+    reason: str,
+    by: str,
+    yes: bool,
+) -> None:
+    from edgeshift.sign_off import LONGEST_REASON, Choice
+
+    if sum(map(bool, (zone, fingerprint, wave))) != 1:
+        raise CommandError("name exactly one of --zone, --fingerprint and --wave", ExitCode.BAD_INPUT)
+    if digest and not zone:
+        raise CommandError("--digest goes with --zone", ExitCode.BAD_INPUT)
+    if len(reason) > LONGEST_REASON:
+        said = f"--reason has {len(reason)} characters; at most {LONGEST_REASON}"
+        raise CommandError(said, ExitCode.BAD_INPUT)
+    who = (by or person()).strip()
+    shell = current()
+    if zone:
+        run(_sign_zone(shell, Choice(choice), campaign, zone, digest, reason, who, yes=yes))
+    else:
+        run(_sign_shapes(shell, Choice(choice), campaign, fingerprint, wave, reason, who, yes=yes))
+
+
+async def _sign_zone(
+    shell: Shell, choice: Choice, campaign: str, zone: str, digest: str, reason: str, by: str, *, yes: bool
+) -> None:
+    from edgeshift import operations
+
+    async with shell.temporal() as client:
+        summary = await operations.summary(client, campaign)
+        archive = shell.archive()
+        targets = await operations.frozen_targets(archive, summary.targets)
+        found = operations.pick_zone(targets, zone, campaign, summary.area)
+        state = await operations.waiting_zone(client, found, digest or None)
+        shown = await operations.shown_of(archive, state)
+        show_proposal(shell, shown)
+        shell.confirm(f"{choice.value.capitalize()} this for {found.name} as {by}?", yes=yes)
+        answer = await operations.sign_zone(client, found, state.digest, choice, by=by, reason=reason)
+    shell.console.print(answer.text, markup=False, soft_wrap=True)
+
+
+async def _sign_shapes(
+    shell: Shell,
+    choice: Choice,
+    campaign: str,
+    fingerprint: str,
+    wave: int | None,
+    reason: str,
+    by: str,
+    *,
+    yes: bool,
+) -> None:
+    from edgeshift import operations
+
+    async with shell.temporal() as client:
+        summary = await operations.summary(client, campaign)
+        groups = await operations.waiting_groups(client, campaign, wave - 1 if wave else None)
+        if wave:
+            chosen = operations.by_wave(groups, wave - 1, summary)
+        else:
+            chosen = operations.by_prefix(groups, fingerprint, campaign)
+        archive = shell.archive()
+        targets = await operations.frozen_targets(archive, summary.targets)
+        names = [targets[target.index].zone.name for target in chosen.separate]
+        examples = await operations.examples(
+            client, archive, summary.area, targets, chosen.groups[:MOST_SHOWN]
+        )
+        _show_shapes(shell, chosen, examples, names, campaign)
+        if not chosen.fingerprints:
+            raise CommandError(
+                "none of these zones can be signed together: the evidence of each did not pass. "
+                f"Sign each: edgeshift sign-off {choice.value} {campaign} --zone {names[0]}",
+                ExitCode.NOTHING,
+            )
+        where = f" of wave {wave}" if wave else ""
+        question = (
+            f"{choice.value.capitalize()} {len(chosen.fingerprints)} fingerprint(s){where},"
+            f" {chosen.count} zone(s) now and those that come later, as {by}?"
+        )
+        shell.confirm(question, yes=yes)
+        answers = await operations.sign_fingerprints(
+            client, campaign, chosen.fingerprints, choice, by=by, reason=reason, wave=chosen.wave
+        )
+    for answer in answers:
+        shell.console.print(answer.text, markup=False, soft_wrap=True)
+
+
+MOST_SHOWN = 10
+MOST_LINES = 6
+
+
+def _show_shapes(
+    shell: Shell, chosen: ToSign, examples: list[Shown], separate: list[str], campaign: str
+) -> None:
+    say = shell.console.print
+    by_shape = {shown.fingerprint: shown for shown in examples}
+    for group in chosen.groups[:MOST_SHOWN]:
+        say(f"Fingerprint {group.fingerprint}", markup=False, soft_wrap=True)
+        apart = f", and {len(group.separate)} to be signed singly" if group.separate else ""
+        say(f"  zones that wait: {len(group.zones)}{apart}", markup=False)
+        if (shown := by_shape.get(group.fingerprint)) is not None:
+            _show_facts(shell, shown, example=True)
+    if len(chosen.groups) > MOST_SHOWN:
+        left = chosen.groups[MOST_SHOWN:]
+        say(f"… and {len(left)} more fingerprint(s), {sum(len(group.zones) for group in left)} zone(s):")
+        for group in left:
+            say(f"  {group.fingerprint[:16]}…  {len(group.zones)} zone(s)")
+    if separate:
+        say("Not signed by this, for their own evidence did not pass; sign each with --zone:")
+        for name in separate[:MOST_LINES]:
+            say(f"  {name}", markup=False, soft_wrap=True)
+        if len(separate) > MOST_LINES:
+            say(
+                f"  … and {len(separate) - MOST_LINES} more: edgeshift status {campaign} --phase awaiting_separate"
+            )
+
+
+def show_proposal(shell: Shell, shown: Shown) -> None:
+    """Print what one zone proposes: what a person should see before signing."""
+    say = shell.console.print
+    say(f"Zone {shown.zone} ({shown.plan})", markup=False, soft_wrap=True)
+    say(f"  digest: {shown.digest}", markup=False, soft_wrap=True)
+    say(f"  fingerprint: {shown.fingerprint}", markup=False, soft_wrap=True)
+    _show_facts(shell, shown, example=False)
+
+
+def _show_facts(shell: Shell, shown: Shown, *, example: bool) -> None:
+    from edgeshift.messages import Step
+
+    say = shell.console.print
+    if example:
+        say(f"  for example: {shown.zone} ({shown.plan})", markup=False, soft_wrap=True)
+    if shown.step is Step.DELETE_OVERRIDES:
+        listed = ", ".join(shown.overrides[:5]) + (" …" if len(shown.overrides) > 5 else "")
+        say(
+            f"  step: delete {len(shown.overrides)} URI-based override(s): {listed}",
+            markup=False,
+            soft_wrap=True,
+        )
+    else:
+        say(f"  step: commit {shown.rules} rule(s); this cannot be undone", markup=False)
+    if shown.drifted:
+        say("  the configuration changed after the last sign-off: this is a new proposal", style="yellow")
+    for label, lines in (("added", shown.additions), ("lost", shown.losses), ("to know", shown.warnings)):
+        for line in lines[:MOST_LINES]:
+            say(f"  {label}: {line}", markup=False, soft_wrap=True)
+        if len(lines) > MOST_LINES:
+            say(f"  {label}: … and {len(lines) - MOST_LINES} more")
+    if shown.evidence is not None:
+        found = shown.evidence
+        say(f"  evidence: {found.verdict.value} ({found.why})", markup=False, soft_wrap=True)
+        for finding in found.findings[:3]:
+            kind = finding.kind.value.replace("_", " ")
+            text = f"    {kind}: rule {finding.rule} on {finding.path}, {finding.requests} request(s)"
+            say(text, markup=False, soft_wrap=True)

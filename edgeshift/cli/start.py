@@ -1,0 +1,74 @@
+"""``edgeshift start``: start a campaign."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from edgeshift.cli.shell import Shell, current, person, run
+
+if TYPE_CHECKING:
+    from edgeshift.campaign_spec import CampaignSpec
+    from edgeshift.operations import Frozen
+
+
+def start(
+    file: Annotated[Path, typer.Argument(help="The campaign file.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also when a campaign of this name has ended.")
+    ] = False,
+    by: Annotated[
+        str, typer.Option(help="Who starts it. Default: EDGESHIFT_USER or your login.", show_default=False)
+    ] = "",
+) -> None:
+    """Start a campaign, over the targets of its plan if there is one."""
+    from edgeshift.campaign_file import load_campaign
+
+    run(_start(current(), load_campaign(file), file, yes=yes, again=again, by=by or person()))
+
+
+async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, again: bool, by: str) -> None:
+    from edgeshift import operations
+
+    async with shell.temporal() as client:
+        await operations.refuse_if_started(client, spec.name, again=again)
+        archive = shell.archive()
+        digest = await operations.store_spec(archive, spec)
+        frozen = await operations.planned(client, spec, digest)
+        if frozen is None:
+            shell.console.print(
+                f"No plan of this file as it is now: waves are not spread over the zones' shapes"
+                f" (`edgeshift plan {file}` first would do that). Finding the zones …",
+                soft_wrap=True,
+                markup=False,
+            )
+            frozen = await operations.freeze(client, spec, digest)
+        _show(shell, spec, frozen)
+        shell.confirm(f"Start campaign {spec.name} as {by}?", yes=yes)
+        await operations.start_campaign(client, archive, spec, by=by, frozen=frozen, again=again)
+    shell.console.print(f"Campaign {spec.name} runs, started by {by}.", markup=False, soft_wrap=True)
+    shell.console.print(f"  edgeshift watch {spec.name}     follows it")
+    shell.console.print(f"  edgeshift sign-off approve {spec.name} --fingerprint …     signs what waits")
+
+
+def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
+    from edgeshift.campaign_warnings import warnings
+    from edgeshift.durations import say_duration
+
+    say = shell.console.print
+    waves = ", ".join(f"{wave.name} {wave.size:,}" for wave in frozen.waves)
+    say(f"Campaign {spec.name} ({spec.area.value}) at {spec.service.base_url}", markup=False, soft_wrap=True)
+    say(f"  zones: {frozen.count:,} in {len(frozen.waves)} wave(s): {waves}", markup=False, soft_wrap=True)
+    if frozen.planned_at is not None:
+        age = say_duration(datetime.now(UTC) - frozen.planned_at)
+        say(f"  targets: those of the plan made {age} ago", markup=False)
+    policy = spec.sign_off
+    who = ", ".join(policy.approvers) if policy.approvers else "anybody who can reach Temporal"
+    say(f"  sign-off: {policy.required} of {who}", markup=False, soft_wrap=True)
+    say(f"  at work at a time: {spec.window}", markup=False)
+    for warning in warnings(spec):
+        say(f"  warning: {warning}", markup=False, soft_wrap=True)
