@@ -104,6 +104,8 @@ class SlotPacer:
         self._slots: list[_Slots] = []
         self._blocked_until = 0.0
         self._ask_at: dict[Lane, float] = {lane: -1e9 for lane in Lane}
+        self._too_few = False
+        self._more_at = math.inf
         self._spent: deque[float] = deque(maxlen=1000)
         self._changed = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
@@ -161,23 +163,28 @@ class SlotPacer:
                 self._spent.append(now)
                 self._give_turn()
                 continue
-            self._ask_if_short(now, first)
+            self._ask_if_short(now)
             marks = [first.next] if first is not None else []
-            if self._asking is None and self._ask_at[self._lane()] > now:
-                marks.append(self._ask_at[self._lane()])
+            if self._asking is None:
+                marks += [
+                    mark for mark in (self._ask_at[self._lane()], self._more_at) if now < mark < math.inf
+                ]
             await self._sleep(min(marks) - now if marks else None)
 
-    def _ask_if_short(self, now: float, first: _Slots | None) -> None:
+    def _ask_if_short(self, now: float) -> None:
+        """Ask for slots where there are none, where they run out, or where there were too few a while ago."""
         lane = self._lane()
         if self._asking is not None or now < self._ask_at[lane]:
             return
         waiting = sum(map(len, self._waiting.values()))
-        if first is not None:
-            within_reach = sum(slots.until(now + _AHEAD) for slots in self._slots)
-            if waiting <= within_reach or (lane is Lane.URGENT and within_reach):
+        held = sum(slots.left for slots in self._slots)
+        soon = sum(slots.until(now + _AHEAD) for slots in self._slots)
+        if held:
+            runs_out = soon == held and (waiting > soon or self._too_few)
+            if soon if lane is Lane.URGENT else not runs_out and now < self._more_at:
                 return
         recent = sum(1 for moment in self._spent if moment > now - 10)
-        want = len(self._waiting[lane]) if lane is Lane.URGENT else max(2, waiting + recent)
+        want = len(self._waiting[lane]) if lane is Lane.URGENT else max(2, waiting + recent - held)
         self._asking = asyncio.create_task(self._ask(want, lane), name="pace: lease")
 
     async def _ask(self, want: int, lane: Lane) -> None:
@@ -195,10 +202,12 @@ class SlotPacer:
     def _keep_slots(self, answer: Lease, asked: float, want: int, lane: Lane) -> None:
         """Slots count from when the lease arrived; those that would fall behind its true end are left out."""
         now = self._clock()
-        self._ask_at[lane] = now if answer.count >= want else now + answer.again_in
+        self._ask_at[lane] = now if answer.count else now + answer.again_in
+        self._too_few = answer.count < want
+        self._more_at = now + answer.again_in if self._too_few else math.inf
         left = answer.count
         if (late := now - asked) > _SLOW_ANSWER and answer.interval > 0:
-            left -= math.ceil(late / answer.interval)
+            left -= int(late // answer.interval)
         if left > 0:
             self._slots.append(_Slots(next=now + answer.first_in, interval=answer.interval, left=left))
 

@@ -1,0 +1,194 @@
+"""The archive: what lies under a digest is what the digest says, and what was created once stays."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from edgeshift.archive import (
+    Archive,
+    ArchiveCorrupt,
+    ArchiveError,
+    ArchiveMisconfigured,
+    ArchiveMissing,
+    ArchiveUnavailable,
+    object_key,
+)
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+async def test_json_comes_back_by_its_digest(tmp_path: Path) -> None:
+    """The digest is of the canonical JSON: the order of keys does not matter, and the value comes back."""
+    archive = Archive(tmp_path)
+    digest = await archive.put_json({"b": [1, None, "é"], "a": {"x": 1.5}}, verify=True)
+    assert digest == await archive.put_json({"a": {"x": 1.5}, "b": [1, None, "é"]})
+    assert await archive.get_json(digest) == {"a": {"x": 1.5}, "b": [1, None, "é"]}
+    assert (tmp_path / object_key(digest)).read_bytes() == '{"a":{"x":1.5},"b":[1,null,"é"]}'.encode()
+
+
+async def test_damage_is_noticed_and_named(tmp_path: Path) -> None:
+    """Bytes that do not fit their digest are never returned; storing them again mends the object."""
+    archive = Archive(tmp_path)
+    digest = await archive.put_object(b"as it was")
+    (tmp_path / object_key(digest)).write_bytes(b"as it is")
+    with pytest.raises(ArchiveCorrupt, match=digest):
+        await archive.get_object(digest)
+    await archive.put_object(b"as it was", verify=True)
+    assert await archive.get_object(digest) == b"as it was"
+
+
+async def test_bytes_that_are_no_json_are_named(tmp_path: Path) -> None:
+    """An object that is intact and no JSON is not taken for an empty one."""
+    archive = Archive(tmp_path)
+    digest = await archive.put_object(b"<html>")
+    with pytest.raises(ArchiveCorrupt, match="not JSON"):
+        await archive.get_json(digest)
+
+
+async def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    """An absent object is an error that names it; an absent record is None."""
+    with pytest.raises(ArchiveMissing, match="f" * 64):
+        await Archive(tmp_path).get_object("f" * 64)
+    assert await Archive(tmp_path).get_named("intent/zone/waf/1") is None
+
+
+async def test_one_of_many_creates_a_record(tmp_path: Path) -> None:
+    """Fifty try at once, through two archives on one folder: one is told True, and its bytes are there."""
+    archives = [Archive(tmp_path), Archive(tmp_path.as_uri())]
+    tries = [archives[number % 2].create_once("intent/zone/waf/p-1", b"%d" % number) for number in range(50)]
+    created = await asyncio.gather(*tries)
+    assert created.count(True) == 1
+    assert await archives[0].get_named("intent/zone/waf/p-1") == b"%d" % created.index(True)
+    assert not await Archive(tmp_path).create_once("intent/zone/waf/p-1", b"later")
+
+
+async def test_a_prefix_is_of_whole_parts(tmp_path: Path) -> None:
+    """Listing one zone's intents does not list those of a zone whose name begins alike."""
+    archive = Archive(tmp_path)
+    for zone in ("aa", "aab"):
+        await archive.create_once(f"intent/{zone}/waf/1", b"")
+    assert [key async for key in archive.list("intent/aa")] == ["intent/aa/waf/1"]
+    assert {key async for key in archive.list()} == {"intent/aa/waf/1", "intent/aab/waf/1"}
+    assert [key async for key in archive.list("snapshot")] == []
+
+
+@pytest.mark.parametrize("key", ["", "/etc/passwd", "a/../b", "a//b", "a/.", "a b", "a#1", "a/\n", "é"])
+async def test_a_key_that_leaves_the_archive_is_refused(tmp_path: Path, key: str) -> None:
+    """Keys are plain parts; nothing is read or written for any other."""
+    archive = Archive(tmp_path / "archive")
+    with pytest.raises(ArchiveMisconfigured, match="no key"):
+        await archive.create_once(key, b"x")
+    with pytest.raises(ArchiveMisconfigured, match="no key"):
+        await archive.get_named(key)
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("digest", ["", "F" * 64, "f" * 63, "../" + "f" * 61])
+async def test_what_is_no_digest_is_refused(tmp_path: Path, digest: str) -> None:
+    """A digest is 64 hexadecimal digits."""
+    with pytest.raises(ArchiveMisconfigured, match="no digest"):
+        await Archive(tmp_path).get_object(digest)
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://host/x", "s3://", "s3://key:hush@bucket/x", "s3://b/x?token=hush", "file://h/x"]
+)
+def test_a_url_that_cannot_work_is_refused_without_its_secrets(url: str) -> None:
+    """The error says what would be right, and repeats no credential."""
+    with pytest.raises(ArchiveMisconfigured) as raised:
+        Archive(url)
+    assert "hush" not in str(raised.value)
+
+
+async def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    """A file where the folder should be; a value that has no canonical JSON."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ArchiveMisconfigured, match=r"the folder .*/file"):
+        Archive(tmp_path / "file" / "archive")
+    with pytest.raises(ArchiveError, match="canonical"):
+        await Archive(tmp_path).put_json({"big": 2**60})
+
+
+async def test_a_failing_disk_is_named(tmp_path: Path) -> None:
+    """Something in the way of the objects: the text names the archive, the object and the reason."""
+    archive = Archive(tmp_path)
+    (tmp_path / "objects").write_text("not a folder")
+    with pytest.raises(ArchiveUnavailable, match=r"could not write objects/.*: "):
+        await archive.put_object(b"x")
+
+
+async def test_a_remote_store_that_is_not_there_is_an_error_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody listens at the endpoint: ArchiveUnavailable within seconds, without the secret."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_ACCESS_KEY_ID": "id",
+        "AWS_SECRET_ACCESS_KEY": "hush-hush",
+        "AWS_REGION": "nowhere-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    archive = Archive("s3://bucket/prefix/")
+    async with asyncio.timeout(20):
+        with pytest.raises(
+            ArchiveUnavailable, match=r"^s3://bucket/prefix: could not write objects/"
+        ) as raised:
+            await archive.put_object(b"x")
+    assert "hush" not in f"{raised.value!r}{archive!r}"
+
+
+WRITER = """
+import asyncio, itertools, sys
+from edgeshift.archive import Archive
+
+async def write():
+    archive = Archive(sys.argv[1])
+    print("ready", flush=True)
+    for number in itertools.count():
+        objects = (b"%d " % (number * 8 + part) * 200_000 for part in range(8))
+        await asyncio.gather(*map(archive.put_object, objects))
+        await archive.create_once(f"record/{number}", b"r" * 500_000)
+
+asyncio.run(write())
+"""
+
+
+def test_a_kill_leaves_no_half_object(tmp_path: Path) -> None:
+    """A process killed while it writes, again and again: every object under its name is whole."""
+    for pause in (0.02, 0.05, 0.11):
+        process = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(pause)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    assert asyncio.run(whole(Archive(tmp_path))) > 0
+
+
+async def whole(archive: Archive) -> int:
+    """How many things the archive has, each of them read."""
+    seen = 0
+    async for key in archive.list():
+        seen += 1
+        if key.startswith("objects/"):
+            await archive.get_object(key.rpartition("/")[2])
+        else:
+            assert len(await archive.get_named(key) or b"") == 500_000
+    return seen
+
+
+async def test_the_check_uses_the_archive_for_real(tmp_path: Path) -> None:
+    """doctor's question is answered by writing, reading back and listing."""
+    await Archive(tmp_path / "new" / "folder").check()
+    (tmp_path / "objects").write_text("")
+    with pytest.raises(ArchiveError):
+        await Archive(tmp_path).check()
