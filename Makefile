@@ -21,7 +21,7 @@ setup: $(READY) binaries ## Virtual environment and Temporal CLI: all that edges
 $(READY): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "error: Python 3.11 or later is needed, and $(PYTHON) is older; make PYTHON=python3.12 names another" >&2; exit 1; }
-	@echo "==> Setting up $(VENV) (about a minute, once)"
+	@test -e $(READY) && echo "==> Bringing $(VENV) up to date" || echo "==> Setting up $(VENV) (about a minute, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "error: $(PYTHON) -m venv failed; on Debian, install python3-venv" >&2; exit 1; }
 	@echo "    the locked dependencies"
