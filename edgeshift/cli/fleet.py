@@ -114,7 +114,7 @@ def _plans(fleet: Fleet) -> Table:
 def _situations(fleet: Fleet) -> Table:
     counted: Counter[str] = Counter()
     for zone in fleet.zones:
-        if zone.migration.state == "complete":
+        if zone.migration.state in ("complete", "default"):
             counted["migrated already"] += 1
         elif zone.migration.state == "validation":
             counted["in validation"] += 1

@@ -30,14 +30,14 @@ def firewall_events(
 
     `mode` is the zone's migration state since `mode_since`; before that only the previous WAF ran. In
     `validation` the new WAF judges first: when it stops a request the previous verdict is never seen; when
-    it logs, both appear with one `rayName`. In `complete` only the new one judges. `entry_point` is the
-    ruleset that is in force.
+    it logs, both appear with one `rayName`. In `complete` only the new one judges, and in
+    `default` it always did. `entry_point` is the ruleset that is in force.
     """
     since, until, mode_since = (moment.astimezone(UTC) for moment in (since, until, mode_since))
-    if mode in ("start", "default") or mode_since >= until:
+    if mode == "start" or (mode != "default" and mode_since >= until):
         return _judged(zone, since, until, PreviousWaf(zone), None)
     new = NewWaf(entry_point)
-    begun = max(since, mode_since)
+    begun = since if mode == "default" else max(since, mode_since)
     before = _judged(zone, since, begun, PreviousWaf(zone), None) if since < begun else []
     return before + _judged(zone, begun, until, PreviousWaf(zone) if mode == "validation" else None, new)
 

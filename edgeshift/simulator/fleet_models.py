@@ -199,7 +199,7 @@ class Migration(Strict):
     since: datetime | None = Field(None, description="when it got there; the simulator's start if absent")
     entry_point: dict[str, Any] | Literal["equivalent", "log_only"] = Field(
         "equivalent",
-        description="what a zone in validation or complete has stored: name and rules, or how to make them",
+        description="what is stored in every state but start: name and rules, or how to make them",
     )
     migration_seconds: float | None = Field(
         None, ge=0, description="how long it takes; else the simulator's option"

@@ -65,7 +65,7 @@ def resolve(fleet: Fleet) -> list[Problem]:
         if zone.migration.state == "validation" and zone.plan != "enterprise":
             text = f"only an enterprise zone can be in validation, and {zone.name} is {zone.plan}"
             problems.append((("zones", number, "migration", "state"), text))
-        if zone.migration.state in ("validation", "complete") and zone.uri_overrides:
+        if zone.migration.state != "start" and zone.uri_overrides:
             text = f"{zone.name} is in {zone.migration.state}, where no URI override can be left"
             problems.append((("zones", number, "uri_overrides"), text))
         if zone.previous_waf != untouched:

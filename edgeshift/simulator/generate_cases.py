@@ -148,6 +148,7 @@ RARE: tuple[Case, ...] = (
         },
     ),
     Case("migrated", lambda _: {"migration": {"state": "complete"}}, weight=10),
+    Case("always_new", lambda _: {"migration": {"state": "default"}}, weight=3),
     Case("in_validation", lambda _: {"migration": {"state": "validation"}}, plan="enterprise", weight=4),
     Case(
         "in_validation_logging",

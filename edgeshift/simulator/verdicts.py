@@ -28,6 +28,9 @@ TERMINATING = frozenset({"block", "challenge", "js_challenge", "managed_challeng
 DEFAULT_THRESHOLD = 40
 """Of the new core ruleset when the entry point does not say."""
 
+NEW_ACTIONS = {"block": "block", "challenge": "managed_challenge", "simulate": "log", "disable": "block"}
+"""What a rule of the new managed ruleset does by default, by its previous default mode."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -180,7 +183,7 @@ def _managed_verdicts(provider: Hits, settings: _Overrides) -> list[Verdict]:
         # A rule that is off by default before the migration is off by default after it.
         if not settings.of("enabled", rule_id, categories, signature.mode != "disable"):
             continue
-        default = "log" if signature.mode == "simulate" else "block"
+        default = NEW_ACTIONS[signature.mode]
         action = settings.of("action", rule_id, categories, default)
         found.append(Verdict("firewallManaged", rule_id, MANAGED_RULESET, action, signature.description))
         if found[-1].terminates:

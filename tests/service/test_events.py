@@ -63,6 +63,13 @@ def test_after_the_migration_only_the_new_waf_speaks() -> None:
     assert {event["rulesetId"] for event in found} <= {MANAGED_RULESET, OWASP_RULESET}
 
 
+def test_a_zone_that_never_had_the_previous_waf_has_none_of_its_events() -> None:
+    """In state default, also before the time that the mode is said to have begun."""
+    found = events(zone(), "default", equivalent_configuration(zone()), mode_since=START + DAY / 2)
+    assert {event["source"] for event in found} == {"firewallManaged"}
+    assert min(event["datetime"] for event in found) < "2023-10-02"
+
+
 def test_while_the_new_waf_enforces_its_block_hides_the_old_verdict() -> None:
     """A ray that the new WAF ended has no event of the previous one; gaps have only that."""
     rays = by_ray(events(zone(), "validation", equivalent_configuration(zone())))

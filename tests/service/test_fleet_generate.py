@@ -57,6 +57,7 @@ def test_sixty_zones_have_every_case(seed: int) -> None:
     assert any(len(rules_to_migrate(zone)) > 200 and longest_expression_bytes(zone) > 4096 for zone in zones)
     assert {("waf", "off"), ("waf", "on"), ("disable_security", None)} <= set(actions)
     states = Counter((zone.migration.state, zone.plan == "enterprise") for zone in zones)
+    assert any(zone.migration.state == "default" for zone in zones)
     assert states["validation", True] >= 2 and states["complete", True] and states["complete", False]
     assert any(not zone.previous_waf.enabled and zone.plan != "free" for zone in zones)
     assert any(zone.previous_waf.owasp.action_mode == "simulate" for zone in zones)
