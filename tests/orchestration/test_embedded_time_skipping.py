@@ -44,6 +44,15 @@ class WaitsThreeDays:
         return (workflow.now() - started).total_seconds()
 
 
+@workflow.defn(name="EndsAtOnce")
+class EndsAtOnce:
+    """Ends with its first task."""
+
+    @workflow.run
+    async def run(self) -> str:
+        return "ended"
+
+
 async def test_three_days_pass_in_moments(time_skipping_env: WorkflowEnvironment) -> None:
     """A 72-hour timer ends within the patience of a test, with edgeshift's search attributes set."""
     begun = time.monotonic()
@@ -97,3 +106,20 @@ async def _answers(host: str, port: int) -> bool:
         return False
     writer.close()
     return True
+
+
+async def test_the_chosen_environment_is_ready_for_edgeshift(temporal_env: WorkflowEnvironment) -> None:
+    """Whatever --temporal chooses, a workflow can be started with edgeshift's search attributes at once."""
+    async with Worker(
+        temporal_env.client,
+        task_queue="chosen",
+        workflows=[EndsAtOnce],
+        workflow_runner=UnsandboxedWorkflowRunner(),
+    ):
+        answer = await temporal_env.client.execute_workflow(
+            EndsAtOnce.run,
+            id="chosen",
+            task_queue="chosen",
+            search_attributes=TypedSearchAttributes([SearchAttributePair(CAMPAIGN, "c1")]),
+        )
+    assert answer == "ended"
