@@ -1,4 +1,5 @@
-"""Reading campaign files (YAML 1.2). Every mistake of a file is found at once, each with its place and what is right.
+"""Reading campaign files (YAML 1.2). Every mistake of a file is found at once, each with its place and
+what is right.
 
 A mistake never shows the value of a field that may hold a secret.
 """
@@ -23,7 +24,9 @@ LARGEST = 32 * 1024 * 1024
 """Bytes of the largest campaign file: far more than 100,000 zones listed by name."""
 
 MOST_VALUES = 1_000_000
-"""Values that a file may have after its aliases are followed, so that nested aliases cannot fill the memory."""
+"""Values that a file may have after its aliases are followed, so that nested aliases cannot fill the
+memory.
+"""
 
 _MAP, _SEQ = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 _PLAIN = ("str", "int", "float", "bool", "null", "timestamp")
@@ -31,7 +34,9 @@ _PLAIN = ("str", "int", "float", "bool", "null", "timestamp")
 
 @dataclass(frozen=True, order=True)
 class Mistake:
-    """One mistake: 1-based line and column (0 for the file as a whole), the field (``waves[0].percent``), the text."""
+    """One mistake: 1-based line and column (0 for the file as a whole), the field (``waves[0].percent``),
+    the text.
+    """
 
     line: int
     column: int
@@ -40,7 +45,9 @@ class Mistake:
 
 
 class CampaignFileError(ValueError):
-    """A campaign file that cannot be used. Its text has a line for each mistake: ``file:line:column: field: text``."""
+    """A campaign file that cannot be used. Its text has a line for each mistake: ``file:line:column:
+    field: text``.
+    """
 
     def __init__(self, path: str, mistakes: list[Mistake]) -> None:
         self.path = path
@@ -108,7 +115,8 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
     parsed = _parse(text, path)
     if not isinstance(parsed.value, dict):
         said = "the file is empty" if parsed.value is None else "the file is not a mapping"
-        needs = f"{said}; a campaign needs at least name and targets (`edgeshift init` writes a file with every option)"
+        needs = f"{said}; a campaign needs at least name and targets"
+        needs += " (`edgeshift init` writes a file with every option)"
         raise CampaignFileError(path, [Mistake(*parsed.place(()), "", needs)])
     found = list(parsed.mistakes)
     spec: CampaignSpec | None = None
@@ -154,9 +162,7 @@ def _parse(text: str, path: str) -> _Parsed:
         mark = why.problem_mark or why.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         said = parse_trouble(why.problem, why.context)
-        raise CampaignFileError(
-            path, [Mistake(place[0], place[1], "", said)]
-        ) from None
+        raise CampaignFileError(path, [Mistake(place[0], place[1], "", said)]) from None
     except ReaderError as why:
         before = text[: why.position]
         place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
@@ -171,7 +177,7 @@ def _parse(text: str, path: str) -> _Parsed:
         try:
             parsed.value = _value(yaml, root, (), parsed, ())
         except _TooMuch:
-            said = f"more than {MOST_VALUES:,} values once its aliases are followed; write fewer, without aliases"
+            said = f"more than {MOST_VALUES:,} values once its aliases are followed; write fewer"
             raise CampaignFileError(path, [Mistake(0, 0, "", said)]) from None
     return parsed
 
@@ -181,7 +187,9 @@ def _start(node: Node) -> tuple[int, int]:
 
 
 def _value(yaml: YAML, node: Node, where: Where, parsed: _Parsed, above: tuple[int, ...]) -> Any:
-    """The value of a node. Mistakes and places are noted in ``parsed``; ``above`` are the nodes it stands in."""
+    """The value of a node. Mistakes and places are noted in ``parsed``; ``above`` are the nodes it stands
+    in.
+    """
     parsed.count += 1
     if parsed.count > MOST_VALUES:
         raise _TooMuch

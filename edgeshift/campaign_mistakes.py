@@ -168,7 +168,9 @@ def _path(where: Where) -> str:
 
 
 def _safe(where: Where) -> Where:
-    """The path without an unknown key that does not look like one: it might be a secret in the wrong place."""
+    """The path without an unknown key that does not look like one: it might be a secret in the wrong
+    place.
+    """
     last = str(where[-1])
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,30}", last) and not (_secret(where) and len(last) > 20)
     return where if plain else where[:-1]
@@ -231,7 +233,9 @@ def odd_types(value: object, where: Where = ()) -> Iterator[tuple[Where, str]]:
 
 
 def senseless(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
-    """What each field allows and the whole does not: values that exclude each other, or secrets inside of URLs."""
+    """What each field allows and the whole does not: values that exclude each other, or secrets inside of
+    URLs.
+    """
     yield from _lists(value)
     yield from _waves(value.get("waves"))
     sign_off = _mapping(value.get("sign_off"))
@@ -242,7 +246,8 @@ def senseless(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
         and isinstance(required, int)
         and required > len(set(map(str, approvers)))
     ):
-        said = f"{required} must approve, but only {len(set(map(str, approvers)))} may; list more approvers or require fewer"
+        said = f"{required} must approve, but only {len(set(map(str, approvers)))} may"
+        said += "; list more approvers or require fewer"
         yield ("sign_off", "required"), said
     for where, url in (
         (("service", "base_url"), _mapping(value.get("service")).get("base_url")),

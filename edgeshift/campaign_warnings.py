@@ -1,4 +1,6 @@
-"""What a campaign file allows and a person should know before it runs, and what its rate limit lets it do. Pure."""
+"""What a campaign file allows and a person should know before it runs, and what its rate limit lets it
+do. Pure.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,16 @@ from edgeshift.campaign_spec import CampaignSpec, ValidationMode
 from edgeshift.durations import say_duration
 
 CALLS_WITHOUT_WINDOW = 5
-"""Calls of the shortest way of a zone: check, configuration, fresh configuration, PUT, status (docs/service.md §4.3)."""
+"""Calls of the shortest way of a zone: check, configuration, fresh configuration, PUT, status
+(docs/service.md §4.3).
+"""
 
 CALLS_WITH_WINDOW = 7
 """The same of an Enterprise zone: its validation PUT and its status more."""
 
 CALLS_BESIDE = 8
-"""Readings beside them: firewall rules, overrides, page rules, packages and what they hold, the setting, the entry
+"""Readings beside them: firewall rules, overrides, page rules, packages and what they hold, the setting,
+the entry
 point. More where a zone has many rules."""
 
 
@@ -46,7 +51,8 @@ def warnings(spec: CampaignSpec) -> list[str]:
 class Forecast:
     """What the rate limit lets a campaign do, if one user's credentials are all that it has.
 
-    ``calls_a_second`` of all users together; ``at_least``: how long its calls take, without waiting for anybody.
+    ``calls_a_second`` of all users together; ``at_least``: how long its calls take, without waiting for
+    anybody.
     """
 
     users: int

@@ -1,4 +1,6 @@
-"""Checks of everything that a campaign stands on, each by really using it: what works, what does not, what to mend."""
+"""Checks of everything that a campaign stands on, each by really using it: what works, what does not,
+what to mend.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +139,9 @@ async def check_workers(client: Client) -> Check:
         for queue in (TASK_QUEUE, QUOTA_QUEUE):
             found = await client.workflow_service.describe_task_queue(
                 DescribeTaskQueueRequest(
-                    namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
+                    namespace=client.namespace,
+                    task_queue=TaskQueue(name=queue),
+                    task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
                 )
             )
             seen[queue] = sorted({poller.identity for poller in found.pollers})
@@ -157,7 +161,9 @@ async def check_clock(client: Client) -> Check:
     try:
         found = await client.workflow_service.describe_task_queue(
             DescribeTaskQueueRequest(
-                namespace=client.namespace, task_queue=TaskQueue(name=TASK_QUEUE), task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
+                namespace=client.namespace,
+                task_queue=TaskQueue(name=TASK_QUEUE),
+                task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
             )
         )
     except RPCError as problem:

@@ -105,7 +105,7 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
         summary = await operations.summary(client, campaign)
     if summary.state not in ("closed", "aborting"):
         left = sum(number for place, number in summary.places.items() if place in ("pending",))
-        say = f"Campaign {campaign}: {summary.open_runs} zone(s) are open, {left} not begun; all of them will end."
+        say = f"Campaign {campaign}: {summary.open_runs} zone(s) are open, {left} not begun; all will end."
         shell.console.print(say, markup=False, soft_wrap=True)
         shell.confirm(f"Abort campaign {campaign} as {by}?", yes=yes)
     await _steer(shell, campaign, "abort", by, reason)

@@ -20,7 +20,9 @@ def doctor(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/cli.md).")] = False,
 ) -> None:
-    """Check Temporal, worker, archive, tickets; with a campaign file the service and each credential. Exit 1 if one failed."""
+    """Check Temporal, worker, archive, tickets; with a campaign file the service and each credential.
+    Exit 1 if one failed.
+    """
     from dataclasses import asdict
 
     from edgeshift.campaign_file import load_campaign

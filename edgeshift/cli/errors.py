@@ -36,7 +36,9 @@ MEANINGS: dict[ExitCode, str] = {
 
 
 class CommandError(Exception):
-    """A verb's own failure: a text for people and the code to exit with. ``details``: further lines, shown as they are."""
+    """A verb's own failure: a text for people and the code to exit with. ``details``: further lines,
+    shown as they are.
+    """
 
     def __init__(self, text: str, code: ExitCode = ExitCode.FAILED, *, details: tuple[str, ...] = ()) -> None:
         super().__init__(text)

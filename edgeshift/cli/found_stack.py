@@ -1,4 +1,6 @@
-"""The settings of one call: options, then the environment, then the stack that runs in this folder, then defaults."""
+"""The settings of one call: options, then the environment, then the stack that runs in this folder, then
+defaults.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ FOLDER = Path(".edgeshift")
 
 
 def stack_here(folder: Path | None = None) -> StackFile | None:
-    """The stack that runs in this folder or in one above it, as long as the folders belong to the same user."""
+    """The stack that runs in this folder or in one above it, as long as the folders belong to the same
+    user.
+    """
     start = (folder or Path.cwd()).absolute()
     for place in (start, *start.parents):
         if (found := read_stack_file(place / FOLDER)) is not None:

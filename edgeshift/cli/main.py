@@ -15,7 +15,9 @@ from edgeshift.cli.shell import Shell, adopt
 
 
 class Verb(NamedTuple):
-    """A verb: the function or Typer application ``attribute`` of ``edgeshift.cli.<module>``, its line of help, its panel."""
+    """A verb: the function or Typer application ``attribute`` of ``edgeshift.cli.<module>``, its line of
+    help, its panel.
+    """
 
     module: str
     attribute: str
@@ -56,7 +58,9 @@ SHARED = {"--address": True, "--namespace": True, "--archive": True, "--no-color
 
 
 def build(verb: str | None) -> typer.Typer:
-    """The application with ``verb`` loaded (or every verb, for ``None``) and the others known by name and help."""
+    """The application with ``verb`` loaded (or every verb, for ``None``) and the others known by name and
+    help.
+    """
     app = typer.Typer(
         name="edgeshift",
         no_args_is_help=True,
@@ -64,8 +68,8 @@ def build(verb: str | None) -> typer.Typer:
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
         help="Edge configuration changes over a fleet of zones, as durable campaigns that people sign off.",
-        epilog="Settings may also come from the environment (EDGESHIFT_TEMPORAL_ADDRESS, EDGESHIFT_ARCHIVE_URL …),"
-        " or from a stack that `edgeshift up` runs in this folder. See docs/cli.md.",
+        epilog="Settings may also come from the environment"
+        " (EDGESHIFT_TEMPORAL_ADDRESS, EDGESHIFT_ARCHIVE_URL …), or from a stack that `edgeshift up` runs in this folder. See docs/cli.md.",
     )
     app.callback()(_shared_options)
     for name, entry in VERBS.items():
@@ -136,7 +140,9 @@ def arranged(arguments: Sequence[str]) -> tuple[list[str], str | None]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The entry point. Every expected failure is one line on stderr and an exit code; a traceback only by ``--debug``."""
+    """The entry point. Every expected failure is one line on stderr and an exit code; a traceback only by
+    ``--debug``.
+    """
     given, verb = arranged(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     shell = Shell(no_color="--no-color" in given, debug=debug)

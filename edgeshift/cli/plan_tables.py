@@ -35,7 +35,9 @@ _MIGRATING = (Verdict.READY, Verdict.IN_VALIDATION)
 def show_plan(
     console: Console, spec: CampaignSpec, report: PlanReport, result: AssessmentResult, file: str
 ) -> None:
-    """Print the plan: verdicts, waves, fingerprints, what stands in the way, losses, warnings, the forecast."""
+    """Print the plan: verdicts, waves, fingerprints, what stands in the way, losses, warnings, the
+    forecast.
+    """
     zones = report.zones
     console.print(
         f"[bold]Plan of campaign {spec.name}[/]: {len(zones):,} zone(s); nothing was changed at the service"

@@ -1,4 +1,6 @@
-"""What every verb needs: where to print, which settings count, a connection to Temporal, the archive, who asks."""
+"""What every verb needs: where to print, which settings count, a connection to Temporal, the archive, who
+asks.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ Answer = TypeVar("Answer")
 class Shell:
     """The surroundings of one call of the command line.
 
-    ``console`` is stdout, ``errors`` is stderr. Settings: options first, then EDGESHIFT_* of the environment, then the
+    ``console`` is stdout, ``errors`` is stderr. Settings: options first, then EDGESHIFT_* of the
+    environment, then the
     running stack of this folder (``.edgeshift/stack.json``, written by ``edgeshift up``), then the defaults.
     """
 
@@ -86,7 +89,9 @@ class Shell:
         sys.stdout.flush()
 
     def confirm(self, question: str, *, yes: bool) -> None:
-        """Go on only with a person's yes. Raises CommandError (6) without one, and where nobody can answer."""
+        """Go on only with a person's yes. Raises CommandError (6) without one, and where nobody can
+        answer.
+        """
         if yes:
             return
         if not self.interactive:

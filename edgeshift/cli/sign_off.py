@@ -42,7 +42,9 @@ def approve(
     by: By = "",
     yes: Yes = False,
 ) -> None:
-    """Approve a zone, a fingerprint or a wave. What is approved is sent as soon as the campaign permits it."""
+    """Approve a zone, a fingerprint or a wave. What is approved is sent as soon as the campaign permits
+    it.
+    """
     _sign("approve", campaign, zone, fingerprint, wave, digest, reason, by, yes)
 
 
@@ -179,7 +181,8 @@ def _show_shapes(
             say(f"  {name}", markup=False, soft_wrap=True)
         if len(separate) > MOST_LINES:
             say(
-                f"  … and {len(separate) - MOST_LINES} more: edgeshift status {campaign} --phase awaiting_separate"
+                f"  … and {len(separate) - MOST_LINES} more:"
+                f" edgeshift status {campaign} --phase awaiting_separate"
             )
 
 

@@ -25,7 +25,9 @@ _CARRIED = TypeAdapter(dict[str, object])
 
 
 async def zones_at(client: Client, name: str, places: Sequence[str], most: int = 100_000) -> TargetsAt:
-    """The indexes of the campaign's targets at these places, each with the fingerprint that it last proposed."""
+    """The indexes of the campaign's targets at these places, each with the fingerprint that it last
+    proposed.
+    """
     handle = client.get_workflow_handle(campaign_id(name))
     with told(f"campaign {name}"):
         found = await handle.query(
@@ -35,7 +37,9 @@ async def zones_at(client: Client, name: str, places: Sequence[str], most: int =
 
 
 def outcomes_of(verb: str, named: Sequence[str]) -> list[str]:
-    """The places that ``verb`` begins again: those named, or its usual ones. Raises BadInput for one that is not its."""
+    """The places that ``verb`` begins again: those named, or its usual ones. Raises BadInput for one that
+    is not its.
+    """
     allowed = [*sorted(outcome.value for outcome in VERBS[verb]), EXCLUDED]
     for name in named:
         if name not in allowed:
@@ -57,7 +61,8 @@ async def begin_again(
     indexes: Sequence[int] = (),
     places: Sequence[str],
 ) -> Answer:
-    """Begin the zones at ``indexes`` again, or every one at ``places``. A closed campaign is taken up where it ended.
+    """Begin the zones at ``indexes`` again, or every one at ``places``. A closed campaign is taken up
+    where it ended.
 
     Raises NotFound where there is none, Refused where the campaign was aborted or is otherwise over.
     """

@@ -86,7 +86,8 @@ def no_worker(subject: str) -> TemporalTrouble:
     """Nobody answers for a workflow although Temporal is there."""
     return TemporalTrouble(
         f"nobody answers for {subject}",
-        f"is a worker running on task queue {TASK_QUEUE!r}? `edgeshift worker` starts one, `edgeshift doctor` looks",
+        f"is a worker running on task queue {TASK_QUEUE!r}?"
+        " `edgeshift worker` starts one, `edgeshift doctor` looks",
     )
 
 
@@ -95,8 +96,8 @@ def of_failure(subject: str, cause: BaseException | None) -> OperationError:
     while isinstance(cause, ActivityError) and cause.cause is not None:
         cause = cause.cause
     if isinstance(cause, ApplicationError):
-        kind = _KINDS.get(cause.type or "", Failed)
-        return kind(cause.message)
+        kind = _KINDS.get(cause.type or "")
+        return kind(cause.message) if kind else Failed(f"{subject} failed: {cause.message}")
     if isinstance(cause, CancelledError):
         return Failed(f"{subject} was cancelled")
     if isinstance(cause, FailureError):

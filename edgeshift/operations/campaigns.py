@@ -145,7 +145,8 @@ async def start_campaign(
 ) -> CampaignStart:
     """Start a campaign; its input. ``frozen``: its targets; else they are found and frozen first.
 
-    ``again``: also where a closed campaign has its name. Raises Refused where one of this name runs, or ran and
+    ``again``: also where a closed campaign has its name. Raises Refused where one of this name runs, or
+    ran and
     ``again`` is not given; BadInput for unknown zones; ServiceTrouble, TemporalTrouble.
     """
     await refuse_if_started(client, spec.name, again=again)
@@ -216,7 +217,8 @@ async def refuse_if_started(client: Client, name: str, *, again: bool = False) -
         at = f" at {described.close_time:%Y-%m-%d %H:%M} UTC" if described.close_time else ""
         raise Refused(
             f"campaign {name} has been run and is {words}{at}",
-            "`edgeshift retry` or `reopen` begins zones of it again; --again runs all of it anew; or choose another name",
+            "`edgeshift retry` or `reopen` begins zones of it again; --again runs all of it anew;"
+            " or choose another name",
         )
 
 
@@ -227,7 +229,9 @@ async def summary(client: Client, name: str) -> CampaignSummary:
 
 
 async def campaign_input(client: Client, name: str) -> CampaignStart:
-    """What the newest run of a campaign was started with, out of its history: no worker is needed. Raises NotFound."""
+    """What the newest run of a campaign was started with, out of its history: no worker is needed. Raises
+    NotFound.
+    """
     handle = client.get_workflow_handle(campaign_id(name))
     with told(f"campaign {name}"):
         async for event in handle.fetch_history_events(page_size=1):
@@ -238,7 +242,9 @@ async def campaign_input(client: Client, name: str) -> CampaignStart:
 
 
 async def campaign_result(client: Client, name: str) -> CampaignResult | None:
-    """How the campaign ended, or None while it runs. Raises NotFound, and Refused where it was ended from outside."""
+    """How the campaign ended, or None while it runs. Raises NotFound, and Refused where it was ended from
+    outside.
+    """
     described = await describe(client, campaign_id(name))
     if described is None:
         raise NotFound(f"there is no campaign {name}", "`edgeshift status` lists the campaigns")

@@ -1,4 +1,6 @@
-"""What can go wrong with an operation, each with a text for people. The command line gives each its exit code."""
+"""What can go wrong with an operation, each with a text for people. The command line gives each its exit
+code.
+"""
 
 from __future__ import annotations
 

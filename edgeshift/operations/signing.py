@@ -1,4 +1,6 @@
-"""Signing: what waits, what exactly would be signed, and the decision itself, bound to digests that a person saw."""
+"""Signing: what waits, what exactly would be signed, and the decision itself, bound to digests that a
+person saw.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,9 @@ class ToSign:
 
 
 async def waiting_groups(client: Client, name: str, wave: int | None = None) -> list[Group]:
-    """What waits for a sign-off, by fingerprint, the largest group first. Raises NotFound, TemporalTrouble."""
+    """What waits for a sign-off, by fingerprint, the largest group first. Raises NotFound,
+    TemporalTrouble.
+    """
     found = await zones_at(client, name, (AWAITING, SEPARATE))
     chosen = [target for target in found.targets if wave in (None, target.wave) and target.fingerprint]
     sizes = Counter(target.fingerprint for target in chosen)
@@ -95,7 +99,9 @@ async def waiting_groups(client: Client, name: str, wave: int | None = None) -> 
 
 
 def by_prefix(groups: Sequence[Group], prefix: str, name: str) -> ToSign:
-    """The waiting fingerprint that begins with ``prefix``. Raises BadInput where several do, NotFound where none does."""
+    """The waiting fingerprint that begins with ``prefix``. Raises BadInput where several do, NotFound
+    where none does.
+    """
     wanted = prefix.strip().lower()
     if len(wanted) < 4 or len(wanted) > 64 or set(wanted) - set("0123456789abcdef"):
         raise BadInput(f"{prefix!r} is no fingerprint", "give its first 4 to 64 hexadecimal digits")
@@ -112,7 +118,9 @@ def by_prefix(groups: Sequence[Group], prefix: str, name: str) -> ToSign:
 
 
 def by_wave(groups: Sequence[Group], wave: int, summary: CampaignSummary) -> ToSign:
-    """Every fingerprint that waits in a wave (counted from 0). Raises BadInput, NotFound where nothing waits in it."""
+    """Every fingerprint that waits in a wave (counted from 0). Raises BadInput, NotFound where nothing
+    waits in it.
+    """
     if not 0 <= wave < len(summary.waves):
         raise BadInput(
             f"campaign {summary.name} has no wave {wave + 1}", f"its waves are 1 to {len(summary.waves)}"

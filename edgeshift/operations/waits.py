@@ -27,7 +27,9 @@ PATIENCE = 15.0
 async def pollers(
     client: Client, kind: TaskQueueType.ValueType = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
 ) -> list[str]:
-    """The identities of the workers that poll the task queue, as Temporal has seen them in the last minutes."""
+    """The identities of the workers that poll the task queue, as Temporal has seen them in the last
+    minutes.
+    """
     with told(f"task queue {TASK_QUEUE}"):
         found = await client.workflow_service.describe_task_queue(
             DescribeTaskQueueRequest(
@@ -40,7 +42,9 @@ async def pollers(
 async def with_progress(
     result: Awaitable[Result], look: Callable[[], Awaitable[None]] | None, client: Client
 ) -> Result:
-    """The result, with a look now and then meanwhile. Raises TemporalTrouble when no worker is there to make it."""
+    """The result, with a look now and then meanwhile. Raises TemporalTrouble when no worker is there to
+    make it.
+    """
     waiting = asyncio.ensure_future(result)
     loop = asyncio.get_running_loop()
     alone_since: float | None = None
@@ -64,5 +68,6 @@ async def _glance(look: Callable[[], Awaitable[None]] | None) -> None:
     try:
         await look()
     except TemporalTrouble:
-        # One look that is not answered means nothing: the workers may be busy with the very thing we wait for.
+        # One look that is not answered means nothing: the workers may be busy with the very thing we wait
+        # for.
         return

@@ -1,4 +1,6 @@
-"""Zones of a campaign: found by name or identifier, asked for their state, told what the provider's support did."""
+"""Zones of a campaign: found by name or identifier, asked for their state, told what the provider's
+support did.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ async def frozen_targets(archive: Archive, digest: str) -> list[Target]:
 
 
 def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area = Area.WAF) -> FoundZone:
-    """The target that a person names by the zone's name or identifier. Raises NotFound, BadInput where several match."""
+    """The target that a person names by the zone's name or identifier. Raises NotFound, BadInput where
+    several match.
+    """
     wanted = zone.strip().lower().rstrip(".")
     found = [
         (index, target)
@@ -76,7 +80,9 @@ async def zone_state(client: Client, found: FoundZone) -> ZoneState:
 
 
 async def support_resolved(client: Client, found: FoundZone, *, by: str, reason: str = "") -> ZoneState:
-    """Tell a zone that the provider's support has mended it; the state from before. Raises NotFound if it does not wait."""
+    """Tell a zone that the provider's support has mended it; the state from before. Raises NotFound if it
+    does not wait.
+    """
     state = await zone_state(client, found)
     if state.phase is not ZonePhase.NEEDS_SUPPORT:
         phase = state.outcome.value if state.outcome else state.phase.value
