@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
 from edgeshift.archive import Archive
 from edgeshift.campaign_spec import CampaignSpec, CredentialSpec
+from edgeshift.clock import Clock
 from edgeshift.fleet import Target, Zone
 from edgeshift.secret_refs import SecretRef
 from edgeshift.service_api import Credential, Pacer, ServiceClient
@@ -48,7 +49,7 @@ class Kept(Generic[T]):
 
 
 class Connections:
-    """The outside systems of one worker. ``now`` is the clock, so that tests can follow skipped time.
+    """The outside systems of one worker. ``clock``: tests let it follow skipped time.
 
     ``task_timeout``: of the zones' workflow tasks; local readings may take most of it without costing events.
     """
@@ -57,7 +58,7 @@ class Connections:
         self,
         temporal: Client,
         archive: Archive,
-        now: Callable[[], datetime],
+        clock: Clock,
         pacer: PacerSource,
         ticket_folder: str,
         task_timeout: timedelta = timedelta(seconds=30),
@@ -65,7 +66,7 @@ class Connections:
         self.task_timeout = task_timeout
         self.temporal = temporal
         self.archive = archive
-        self.now = now
+        self.clock = clock
         self._pacer = pacer
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)

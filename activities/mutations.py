@@ -10,7 +10,6 @@ precondition to send along. The read-back after a commit looks for it.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -57,10 +56,9 @@ class Fence:
 
     def time_left(self) -> timedelta:
         """How long something may still be sent under the permit."""
-        now = activity.info().started_time + timedelta(seconds=time.monotonic() - self.began)
-        return min(
-            self.change.permit.expires_at - now, self.change.window - (now - activity.info().started_time)
-        )
+        passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
+        of_permit = self.change.permit.expires_at - (activity.info().started_time + passed)
+        return min(of_permit, self.change.window - passed)
 
     def check_time(self) -> None:
         """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled."""
@@ -80,7 +78,7 @@ class Fence:
             "digest": change.digest,
             "campaign": change.start.campaign,
             "attempt": change.start.attempt,
-            "at": self.connections.now().isoformat(),
+            "at": self.connections.clock.now().isoformat(),
         }
         try:
             created = await self.connections.archive.create_once(key, canonical_bytes(record))
@@ -105,7 +103,7 @@ class MutationActivities:
         """Make one step under its permit. Never raises for what the service does: the result says what is
         known.
         """
-        fence = Fence(self._connections, change, time.monotonic())
+        fence = Fence(self._connections, change, self._connections.clock.monotonic())
         try:
             body = await self._checked_body(change)
             client = await self._connections.service(change.start.spec, change.start.target.zone)
@@ -216,8 +214,9 @@ class MutationActivities:
         """After a validation was answered: whether the status shows it, looked for over a short while."""
         if result.status is not ChangeStatus.ANSWERED:
             return result
+        clock = self._connections.clock
         zone, poll = change.start.target.zone, change.start.policy.poll.total_seconds()
-        until = time.monotonic() + min(LOOK.total_seconds() - 5, 3 * poll + 5)
+        until = clock.monotonic() + min(LOOK.total_seconds() - 5, 3 * poll + 5)
         while True:
             try:
                 status = (await client.waf_status(zone.id, urgent=True)).raw
@@ -225,9 +224,9 @@ class MutationActivities:
                     return result.model_copy(update={"seen": True})
             except ServiceError as failure:
                 activity.logger.info("status not read after a validation: %s", failure)
-            if time.monotonic() + poll > until:
+            if clock.monotonic() + poll > until:
                 return result
-            await asyncio.sleep(poll)
+            await clock.sleep(poll)
 
 
 async def _within(seconds: float, send: Callable[[], Awaitable[object]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
@@ -115,7 +114,7 @@ class TargetActivities:
                 return await read_zone(client, zone)
             except ServiceError as failure:
                 activity.logger.info("reading %s again: %s", zone.name, failure)
-                await asyncio.sleep(pause)
+                await self._connections.clock.sleep(pause)
         return await read_zone(client, zone)
 
     @activity.defn(name="merge_assessment")
@@ -139,7 +138,7 @@ class TargetActivities:
             for line in lines
         ]
         moved.sort(key=lambda line: line.index)
-        report = PlanReport(name=spec.name, made_at=self._connections.now(), zones=moved)
+        report = PlanReport(name=spec.name, made_at=self._connections.clock.now(), zones=moved)
         return AssessmentResult(
             report=await self._connections.archive.put_json(report.model_dump(mode="json")),
             targets=frozen.targets,

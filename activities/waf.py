@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Coroutine
 from typing import Any
 
@@ -69,7 +68,7 @@ class WafActivities:
         archive = self._connections.archive
         document = {"zone": zone.model_dump(mode="json"), "reading": reading.model_dump(mode="json")}
         found = await archive.put_json(document, verify=True)
-        record = {"taken_at": self._connections.now().isoformat()}
+        record = {"taken_at": self._connections.clock.now().isoformat()}
         await archive.create_once(f"snapshot/{zone.id}/waf/{found}", canonical_bytes(record))
         return found
 
@@ -133,7 +132,8 @@ class WafActivities:
         start = message.start
         client = await self._connections.service(start.spec, start.target.zone)
         body = (await self._connections.archive.get_json(message.proposal))["body"]
-        began = time.monotonic()
+        clock = self._connections.clock
+        began = clock.monotonic()
         pause = start.policy.poll.total_seconds()
         state, trouble = "", ""
         while True:
@@ -151,9 +151,9 @@ class WafActivities:
                     trouble = "the stored rules do not show yet"
             except ServiceError as failure:
                 trouble = str(failure)[:150]
-            if time.monotonic() - began > message.limit.total_seconds():
+            if clock.monotonic() - began > message.limit.total_seconds():
                 break
-            await asyncio.sleep(pause)
+            await clock.sleep(pause)
         if trouble:
             return Verification(reached=False, reason=f"the status could not be read to the end: {trouble}")
         return Verification(
@@ -174,7 +174,7 @@ class WafActivities:
             if stored is not None and waf.same_rules(stored.raw, body):
                 return Verification(reached=True, reason="migrated", record=await self._record(message, body))
             activity.heartbeat("reading back")
-            await asyncio.sleep(max(0.5, message.start.policy.poll.total_seconds()))
+            await self._connections.clock.sleep(max(0.5, message.start.policy.poll.total_seconds()))
         if stored is None:
             return None
         return Verification(reached=True, reason="migrated, but the stored rules differ from the signed body")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from activities.targets import TargetActivities
 from activities.waf import WafActivities
 from activities.zones import ZoneActivities
 from edgeshift.archive import Archive
+from edgeshift.clock import Clock, SystemClock
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.quota import QUOTA_QUEUE, Quotas
 from edgeshift.settings import Settings
@@ -76,17 +77,12 @@ def sandbox() -> SandboxedWorkflowRunner:
     )
 
 
-def now() -> datetime:
-    """The clock of production."""
-    return datetime.now(UTC)
-
-
 @asynccontextmanager
 async def workers(
     client: Client,
     settings: Settings,
     *,
-    clock: Callable[[], datetime] = now,
+    clock: Clock | None = None,
     pacer: PacerSource | None = None,
     quota: bool = True,
     ticket_folder: Path | None = None,
@@ -105,7 +101,7 @@ async def workers(
     connections = Connections(
         client,
         Archive(settings.archive),
-        clock,
+        clock or SystemClock(),
         pacer or (lambda credential, spec: quotas.pacer(credential, spec.service.rate)),
         str(folder),
         timedelta(seconds=settings.worker.workflow_task_timeout_seconds),

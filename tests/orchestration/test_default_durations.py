@@ -1,0 +1,87 @@
+"""Campaigns with the real default durations, on the time-skipping server."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from temporalio.testing import WorkflowEnvironment
+
+from edgeshift.fleet import ZoneOutcome
+from edgeshift.messages import ZonePhase, ZoneState
+from tests.kit import SkippedClock, fleet_of, scene
+
+pytestmark = pytest.mark.time_skipping
+
+
+def asks_for_sign_off(state: ZoneState) -> bool:
+    """Whether the zone waits for a person."""
+    return state.phase is ZonePhase.AWAITING_SIGN_OFF
+
+
+HOUR = {"migration_seconds": 3300, "validation_seconds": 2, "visibility_seconds": 200}
+
+
+async def test_a_professional_zone_survives_a_migration_of_an_hour(
+    time_skipping_env: WorkflowEnvironment, tmp_path: Path
+) -> None:
+    """The effect shows after 58 minutes; nothing is sent twice and nothing fails early."""
+    clock = SkippedClock(time_skipping_env)
+    fleet = fleet_of({"name": "shop.example", "plan": "pro"})
+    async with scene(time_skipping_env.client, tmp_path, fleet, clock=clock, simulator=HOUR) as play:
+        state = await play.zone_until("shop.example", asks_for_sign_off)
+        await play.sign([state.fingerprint])
+        before = clock.now()
+        assert await play.outcome("shop.example") is ZoneOutcome.MIGRATED
+        assert clock.now() - before >= timedelta(minutes=55)
+        assert len(await play.commits()) == 1
+        await play.result()
+        await play.check_rules(absent={3, 4, 6, 7})
+
+
+async def test_an_enterprise_zone_is_watched_for_72_hours_before_anybody_is_asked(
+    time_skipping_env: WorkflowEnvironment, tmp_path: Path
+) -> None:
+    """The default window passes in validation mode; its evidence is there when people are asked to sign."""
+    clock = SkippedClock(time_skipping_env)
+    fleet = fleet_of({"name": "big.example", "plan": "enterprise"})
+    async with scene(time_skipping_env.client, tmp_path, fleet, clock=clock, simulator=HOUR) as play:
+        await play.zone_until("big.example", lambda found: found.phase is ZonePhase.VALIDATING)
+        began = clock.now()
+        await time_skipping_env.sleep(timedelta(hours=71))
+        assert (await play.state("big.example")).phase is ZonePhase.VALIDATING
+        await time_skipping_env.sleep(timedelta(hours=2))
+        state = await play.zone_until("big.example", asks_for_sign_off)
+        await clock.refresh()
+        assert clock.now() - began >= timedelta(hours=72)
+        assert state.evidence
+        await play.sign_zone("big.example")
+        assert await play.outcome("big.example") is ZoneOutcome.MIGRATED
+        await play.result()
+        await play.check_rules(absent={4, 6, 7})
+
+
+async def test_a_zone_that_nobody_signs_goes_on_hold_after_14_days_and_can_be_reopened(
+    time_skipping_env: WorkflowEnvironment, tmp_path: Path
+) -> None:
+    """An approval given before the hold does not count after the reopening; a new one does."""
+    clock = SkippedClock(time_skipping_env)
+    fleet = fleet_of(
+        {"name": "a.example", "plan": "pro"}, {"name": "b.example", "plan": "pro", "paused": True}
+    )
+    policy = {"required": 2}
+    async with scene(
+        time_skipping_env.client, tmp_path, fleet, clock=clock, simulator=HOUR, sweep="12h", sign_off=policy
+    ) as play:
+        await play.zone_until("a.example", asks_for_sign_off)
+        await play.zone_until("b.example", asks_for_sign_off)
+        await play.sign_zone("a.example")
+        await time_skipping_env.sleep(timedelta(days=13))
+        assert (await play.state("a.example")).phase is ZonePhase.AWAITING_SIGN_OFF
+        await play.sign_zone("b.example", by="bob")
+        await play.sign_zone("b.example", by="ann")
+        assert await play.outcome("b.example") is ZoneOutcome.MIGRATED
+        await time_skipping_env.sleep(timedelta(days=2))
+        assert await play.outcome("a.example") is ZoneOutcome.ON_HOLD
+        assert await play.commits("a.example") == []
