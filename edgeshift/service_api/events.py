@@ -21,10 +21,10 @@ SOURCES = ("waf", "firewallManaged")
 """The previous and the new WAF, as sources of events."""
 
 _QUERY = """
-query SecurityEvents($zoneTag: string, $filter: FirewallEventsAdaptiveFilter_InputObject, $limit: uint64!) {
+query SecurityEvents($zoneTag: string, $filter: FirewallEventsAdaptiveFilter_InputObject) {
   viewer {
     zones(filter: {zoneTag: $zoneTag}) {
-      firewallEventsAdaptive(filter: $filter, limit: $limit, orderBy: [datetime_ASC]) {
+      firewallEventsAdaptive(filter: $filter, limit: LIMIT, orderBy: [datetime_ASC]) {
         action source ruleId rulesetId rayName datetime clientIP
         clientRequestHTTPHost clientRequestHTTPMethodName clientRequestPath clientRequestQuery
       }
@@ -81,9 +81,8 @@ class EventCalls(Caller):
                 "datetime_lt": timestamp(until),
                 "source_in": list(sources),
             },
-            "limit": limit,
         }
-        call = _call({"query": _QUERY, "variables": variables})
+        call = _call({"query": _QUERY.replace("LIMIT", str(int(limit))), "variables": variables})
         document = await self._answered(call)
         zones = _inside(document, "data", "viewer", "zones")
         if not isinstance(zones, list):

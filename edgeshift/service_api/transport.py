@@ -35,6 +35,8 @@ LARGEST_BODY = 16 * 1024 * 1024
 """Bytes of an answer, unpacked, that are read at most."""
 
 _CONNECT_LIMIT = 10.0
+# Shorter than servers keep an idle connection, so that a reading seldom begins on one that is being closed.
+_KEPT_ALIVE = 4.0
 _BEFORE_WRITING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
 
@@ -109,7 +111,9 @@ class Transport:
             "User-Agent": f"edgeshift/{_version()}",
             "Accept": "application/json",
         }
-        self._pool = self._client(httpx.Limits(max_connections=most_connections, keepalive_expiry=15.0))
+        self._pool = self._client(
+            httpx.Limits(max_connections=most_connections, keepalive_expiry=_KEPT_ALIVE)
+        )
 
     def _client(self, limits: httpx.Limits) -> httpx.AsyncClient:
         return httpx.AsyncClient(
