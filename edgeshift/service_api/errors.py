@@ -13,13 +13,14 @@ from enum import StrEnum
 LONGEST_TEXT = 300
 _LONGEST_MESSAGE = 200
 _LONGEST_FULL_MESSAGE = 4096
+_LONGEST_READ = 1024
 
 _SIMPLE = re.compile(r"[\w.:-]{1,64}")
 _QUOTED = re.compile(r"""'([^']*(?:'[^\s',.;:)][^']*)*)'|"([^"]*)"|`([^`]*)`""")
 _INVALID_VALUE = re.compile(r"'(?![\w.:-]{1,64}' is not)(.*)'( is not a valid value)", re.DOTALL)
 _PARSER_SAYS = re.compile(r"(expression is invalid)\b.*", re.IGNORECASE | re.DOTALL)
 _LOOKS_LIKE_EXPRESSION = re.compile(
-    r"""\(*\s*(?:not\s+)?\b[a-z]+(?:\.[a-z0-9_]+)+(?:\[[^\]]*\])*\)*\s*
+    r"""(?<![\w.])[a-z]+(?:\.[a-z0-9_]+)+(?:\[[^\]]*\])*\)*\s*
         (?:\b(?:eq|ne|lt|le|gt|ge|in|contains|matches|wildcard)\b|[=!~<>]=?|~)
         \s*(?:\{[^}]*\}|\$\w+|"[^"]*"|'[^']*'|\S+)
         (?:\s*\)*\s*(?:and|or|xor|&&|\|\|)\s[^,;]*)?""",
@@ -45,6 +46,7 @@ def abridged(message: str, secrets: Sequence[str] = ()) -> str:
     text = message[:_LONGEST_FULL_MESSAGE]
     for secret in secrets:
         text = text.replace(secret, "***")
+    text = text[:_LONGEST_READ]
     text = _INVALID_VALUE.sub(r"'…'\2", text)
     text = _PARSER_SAYS.sub(r"\1", text)
     text = _QUOTED.sub(_simple_or_nothing, text)

@@ -45,7 +45,8 @@ class MigrationCalls(Caller):
         try:
             return await self._one(call, Ruleset, urgent=urgent)
         except NotFound as failure:
-            if NO_ENTRY_POINT in failure.codes or (failure.messages and not failure.codes):
+            # Codes and messages may be missing altogether: a 404 without a code says the same.
+            if NO_ENTRY_POINT in failure.codes or not failure.codes:
                 return None
             raise
 

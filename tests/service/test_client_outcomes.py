@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from edgeshift.service_api import (
     Unpaced,
     Unsuccessful,
 )
+from edgeshift.service_api.errors import abridged
 from tests.service.raw_service import (
     Answer,
     Hang,
@@ -289,6 +291,30 @@ async def test_errors_carry_neither_expressions_nor_secrets() -> None:
         assert "shop.example" not in text
         assert "10.0.0.0" not in text
         assert TOKEN not in text
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("contact support: more than 200 firewall rules", "contact support: more than 200 firewall rules"),
+        ("'zone' is not a valid value for kind", "'zone' is not a valid value for kind"),
+        ('expression `http.host eq "a.b"` is over 4 KB', "expression `…` is over 4 KB"),
+        ("filter ip.src in {10.0.0.1 10.0.0.2} and not cf.client.bot is bad", "filter …"),
+        ("a" * 500, "a" * 199 + "…"),
+        (f"{'x' * 1010} {TOKEN}", "x" * 199 + "…"),
+    ],
+)
+def test_messages_are_abridged_to_what_may_be_kept(said: str, told: str) -> None:
+    """Plain words stay as they are, expressions and secrets go, and nothing is longer than 200 characters."""
+    assert abridged(said, (TOKEN,)) == told
+
+
+@pytest.mark.parametrize("part", ["a.", "'", "(", "a.b[x]", "'a ", "not ", "a.b eq ", "{1 ", "'x'x"])
+def test_hostile_messages_are_abridged_soon(part: str) -> None:
+    """No message, however it repeats itself, keeps the client busy."""
+    began = time.perf_counter()
+    abridged(part * 5000)
+    assert time.perf_counter() - began < 0.5
 
 
 @pytest.mark.parametrize(
