@@ -66,15 +66,14 @@ class Forecast:
         return (
             f"{self.calls:,} calls at {self.calls_a_second:.2g} a second ({self.users} user(s)): at most"
             f" {self.zones_an_hour:,.0f} zones an hour, so at least {say_duration(self.at_least)} of calls,"
-            " plus validation windows, sign-offs and the service's own time"
+            " besides validation windows, sign-offs and the service's own time"
         )
 
 
 def forecast(spec: CampaignSpec, *, enterprise: int, others: int) -> Forecast:
     """What so many zones to migrate take by the rate limit alone (docs/service.md §8, observed)."""
-    scaled = spec.scaled()
     users = len({credential.user for credential in spec.service.credentials})
-    rate = scaled.service.rate
+    rate = spec.service.rate
     a_second = users * rate.requests / max(rate.per.total_seconds(), 1e-6) * 0.99 * (1 - rate.people)
     calls = enterprise * (CALLS_WITH_WINDOW + CALLS_BESIDE) + others * (CALLS_WITHOUT_WINDOW + CALLS_BESIDE)
     seconds = calls / a_second

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
@@ -69,7 +70,8 @@ def build(verb: str | None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
         help="Edge configuration changes over a fleet of zones, as durable campaigns that people sign off.",
         epilog="Settings may also come from the environment"
-        " (EDGESHIFT_TEMPORAL_ADDRESS, EDGESHIFT_ARCHIVE_URL …), or from a stack that `edgeshift up` runs in this folder. See docs/cli.md.",
+        " (EDGESHIFT_TEMPORAL_ADDRESS, EDGESHIFT_ARCHIVE_URL …),"
+        " or from a stack that `edgeshift up` runs in this folder. See docs/cli.md.",
     )
     app.callback()(_shared_options)
     for name, entry in VERBS.items():
@@ -160,7 +162,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _failed(shell, problem, debug)
     if code == ExitCode.INTERRUPTED:
         shell.errors.print("stopped")
-    sys.exit(int(code or 0))
+    _leave(int(code or 0))
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process at once, with everything printed.
+
+    Threads of the native libraries (Temporal, object store) may still be giving back what they hold when the
+    interpreter takes itself down, and then abort the process: a verb that succeeded would exit with 134.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            # The reader went away, as `head` does.
+            continue
+    if {"temporalio", "obstore"} & sys.modules.keys():
+        logging.shutdown()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _failed(shell: Shell, problem: Exception, debug: bool) -> int:

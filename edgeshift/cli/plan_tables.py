@@ -69,6 +69,14 @@ def _table(title: str) -> Table:
     )
 
 
+def _lines() -> Table:
+    """Two columns, the second of which wraps beside the first."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    return table
+
+
 def _plans(lines: Iterable[ZoneAssessment]) -> str:
     counts = Counter(line.zone.plan.value for line in lines)
     return ", ".join(f"{number} {plan}" for plan, number in counts.most_common())
@@ -127,9 +135,11 @@ def _named(console: Console, verdict: Verdict | None, lines: Sequence[ZoneAssess
         return
     words, style = WORDS[verdict]
     console.print(Text(f"\n{words.capitalize()}: {len(lines):,} zone(s)", style=f"bold {style}"))
+    table = _lines()
     for line in lines[:MOST_ZONES]:
         reason = line.error or "; ".join(line.reasons)
-        console.print(Text.assemble("  ", (line.zone.name, "bold"), f"  {reason}"))
+        table.add_row(Text(line.zone.name, style="bold"), Text(reason))
+    console.print(table)
     if len(lines) > MOST_ZONES:
         console.print(f"  … and {len(lines) - MOST_ZONES:,} more (--json names all)")
 
@@ -140,7 +150,9 @@ def _counted(console: Console, title: str, sentences: Iterable[str]) -> None:
     if not counts:
         return
     console.print(Text(f"\n{title}", style="bold"))
+    table = _lines()
     for sentence, number in counts.most_common(MOST_SENTENCES):
-        console.print(Text(f"  {number:>6,} zone(s)  {sentence}"))
+        table.add_row(Text(f"{number:,} zone(s)"), Text(sentence))
+    console.print(table)
     if len(counts) > MOST_SENTENCES:
         console.print(f"  … and {len(counts) - MOST_SENTENCES} more kinds (--json names all)")

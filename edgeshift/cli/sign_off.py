@@ -132,9 +132,8 @@ async def _sign_shapes(
         archive = shell.archive()
         targets = await operations.frozen_targets(archive, summary.targets)
         names = [targets[target.index].zone.name for target in chosen.separate]
-        examples = await operations.examples(
-            client, archive, summary.area, targets, chosen.groups[:MOST_SHOWN]
-        )
+        some = [group for group in chosen.groups if group.zones][:MOST_SHOWN] or chosen.groups[:1]
+        examples = await operations.examples(client, archive, summary.area, targets, some)
         _show_shapes(shell, chosen, examples, names, campaign)
         if not chosen.fingerprints:
             raise CommandError(
@@ -164,14 +163,15 @@ def _show_shapes(
 ) -> None:
     say = shell.console.print
     by_shape = {shown.fingerprint: shown for shown in examples}
-    for group in chosen.groups[:MOST_SHOWN]:
+    # Groups that this reaches no zone of are shown only where there is nothing else to see.
+    groups = [group for group in chosen.groups if group.zones] or list(chosen.groups[:1])
+    for group in groups[:MOST_SHOWN]:
         say(f"Fingerprint {group.fingerprint}", markup=False, soft_wrap=True)
         apart = f", and {len(group.separate)} to be signed singly" if group.separate else ""
         say(f"  zones that wait: {len(group.zones)}{apart}", markup=False)
         if (shown := by_shape.get(group.fingerprint)) is not None:
             _show_facts(shell, shown, example=True)
-    if len(chosen.groups) > MOST_SHOWN:
-        left = chosen.groups[MOST_SHOWN:]
+    if left := groups[MOST_SHOWN:]:
         say(f"… and {len(left)} more fingerprint(s), {sum(len(group.zones) for group in left)} zone(s):")
         for group in left:
             say(f"  {group.fingerprint[:16]}…  {len(group.zones)} zone(s)")
