@@ -1,6 +1,6 @@
-"""A scene for tests: the real simulator over HTTP, real workers on a real Temporal, one campaign, and its people.
+"""A scene for tests: the real simulator over HTTP, real workers on a real Temporal, a campaign, its people.
 
-Whoever plays a scene ends it with ``check_rules``: the witnesses judge every rule that the scene has a case of.
+Whoever plays a scene ends it with ``check_rules``: the witnesses judge every rule that it has a case of.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ from edgeshift.service_api import Unpaced
 from edgeshift.settings import Settings, WorkerSettings
 from edgeshift.sign_off import Choice, Decision
 from edgeshift.simulator.fleet_file import Fleet
-from edgeshift.simulator.server import RunningSimulator, SimulatorOptions, running
+from edgeshift.simulator.options import SimulatorOptions
+from edgeshift.simulator.server import RunningSimulator, running
 from edgeshift.witness import RuleCheck, WitnessInput, check_rules
 from edgeshift.witness.archived import ArchiveFolder
 from edgeshift.witness.control import Control
@@ -173,7 +174,8 @@ class Scene:
 
     async def summary(self) -> CampaignSummary:
         """The campaign as it stands."""
-        return await self.campaign.query("summary", result_type=CampaignSummary)
+        found: CampaignSummary = await self.campaign.query("summary", result_type=CampaignSummary)
+        return found
 
     async def result(self) -> CampaignResult:
         """The campaign's end."""
@@ -193,7 +195,7 @@ class Scene:
     async def ask(self, update: Literal["pause", "resume", "abort"], reason: str = "") -> Answer:
         """Pause, resume or abort, and keep a record of when it was asked and answered."""
         asked = self.now()
-        answer = await self.campaign.execute_update(
+        answer: Answer = await self.campaign.execute_update(
             update, Person(by=OPERATOR, reason=reason), result_type=Answer
         )
         if update == "resume":
@@ -224,7 +226,8 @@ class Scene:
 
     async def state(self, name: str) -> ZoneState:
         """A zone's state."""
-        return await self.zone(name).query("state", result_type=ZoneState)
+        found: ZoneState = await self.zone(name).query("state", result_type=ZoneState)
+        return found
 
     async def zone_until(
         self, name: str, holds: Callable[[ZoneState], bool], within: float = 60.0
@@ -258,7 +261,7 @@ class Scene:
         """Decide on fingerprints by the campaign's update."""
         message = CampaignSignOff(choice=choice, fingerprints=tuple(fingerprints), by=by, reason=reason)
         at = self.now()
-        answer = await self.campaign.execute_update("sign_off", message, result_type=Answer)
+        answer: Answer = await self.campaign.execute_update("sign_off", message, result_type=Answer)
         for fingerprint in message.fingerprints:
             self.signatures.append(Signature(by=by, choice=choice.value, digest=fingerprint, at=at))
         return answer
@@ -304,8 +307,10 @@ class Scene:
         """Approve whatever comes to wait, until the campaign closes; its end."""
 
         async def work() -> None:
-            while await self.sign_what_waits():
+            open_still = True
+            while open_still:
                 await asyncio.sleep(0.2)
+                open_still = await self.sign_what_waits()
 
         await asyncio.wait_for(work(), within)
         return await self.result()
@@ -417,11 +422,11 @@ async def scene(
 ) -> AsyncIterator[Scene]:
     """Set a scene: the simulator and, where ``serve`` says so, workers in this process; start the campaign.
 
-    ``spec``: fields of the campaign beyond its name, targets and service. ``simulator``: its options. ``clock``: of a
-    time-skipping server; then nothing is scaled, and nothing paced.
+    ``spec``: fields of the campaign beyond its name, targets and service. ``simulator``: its options.
+    ``clock``: of a time-skipping server; then nothing is scaled, and nothing paced.
     """
     scale = 1.0 if clock else time_scale
-    options = {"time_scale": scale, "migration_seconds": 1800, "validation_seconds": 60}
+    options: dict[str, Any] = {"time_scale": scale, "migration_seconds": 1800, "validation_seconds": 60}
     options |= {"visibility_seconds": 300, **(simulator or {})}
     async with AsyncExitStack() as staged:
         time_source = clock.now if clock else None

@@ -1,0 +1,23 @@
+"""The simulator as a process of the benchmark: ``python -m bench.service FLEET DATA PORT_FILE SCALE``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from edgeshift.simulator.fleet_file import load_fleet
+from edgeshift.simulator.options import SimulatorOptions
+from edgeshift.simulator.server import running
+
+
+async def main(fleet: str, data: str, port_file: str, scale: str) -> None:
+    """Serve until the process is told to stop."""
+    options = SimulatorOptions(time_scale=float(scale), migration_seconds=0, visibility_seconds=0)
+    async with running(load_fleet(Path(fleet)), Path(data), options=options) as served:
+        await asyncio.to_thread(Path(port_file).write_text, str(served.port))
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:5]))
