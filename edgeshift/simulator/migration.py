@@ -13,7 +13,7 @@ from edgeshift.simulator.answers import refuse
 from edgeshift.simulator.clock import Clock, parse_timestamp, timestamp
 from edgeshift.simulator.database import Database
 from edgeshift.simulator.options import Refusal, SimulatorOptions
-from edgeshift.simulator.rulesets import Rulesets
+from edgeshift.simulator.rulesets import MANAGED_PHASE, Rulesets
 from edgeshift.simulator.zone_records import MIGRATED, MigrationState, ZoneRecord, Zones
 
 Kind = Literal["validation", "complete"]
@@ -70,6 +70,8 @@ class Migrations:
         options: SimulatorOptions,
     ) -> str:
         """Accept a transition; says whether its effect is `scheduled` or `applied` already."""
+        if kind == "complete":
+            self._supersede_validation(record)
         own = record.zone.migration
         usual = options.migration_seconds if kind == "complete" else options.validation_seconds
         takes = own.migration_seconds if own.migration_seconds is not None else usual
@@ -88,6 +90,25 @@ class Migrations:
     def pending(self, record: ZoneRecord) -> list[Kind]:
         """The transitions under way, oldest first: accepted, and not yet seen by reads."""
         return [row[1] for row in self._open(record.id)] if record.pending else []
+
+    def latest(self, record: ZoneRecord) -> dict[str, Any] | None:
+        """The entry point as it was last accepted, be it stored already or under way; None when there is
+        none."""
+        row = self._connection.execute(
+            "SELECT ruleset FROM effects WHERE zone = ? AND stage IN ('scheduled', 'effective') "
+            "ORDER BY id DESC LIMIT 1",
+            (record.id,),
+        ).fetchone()
+        return json.loads(row[0]) if row else self._rulesets.of_phase(record.id, MANAGED_PHASE)
+
+    def _supersede_validation(self, record: ZoneRecord) -> None:
+        # A validation that ended after the commit would put its rules in place of the commit's.
+        ended = self._connection.execute(
+            "UPDATE effects SET stage = 'superseded' "
+            "WHERE zone = ? AND kind = 'validation' AND stage IN ('scheduled', 'effective')",
+            (record.id,),
+        )
+        record.pending -= ended.rowcount
 
     def drop_pending(self, record: ZoneRecord) -> None:
         """Forget the transitions under way: someone set the state by hand."""

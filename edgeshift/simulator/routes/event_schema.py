@@ -64,6 +64,7 @@ def _sdl() -> str:
     return f"""
     scalar string
     scalar uint64
+    schema {{ query: Query }}
     type Query {{ viewer: viewer! }}
     type viewer {{ zones(filter: ZoneFilter_InputObject!, limit: uint64): [zone!]! }}
     input ZoneFilter_InputObject {{ zoneTag: string zoneTag_in: [string!] }}

@@ -69,7 +69,7 @@ def start(call: Call, value: str) -> Answer:
     if not isinstance(body.get("rules"), list):
         raise refuse(400, "rules are required", 20021, pointer="/rules")
     decision = judge(record, kind, state.migrations.pending(record), options)
-    current = state.rulesets.of_phase(record.id, MANAGED_PHASE)
+    current = state.migrations.latest(record)
     document = prepared(body, current, call.now, phase=MANAGED_PHASE)
     if decision == "go":
         call.effect = state.migrations.schedule(record, kind, document, call.now, options)
