@@ -11,7 +11,13 @@ import builtins
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    FailureError,
+    TimeoutError,
+    TimeoutType,
+)
 
 with workflow.unsafe.imports_passed_through():
     from activities.evidence import EvidenceActivities
@@ -60,6 +66,10 @@ MOST_REFUSED_STARTS = 20
 
 MOST_DECISIONS = 100
 """Decisions kept of one zone; a flood beyond it is not kept."""
+
+
+LOCAL_FAILURES = (ActivityError, ApplicationError)
+"""What a failed activity raises: a local one whose failure is not retryable comes as the bare ApplicationError."""
 
 
 class Ended(Exception):
@@ -116,7 +126,7 @@ class WafZone:
             outcome, reason = ZoneOutcome.MIGRATED, "new WAF on, previous one off, stored rules as signed"
         except Ended as ended:
             outcome, reason = ended.outcome, ended.reason
-        except ActivityError as failure:
+        except LOCAL_FAILURES as failure:
             outcome, reason = ZoneOutcome.FAILED, _say(failure)
         self._enter(ZonePhase.CLOSED)
         prepared = self._prepared
@@ -569,7 +579,7 @@ class WafZone:
                     summary=f"tell the campaign: {kind.value}",
                     **options.telling(),
                 )
-            except ActivityError as failure:
+            except LOCAL_FAILURES as failure:
                 self._ignored.append(f"the campaign could not be told: {_say(failure)}"[:150])
 
     def _continue_if_suggested(self) -> None:
@@ -708,7 +718,7 @@ class WafZone:
         )
 
 
-def _say(failure: ActivityError) -> str:
+def _say(failure: FailureError) -> str:
     """The innermost reason of a failed activity, short."""
     cause: BaseException = failure
     while isinstance(cause, ActivityError) and cause.cause is not None:

@@ -135,7 +135,7 @@ class Approver:
         state = await self._state(zone)
         if state is None or state.phase is not ZonePhase.AWAITING_SIGN_OFF:
             return
-        if state.evidence_verdict in (None, EvidenceVerdict.PASS) or state.digest in self._done:
+        if state.evidence_verdict in (None, EvidenceVerdict.PASS):
             return
         await self._body(state)
         evidence = Evidence.model_validate(await self._archive.get_json(state.evidence))
@@ -145,7 +145,7 @@ class Approver:
         decision = Decision(choice=choice, digest=state.digest, by=self.by, reason=reason[:200])
         signed_at = datetime.now(UTC)
         await self._client.get_workflow_handle(zone_migration_id(zone, Area.WAF)).signal("sign_off", decision)
-        self._done |= {zone, state.digest}
+        self._done.add(zone)
         self._record(choice, state.digest, signed_at, zone)
         self._say(f"{self.by} {_past(choice)} {state.zone.name} by itself: {reason}")
 

@@ -155,7 +155,7 @@ async def _pause_in_the_middle(client: Client, say: Say) -> StopRecord | None:
     ) < PAUSE_AT * summary.count:
         if summary is not None and summary.state == "closed":
             return None
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.7)
     say(f"{OPERATOR} asks for a pause, with {summary.permits_out} permit(s) out")
     asked = datetime.now(UTC)
     word = Person(by=OPERATOR, reason="a look in the middle")

@@ -2,7 +2,7 @@
 
 The definitions are those of docs/service.md §4.3: the canonical JSON (RFC 8785) of name and rules without
 what the service assigns; for the fingerprint, the zone's name (as a host name or a parent of one) and
-identifier are replaced.
+identifier are replaced, each by its own stand-in; a NUL is doubled before that.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 import rfc8785
 
 _ASSIGNED = ("id", "version", "ref", "last_updated")
-_STAND_IN = "\x00zone\x00"
+_NAME = "\x00@\x00"
+_IDENTIFIER = "\x00#\x00"
 
 
 def body_digest(body: dict[str, Any]) -> str:
@@ -43,7 +44,7 @@ def _hash(value: Any) -> str:
 
 def _without(value: Any, zone_id: str, zone_name: str) -> Any:
     if isinstance(value, str):
-        return _replace_name(value.replace(zone_id, _STAND_IN), zone_name)
+        return _replace_name(value.replace("\x00", "\x00\x00").replace(zone_id, _IDENTIFIER), zone_name)
     if isinstance(value, list):
         return [_without(item, zone_id, zone_name) for item in value]
     if isinstance(value, dict):
@@ -57,11 +58,11 @@ def _without(value: Any, zone_id: str, zone_name: str) -> Any:
 def _replace_name(text: str, name: str) -> str:
     """``text`` with the host name replaced where it stands whole, or as the parent of another host."""
     parts: list[str] = []
-    place, lower, wanted = 0, text.lower(), name.lower()
-    while (found := lower.find(wanted, place)) >= 0:
-        end = found + len(wanted)
+    place = 0
+    while (found := text.find(name, place)) >= 0:
+        end = found + len(name)
         if _begins_whole(text[:found][-1:]) and _ends_whole(text[end : end + 2]):
-            parts += [text[place:found], _STAND_IN]
+            parts += [text[place:found], _NAME]
             place = end
         else:
             parts.append(text[place : found + 1])
