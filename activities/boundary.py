@@ -85,12 +85,16 @@ def named_failures(work: Work) -> Work:
 
 
 def heartbeating(work: Work) -> Work:
-    """Heartbeat every ten seconds while one long piece of work goes on, such as listing every zone."""
+    """Heartbeat while one long piece of work goes on, such as listing every zone or waiting for a turn within
+    the rate limit: every ten seconds, or often enough for a shorter time-out.
+    """
 
     async def beat() -> None:
+        limit = activity.info().heartbeat_timeout
+        pause = min(10.0, limit.total_seconds() / 3) if limit else 10.0
         while True:
             activity.heartbeat()
-            await asyncio.sleep(10)
+            await asyncio.sleep(pause)
 
     @functools.wraps(work)
     async def beating(*args: Any, **kwargs: Any) -> Any:

@@ -71,6 +71,7 @@ class TargetActivities:
 
     @activity.defn(name="assess_targets")
     @named_failures
+    @heartbeating
     async def assess(self, message: AssessBatch) -> AssessedBatch:
         """Assess a batch of targets by reading alone. A zone that cannot be read is named with its error."""
         targets = await self._connections.targets(message.targets)
@@ -78,7 +79,6 @@ class TargetActivities:
         lines = []
         for index in range(message.first, message.end):
             lines.append(await self._assess_one(message.spec, spec, index, targets[index]))
-            activity.heartbeat(index)
         report = [line.model_dump(mode="json") for line in lines]
         return AssessedBatch(report=await self._connections.archive.put_json(report))
 

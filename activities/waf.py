@@ -8,7 +8,7 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.boundary import named_failures
+from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
 from activities.reports import tell_campaign
 from edgeshift.areas import waf
@@ -125,9 +125,9 @@ class WafActivities:
 
     @activity.defn(name="verify_waf_zone")
     @named_failures
+    @heartbeating
     async def verify(self, message: Verify) -> Verification:
-        """Poll the status until the change shows, or until it can no longer be expected. Heartbeats at each
-        poll.
+        """Poll the status until the change shows, or until it can no longer be expected.
         """
         start = message.start
         client = await self._connections.service(start.spec, start.target.zone)
@@ -137,7 +137,6 @@ class WafActivities:
         pause = start.policy.poll.total_seconds()
         state, trouble = "", ""
         while True:
-            activity.heartbeat(state)
             try:
                 status = (await client.waf_status(start.target.zone.id, urgent=True)).raw
                 state, trouble = str(status.get("migration_state", "")), ""
@@ -173,7 +172,6 @@ class WafActivities:
             stored = await client.entry_point(zone.id, urgent=True)
             if stored is not None and waf.same_rules(stored.raw, body):
                 return Verification(reached=True, reason="migrated", record=await self._record(message, body))
-            activity.heartbeat("reading back")
             await self._connections.clock.sleep(max(0.5, message.start.policy.poll.total_seconds()))
         if stored is None:
             return None

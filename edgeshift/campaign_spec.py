@@ -1,6 +1,7 @@
 """What a campaign is asked to do, as data: the models behind the campaign file. Pure.
 
-Every field but ``name`` and ``targets`` has a default. Secrets appear as references only (``env:NAME``, ``file:PATH``).
+Every field but ``name`` and ``targets`` has a default. Secrets appear as references only (``env:NAME``,
+``file:PATH``).
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class CredentialSpec(_Part):
 
 
 class RateSpec(_Part):
-    """The service's rate limit of each user, and the share that is left to people (docs/service.md §8, observed)."""
+    """The service's rate limit of each user, and the share that is left to people (docs/service.md §8,
+    observed).
+    """
 
     requests: int = Field(default=1200, ge=10)
     per: Duration = timedelta(minutes=5)
@@ -60,11 +63,13 @@ class RateSpec(_Part):
 class ServiceSpec(_Part):
     """Where the service is and how to call it.
 
-    ``request_limit``: how long one request may take as a whole. ``patience``: how long reads are tried again before
-    a zone is given up as failed.
+    ``request_limit``: how long one request may take as a whole. ``patience``: how long reads are tried
+    again before a zone is given up as failed.
     """
 
-    base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+$")] = "http://127.0.0.1:8780/client/v4"
+    base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+$")] = (
+        "http://127.0.0.1:8780/client/v4"
+    )
     credentials: tuple[CredentialSpec, ...] = (CredentialSpec(token="env:EDGESHIFT_TOKEN"),)
     proxy: str | None = None
     ca_file: str | None = None
@@ -83,7 +88,9 @@ class ServiceSpec(_Part):
 
 
 class TargetSpec(_Part):
-    """Which zones: ``all`` of them, or those included, less those excluded. Zones and accounts by name or identifier."""
+    """Which zones: ``all`` of them, or those included, less those excluded. Zones and accounts by name or
+    identifier.
+    """
 
     all: bool = False
     include: tuple[str, ...] = ()
@@ -108,7 +115,9 @@ class ValidationMode(StrEnum):
 
 
 class ValidationSpec(_Part):
-    """The validation window of Enterprise zones. ``modes``: one, or both in turn, each with a window of its own."""
+    """The validation window of Enterprise zones. ``modes``: one, or both in turn, each with a window of its
+    own.
+    """
 
     window: Duration = timedelta(hours=72)
     modes: Annotated[tuple[ValidationMode, ...], Field(min_length=1, max_length=2)] = (ValidationMode.SHADOW,)
@@ -129,14 +138,19 @@ class ConsentSpec(_Part):
 class CommitSpec(_Part):
     """How the irreversible step is made.
 
-    ``migration_limit``: how long the service may take to show the effect. ``poll``: how often its status is read.
-    ``lease``: how long a permit counts. ``resend_unchanged``: how often one zone may be sent again by itself when
-    the outcome was unknown and the status stayed unchanged for ``migration_limit``; 0 leaves it with a person.
+    ``migration_limit``: how long the service may take to show the effect. ``poll``: how often its status is
+    read. ``lease``: how long a permit counts. ``send_window``: how long a step may take before it is sent
+    (a turn within the rate limit, the fresh reading, the intent). ``margin``: what is added to it and to the
+    request's limit before a step's worker is given up. ``resend_unchanged``: how often one zone may be sent again by
+    itself when the outcome was unknown and the status stayed unchanged for ``migration_limit``; 0 leaves it
+    with a person.
     """
 
     migration_limit: Duration = timedelta(hours=1)
     poll: Duration = timedelta(seconds=20)
     lease: Duration = timedelta(minutes=2)
+    send_window: Duration = timedelta(seconds=30)
+    margin: Duration = timedelta(seconds=15)
     resend_unchanged: int = Field(default=0, ge=0, le=3)
 
 
@@ -168,6 +182,7 @@ class CampaignSpec(_Part):
     ``window``: how many zones work at a time (zones that wait for a window or a person do not count).
     ``time_scale``: divides every duration of the campaign, for rehearsals; 1 in production.
     ``waits_for_support``: how long a zone waits for ``support-resolved`` before it ends as needs_support.
+    ``silence``: how long a worker may say nothing of a piece of work before another takes it over.
     """
 
     name: Name
@@ -185,6 +200,7 @@ class CampaignSpec(_Part):
     tickets: TicketSpec = TicketSpec()
     waits_for_support: Duration = timedelta(days=14)
     sweep: Duration = timedelta(minutes=10)
+    silence: Duration = timedelta(minutes=1)
     time_scale: float = Field(default=1.0, ge=1, le=1_000_000)
 
     @model_validator(mode="after")
@@ -199,15 +215,17 @@ class CampaignSpec(_Part):
     def scaled(self) -> CampaignSpec:
         """The same campaign with every duration divided by ``time_scale``.
 
-        Limits of transport (``request_limit``) and of permits (``lease``) are technical and stay; waits between
-        polls and sweeps keep a floor, since real work happens in them.
+        Limits of transport (``request_limit``), of permits (``lease``, ``send_window``, ``margin``) and of
+        workers (``silence``) are technical and stay; waits
+        between polls and sweeps keep a floor, since real work happens in them. Nothing becomes longer than
+        it was.
         """
         scale = self.time_scale
         if scale == 1:
             return self
 
         def shorter(value: timedelta, floor: float = 0.0) -> timedelta:
-            return max(value / scale, timedelta(seconds=floor))
+            return min(value, max(value / scale, timedelta(seconds=floor)))
 
         return self.model_copy(
             update={
@@ -223,7 +241,9 @@ class CampaignSpec(_Part):
                         "valid_for": shorter(self.sign_off.valid_for, 1),
                     }
                 ),
-                "validation": self.validation.model_copy(update={"window": shorter(self.validation.window, 0.5)}),
+                "validation": self.validation.model_copy(
+                    update={"window": shorter(self.validation.window, 0.5)}
+                ),
                 "commit": self.commit.model_copy(
                     update={
                         "migration_limit": shorter(self.commit.migration_limit, 8),
@@ -234,5 +254,3 @@ class CampaignSpec(_Part):
                 "sweep": shorter(self.sweep, 2),
             }
         )
-
-

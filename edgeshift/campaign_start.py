@@ -20,6 +20,9 @@ def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
         resend_unchanged=scaled.commit.resend_unchanged,
         waits_for_support=scaled.waits_for_support,
         patience=scaled.service.patience,
+        send_window=scaled.commit.send_window,
+        margin=scaled.commit.margin,
+        silence=scaled.silence,
     )
 
 

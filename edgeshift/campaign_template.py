@@ -75,6 +75,8 @@ MEANINGS: dict[str, str] = {
     "commit.migration_limit": "How long the service may take to show the effect.",
     "commit.poll": "How often its status is read meanwhile.",
     "commit.lease": "How long a permit for one step counts.",
+    "commit.send_window": "How long a step may take before it is sent: its turn, the fresh reading.",
+    "commit.margin": "How long after that and the request's limit its worker is given up.",
     "commit.resend_unchanged": "How often a step of unknown outcome is sent again; 0: a person decides.",
     "tickets": "Where support tickets go. With nothing given: a folder beside the archive.",
     "tickets.folder": "A folder, for one Markdown file each.",
@@ -82,6 +84,7 @@ MEANINGS: dict[str, str] = {
     "tickets.secret": "The webhook's secret: env:NAME or file:PATH.",
     "waits_for_support": "How long a zone waits for `support-resolved` before it ends as needs_support.",
     "sweep": "How often the campaign looks for zones that have been silent.",
+    "silence": "How long a worker may say nothing of a piece of work before another takes it over.",
     "time_scale": "Divides every duration, for rehearsals. 1 in production.",
 }
 """What each option means, by its path without indexes."""

@@ -50,7 +50,11 @@ class Permit(Message):
 
 
 class ZonePolicy(Message):
-    """What a zone needs of its campaign's policy, its durations already divided by the time scale."""
+    """What a zone needs of its campaign's policy, its durations already divided by the time scale.
+
+    ``send_window``, ``margin``: of the fenced activity (CommitSpec). ``silence``: how long a worker may say
+    nothing of a piece of work before another takes it over.
+    """
 
     sign_off: SignOffPolicy
     modes: tuple[ValidationMode, ...]
@@ -63,6 +67,9 @@ class ZonePolicy(Message):
     waits_for_support: Duration
     patience: Duration = timedelta(hours=1)
     lease_margin: Duration = timedelta(seconds=10)
+    send_window: Duration = timedelta(seconds=30)
+    margin: Duration = timedelta(seconds=15)
+    silence: Duration = timedelta(seconds=60)
 
 
 class ZoneCarried(Message):
@@ -401,7 +408,8 @@ class CampaignStart(Message):
     """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled.
 
     ``enterprise``: bitmap of the Enterprise targets. ``carried``: JSON of the state of an earlier run, or of
-    a closed campaign that ``again`` begins zones of.
+    a closed campaign that ``again`` begins zones of. ``most_events``: events of one run after which the
+    campaign goes on in a new one.
     """
 
     name: str
@@ -421,6 +429,7 @@ class CampaignStart(Message):
     time_scale: float = 1.0
     carried: str | None = None
     again: Again | None = None
+    most_events: int = 2_000
 
 
 class Book(BaseModel):

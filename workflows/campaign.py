@@ -52,9 +52,6 @@ with workflow.unsafe.imports_passed_through():
 BATCH = 25
 """Zones that are started or told in one activity."""
 
-MOST_EVENTS = 2_000
-"""Events of one run after which the campaign goes on in a new one."""
-
 SLICE = 100
 """Waiting zones that each sweep looks at beside the silent ones."""
 
@@ -143,7 +140,9 @@ class Campaign:
     @property
     def _too_long(self) -> bool:
         info = workflow.info()
-        return info.get_current_history_length() > MOST_EVENTS or info.is_continue_as_new_suggested()
+        return (
+            info.get_current_history_length() > self._start.most_events or info.is_continue_as_new_suggested()
+        )
 
     @property
     def _halted(self) -> str:
@@ -192,7 +191,7 @@ class Campaign:
                 permits=tuple(permits),
             ),
             summary=f"start {len(indexes)} zone(s) from {indexes[0]}",
-            **options.spreading(),
+            **options.spreading(self._start.policy),
         )
         for exclusion in started.excluded:
             self._ledger.exclude(exclusion.index, exclusion.reason)
@@ -285,7 +284,7 @@ class Campaign:
                 attempts=attempts,
             ),
             summary=f"{signal}: {len(indexes)} zone(s)",
-            **options.spreading(),
+            **options.spreading(self._start.policy),
         )
         if told.gone:
             self._ledger.heard.difference_update(told.gone)
@@ -335,7 +334,7 @@ class Campaign:
                 attempts=tuple(self._ledger.attempts[index] for index in indexes),
             ),
             summary=f"look at {len(indexes)} silent or waiting zone(s)",
-            **options.spreading(),
+            **options.spreading(self._start.policy),
         )
         for zone in described.closed:
             if self._ledger.is_open(zone.index):

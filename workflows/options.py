@@ -13,12 +13,6 @@ from edgeshift.messages import Change, Step, Verify, ZonePolicy
 PERMANENT = ["InvalidCredential", "Forbidden", "NotFound", "SecretUnresolved", "ArchiveCorrupt", "BadInput"]
 """Failures that trying again cannot mend; the boundary of each activity names its failures by these types."""
 
-SEND_WINDOW = timedelta(seconds=30)
-"""How long the fenced activity may take before it sends: waiting for a slot, the fresh reading, the intent.
-"""
-
-MARGIN = timedelta(seconds=15)
-
 READS = RetryPolicy(
     initial_interval=timedelta(milliseconds=500),
     backoff_coefficient=2.0,
@@ -64,10 +58,14 @@ def changing(change: Change, left: timedelta) -> dict[str, Any]:
 
     ``left``: what is left of the permit.
     """
-    look = LOOK if change.step is Step.VALIDATE else timedelta(0)
+    policy = change.start.policy
+    look = min(LOOK, 3 * policy.poll + timedelta(seconds=10))
     return {
         "schedule_to_start_timeout": max(left, timedelta(milliseconds=1)),
-        "start_to_close_timeout": change.window + change.start.policy.request_limit + look + MARGIN,
+        "start_to_close_timeout": change.window
+        + policy.request_limit
+        + policy.margin
+        + (look if change.step is Step.VALIDATE else timedelta(0)),
         "retry_policy": ONCE,
     }
 
@@ -77,16 +75,16 @@ def verifying(verify: Verify) -> dict[str, Any]:
     return {
         "start_to_close_timeout": verify.limit + timedelta(minutes=5),
         "schedule_to_close_timeout": verify.limit * 2 + timedelta(minutes=30) + verify.start.policy.patience,
-        "heartbeat_timeout": timedelta(seconds=60),
+        "heartbeat_timeout": verify.start.policy.silence,
         "retry_policy": READS,
     }
 
 
-def spreading() -> dict[str, Any]:
+def spreading(policy: ZonePolicy) -> dict[str, Any]:
     """A campaign's work on a batch of zones: remote, with a heartbeat cursor, tried again without end."""
     return {
         "start_to_close_timeout": timedelta(minutes=10),
-        "heartbeat_timeout": timedelta(seconds=60),
+        "heartbeat_timeout": policy.silence,
         "retry_policy": RetryPolicy(
             initial_interval=timedelta(milliseconds=200),
             maximum_interval=timedelta(seconds=30),
@@ -99,7 +97,7 @@ def resolving() -> dict[str, Any]:
     """Listing and assessing targets for a person who waits: with heartbeats, tried again."""
     return {
         "start_to_close_timeout": timedelta(hours=6),
-        "heartbeat_timeout": timedelta(minutes=2),
+        "heartbeat_timeout": timedelta(seconds=30),
         "retry_policy": RetryPolicy(
             initial_interval=timedelta(milliseconds=500),
             maximum_interval=timedelta(seconds=10),

@@ -398,7 +398,7 @@ class WafZone:
             config=prepared.config,
             mode=mode,
             decisions=tuple(self._counting(prepared, grant)),
-            window=options.SEND_WINDOW,
+            window=self._start.policy.send_window,
         )
         try:
             return await workflow.execute_activity_method(
