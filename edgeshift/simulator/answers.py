@@ -26,7 +26,9 @@ class Answer:
         return json.dumps(self.document, separators=(",", ":"), ensure_ascii=False).encode()
 
     def content_type(self) -> str:
-        return "application/json" if self.text is None else "text/html; charset=UTF-8"
+        """By what the body looks like: a fault's text may be JSON."""
+        is_json = self.text is None or self.text.lstrip().startswith(("{", "["))
+        return "application/json" if is_json else "text/html; charset=UTF-8"
 
 
 class ApiError(Exception):
