@@ -8,10 +8,9 @@ queries give reasons. Work is bounded: of very many zones, not each one is asked
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
@@ -19,13 +18,12 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from edgeshift.archive import Archive
 from edgeshift.cli.finding import checked_name
 from edgeshift.fleet import Target, campaign_id, zone_migration_id
-from edgeshift.ledger import Ledger, Packed, Place
+from edgeshift.ledger import Place
 from edgeshift.messages import (
     CampaignResult,
     CampaignStart,
     CampaignSummary,
     TargetAt,
-    WaveSummary,
     ZoneResult,
     ZoneState,
 )
@@ -35,6 +33,7 @@ from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble
 from edgeshift.operations.zones import frozen_targets
 from edgeshift.temporal import FINGERPRINT, PHASE
+from edgeshift.views.closed import closed_summary, ledger_of, places_of
 from edgeshift.views.rows import LISTED, ZoneRow
 from edgeshift.views.words import FINISHED, Kind, look, one_line
 
@@ -83,10 +82,10 @@ async def known_campaign(client: Client, name: str) -> Known:
     status = described.status or WorkflowExecutionStatus.RUNNING
     if status is WorkflowExecutionStatus.COMPLETED:
         result = await handle.result()
-        ledger = _ledger(start, result.carried)
+        ledger = ledger_of(start, result)
         ended = described.close_time or datetime.now(UTC)
-        places = _places(start, ledger) if ledger else {}
-        return Known(start, _closed_summary(start, result, ledger, ended), places, status)
+        places = places_of(start, ledger) if ledger else {}
+        return Known(start, closed_summary(start, result, ledger, ended), places, status)
     subject = f"campaign {name}"
     try:
         summary = await ask(handle, "summary", CampaignSummary, subject)
@@ -105,60 +104,6 @@ def summary_of(known: Known) -> CampaignSummary:
         words = known.status.name.lower().replace("_", " ")
         raise Failed(f"campaign {known.start.name} was ended from outside ({words})")
     raise TemporalTrouble(known.trouble)
-
-
-def _ledger(start: CampaignStart, carried: str) -> Ledger | None:
-    if not carried:
-        return None
-    ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
-    ledger.unpack(Packed.model_validate(json.loads(carried)["ledger"]))
-    return ledger
-
-
-def _places(start: CampaignStart, ledger: Ledger) -> dict[int, TargetAt]:
-    found = {}
-    for wave in start.waves:
-        for index in range(wave.first, wave.end):
-            place, shape = Place(ledger.places[index]).name.lower(), ledger.shape(index)
-            fingerprint = shape.fingerprint if shape else ""
-            found[index] = TargetAt(index=index, place=place, wave=wave.number, fingerprint=fingerprint)
-    return found
-
-
-def _closed_summary(
-    start: CampaignStart, result: CampaignResult, ledger: Ledger | None, ended: datetime
-) -> CampaignSummary:
-    carried = json.loads(result.carried) if result.carried else {}
-    waves = [
-        WaveSummary(
-            number=wave.number,
-            name=wave.name,
-            size=wave.size,
-            places=ledger.tallies(wave.first, wave.end) if ledger else {},
-        )
-        for wave in start.waves
-    ]
-    return CampaignSummary(
-        name=start.name,
-        area=start.area,
-        state="closed",
-        why="aborted" if result.aborted else "",
-        started_by=start.started_by,
-        started_at=carried.get("started_at", ended),
-        now=ended,
-        time_scale=start.time_scale,
-        count=start.count,
-        wave=carried.get("wave", 0),
-        waves=waves,
-        places=result.outcomes,
-        permits_out=0,
-        waiting=[],
-        book=ledger.book if ledger else [],
-        excluded=ledger.excluded if ledger else {},
-        notes=carried.get("notes", []),
-        targets=start.targets,
-        spec=start.spec,
-    )
 
 
 async def zone_rows(client: Client, archive: Archive, known: Known) -> list[ZoneRow]:

@@ -134,6 +134,10 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
     context.waiting |= {fingerprint: "the fingerprint", digest: "the proposal"}
     counting = [item for item in parts(given, "decisions") if item.get("digest") in (digest, fingerprint)]
     counting = [item for item in counting if not context.refused(item)]
+    # The same word may come twice, for the proposal and for its fingerprint, where the two are the same.
+    counting = list(
+        {(item.get("by"), item.get("choice"), item.get("digest")): item for item in counting}.values()
+    )
     permit = part(given, "permit").get("number")
     entry.kind = EntryKind.SENT
     entry.digest = digest

@@ -15,6 +15,9 @@ from edgeshift.views.rows import ZoneRow, listed
 from edgeshift.views.words import look, moment, one_line, plural, short
 
 MOST_NAMES = 15
+MANY_NAMES = 40
+FEW_NAMES = 5
+"""Of zones that only await a sign-off fewer are named: they are signed by fingerprint, not by name."""
 
 
 class CampaignLine(BaseModel):
@@ -67,9 +70,17 @@ def zone_lists(rows: Sequence[ZoneRow], campaign: str, *, plain: bool = False) -
             f"{appears.ascii if plain else appears.mark} {appears.label}", style=appears.style
         )
         heading.append(f"  {plural(len(some), 'zone')}", style="dim")
-        parts += [heading, rows_table(some[:MOST_NAMES])]
-        if len(some) > MOST_NAMES:
-            more = f"  … {len(some) - MOST_NAMES:,} more: edgeshift status {campaign} --phase {place}"
+        most = FEW_NAMES if place == "awaiting" else MOST_NAMES
+        if len(some) > 1 and len({_why(row).plain for row in some}) == 1:
+            # One reason for all: it is said once, and the names fit on a few lines.
+            most = MANY_NAMES
+            heading.append(f"  {_why(some[0]).plain}")
+            names = ", ".join(one_line(row.name, 253) for row in some[:most])
+            parts += [heading, Padding(Text(names), (0, 0, 0, 3))]
+        else:
+            parts += [heading, rows_table(some[:most])]
+        if len(some) > most:
+            more = f"  … {len(some) - most:,} more: edgeshift status {campaign} --phase {place}"
             parts.append(Text(more, style="dim"))
         parts.append(Text())
     return Padding(Group(*parts), (1, 2, 0, 2)) if parts else Text()
@@ -83,7 +94,7 @@ def rows_table(rows: Sequence[ZoneRow], *, places: bool = False) -> RenderableTy
     if places:
         grid.add_column(ratio=1)
     grid.add_column(no_wrap=True, style="dim")
-    grid.add_column(ratio=3)
+    grid.add_column(ratio=3, overflow="fold")
     for row in rows:
         place = [Text(look(row.place).label, style=look(row.place).style)] if places else []
         grid.add_row("", Text(one_line(row.name, 253)), *place, f"wave {row.wave + 1}", _why(row))

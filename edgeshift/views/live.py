@@ -22,6 +22,7 @@ from edgeshift.views.words import (
     finished,
     lasting,
     look,
+    moment,
     one_line,
     ordered,
     plural,
@@ -66,6 +67,7 @@ def campaign_view(
     plain: bool = False,
     trouble: str = "",
     extra: RenderableType | None = None,
+    most_waiting: int = MOST_WAITING,
 ) -> RenderableType:
     """Everything about the campaign on one screen.
 
@@ -75,7 +77,7 @@ def campaign_view(
     parts.append(wave_bars(summary, plain=plain))
     parts += [Text(), figures_line(progress, summary), Text(), phases_table(summary, plain=plain)]
     if summary.waiting:
-        parts += [Text(), waiting_block(summary, plain=plain)]
+        parts += [Text(), waiting_block(summary, most=most_waiting, plain=plain)]
     if summary.notes or summary.excluded:
         parts += [Text(), notes_block(summary, plain=plain)]
     if trouble:
@@ -92,12 +94,12 @@ def header(summary: CampaignSummary, now: datetime) -> RenderableType:
     line.append(summary.state, style=_STATES.get(summary.state, "bold"))
     if summary.time_scale != 1:
         line.append(f"  time runs {summary.time_scale:,.6g} times as fast", style="yellow")
-    line.append(f"  started by {one_line(summary.started_by, 40)}", style="dim")
     grid = Table.grid(expand=True)
     grid.add_column(ratio=1)
     grid.add_column(justify="right")
     grid.add_row(line, Text(clock(now) + " UTC", style="dim"))
-    parts: list[RenderableType] = [grid]
+    began = f"started by {one_line(summary.started_by, 60)} on {moment(summary.started_at)}"
+    parts: list[RenderableType] = [grid, Text(began, style="dim")]
     if summary.why:
         parts.append(Text(one_line(summary.why), style=_STATES.get(summary.state, "")))
     return Group(*parts)
@@ -175,7 +177,7 @@ def figures_line(progress: Progress, summary: CampaignSummary) -> Text:
     if summary.state == "closed":
         return line
     line.append(f" · {lasting(progress.elapsed)} so far")
-    if progress.rate is not None:
+    if progress.rate:
         line.append(f" · {progress.rate:,.1f} zones/min")
     if progress.left is not None:
         line.append(f" · about {lasting(progress.left)} left")
@@ -209,22 +211,32 @@ def phases_table(summary: CampaignSummary, *, plain: bool = False) -> Renderable
     return table
 
 
-def waiting_block(summary: CampaignSummary, *, plain: bool = False) -> RenderableType:
-    """The fingerprints that wait for a person, each with the command that signs it."""
-    parts: list[RenderableType] = [Text("Waiting for a sign-off", style="bold magenta")]
-    for item in summary.waiting[:MOST_WAITING]:
+def waiting_block(
+    summary: CampaignSummary, *, most: int = MOST_WAITING, plain: bool = False
+) -> RenderableType:
+    """The fingerprints that wait for a person, the most frequent first, and how one is signed."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("waiting for a sign-off", no_wrap=True, header_style="bold magenta")
+    table.add_column("zones", justify="right")
+    table.add_column("to", no_wrap=True)
+    table.add_column("waves")
+    table.add_column("")
+    for item in summary.waiting[:most]:
         waves = ", ".join(str(wave + 1) for wave in item.waves[:6]) + (", …" if len(item.waves) > 6 else "")
-        line = Text().append("* " if plain else "◆ ", style="magenta")
-        line.append(short(item.fingerprint), style="bold")
-        line.append(f"  {plural(item.zones, 'zone')}  {item.step.value.replace('_', ' ')}  wave {waves}")
-        if item.separate:
-            line.append(f"  {item.separate:,} must be signed singly", style="yellow")
-        parts += [line, Text(f"    {sign_command(summary.name, item.fingerprint)}", style="dim")]
-    if len(summary.waiting) > MOST_WAITING:
-        more = len(summary.waiting) - MOST_WAITING
-        parts.append(
-            Text(f"… {plural(more, 'more fingerprint')}: edgeshift status {summary.name}", style="dim")
+        digest = (
+            Text()
+            .append("* " if plain else "◆ ", style="magenta")
+            .append(short(item.fingerprint), style="bold")
         )
+        singly = Text(f"{item.separate:,} to be signed singly" if item.separate else "", style="yellow")
+        table.add_row(digest, f"{item.zones:,}", item.step.value.replace("_", " "), waves, singly)
+    parts: list[RenderableType] = [table]
+    if len(summary.waiting) > most:
+        more = plural(len(summary.waiting) - most, "more fingerprint")
+        parts.append(Text(f"… {more}: edgeshift status {summary.name}", style="dim"))
+    parts.append(
+        Text(f"sign it with: {sign_command(summary.name, summary.waiting[0].fingerprint)}", style="dim")
+    )
     return Group(*parts)
 
 

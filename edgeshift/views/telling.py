@@ -155,9 +155,9 @@ class Teller:
             case "permit":
                 permit = part(message, "permit")
                 decisions = parts(message, "decisions")
-                because = [decision_words(item, self._context.waiting) for item in decisions]
+                carried = [f"with it: {decision_words(item, self._context.waiting)}" for item in decisions]
                 text = f"the campaign gave {self._permit_words(permit)}"
-                return Entry(at=event.at, kind=EntryKind.PERMIT, text=text, because=because, event=event.id)
+                return Entry(at=event.at, kind=EntryKind.PERMIT, text=text, details=carried, event=event.id)
             case "revoke":
                 text = f"the campaign took back permit {message.get('number', '?')}"
                 return Entry(at=event.at, kind=EntryKind.PERMIT, text=text, event=event.id)

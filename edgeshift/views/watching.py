@@ -13,12 +13,14 @@ from datetime import UTC, datetime
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle, WorkflowQueryFailedError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
 from edgeshift.fleet import campaign_id
 from edgeshift.messages import CampaignSummary
-from edgeshift.operations.errors import Failed, NotFound
+from edgeshift.operations.calls import ask
+from edgeshift.operations.campaigns import campaign_input, campaign_result, describe
+from edgeshift.operations.errors import NotFound, OperationError
+from edgeshift.views.closed import closed_summary, ledger_of
 from edgeshift.views.figures import Pace, Progress, changed_lines
 from edgeshift.views.live import campaign_view, totals_view
 from edgeshift.views.words import clock, lasting, look, one_line, ordered
@@ -29,7 +31,6 @@ EVERY = 1.0
 PLAIN_EVERY = 5.0
 """Seconds between two lines of counts where there is no terminal."""
 
-_ANSWER_WITHIN = 10.0
 _LOOK_AT_STATUS_EVERY = 5
 
 
@@ -46,10 +47,10 @@ async def watch_campaign(
 
     ``extra`` is asked at each refresh for something to show beneath; without a terminal it is printed
     when it is a text that has changed. ``totals``: print the totals once the campaign has closed.
-    Raises NotFound, and Failed where the campaign was terminated or failed. A question that gets no
+    Raises NotFound, and Refused where the campaign was terminated or failed. A question that gets no
     answer is shown as such and asked again.
     """
-    watcher = _Watcher(client.get_workflow_handle(campaign_id(name)), name, console, extra)
+    watcher = _Watcher(client, name, console, extra)
     if console.is_terminal:
         with Live(console=console, auto_refresh=False, transient=False) as live:
             summary = await watcher.follow(until, lambda picture: live.update(picture, refresh=True))
@@ -61,7 +62,7 @@ async def watch_campaign(
 
 
 def _missing(name: str) -> NotFound:
-    return NotFound(f"there is no campaign {name}", "edgeshift status lists them")
+    return NotFound(f"there is no campaign {name}", "`edgeshift status` lists the campaigns")
 
 
 def _plain(console: Console) -> bool:
@@ -71,12 +72,13 @@ def _plain(console: Console) -> bool:
 class _Watcher:
     def __init__(
         self,
-        handle: WorkflowHandle[object, object],
+        client: Client,
         name: str,
         console: Console,
         extra: Callable[[], RenderableType | None] | None,
     ) -> None:
-        self._handle = handle
+        self._client = client
+        self._handle: WorkflowHandle[object, object] = client.get_workflow_handle(campaign_id(name))
         self._name = name
         self._console = console
         self._extra = extra
@@ -99,59 +101,53 @@ class _Watcher:
     ) -> CampaignSummary:
         round_ = 0
         while True:
-            summary = await self._ask()
+            # A closed campaign answers from its result; whether it has closed is looked at now and then.
+            looks = round_ % _LOOK_AT_STATUS_EVERY == 0 or bool(self._trouble)
+            summary = (await self._ended() if looks else None) or await self._ask()
             if draw:
                 draw(self._picture(summary))
             else:
                 self._print(summary)
             if summary is not None and (summary.state == "closed" or (until is not None and until(summary))):
                 return summary
-            if round_ % _LOOK_AT_STATUS_EVERY == 0 or summary is None:
-                await self._still_there()
             round_ += 1
             await asyncio.sleep(EVERY)
 
     async def _ask(self) -> CampaignSummary | None:
         try:
-            query = self._handle.query("summary", result_type=CampaignSummary)
-            answer: CampaignSummary = await asyncio.wait_for(query, _ANSWER_WITHIN)
-        except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND:
-                raise _missing(self._name) from error
-            self._not_answered(str(error))
-        except (TimeoutError, WorkflowQueryFailedError) as error:
-            self._not_answered(str(error))
-        else:
-            self._last, self._answered, self._trouble = answer, time.monotonic(), ""
-            return answer
-        return None
+            self._last = await ask(self._handle, "summary", CampaignSummary, f"campaign {self._name}")
+        except NotFound:
+            raise _missing(self._name) from None
+        except OperationError as error:
+            self._not_answered(error.text)
+            return None
+        self._answered, self._trouble = time.monotonic(), ""
+        return self._last
 
     def _not_answered(self, why: str) -> None:
         silent = time.monotonic() - self._answered
-        words = f"no answer for {silent:.0f}s; is a worker running (edgeshift worker)?"
-        self._trouble = f"{words} {one_line(why, 120)}".strip()
+        self._trouble = f"no answer for {silent:.0f}s: {one_line(why, 120)}"
 
-    async def _still_there(self) -> None:
-        try:
-            status = (await self._handle.describe()).status
-        except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND:
-                raise _missing(self._name) from error
-            self._not_answered(str(error))
-            return
-        if status not in (
-            None,
-            WorkflowExecutionStatus.RUNNING,
-            WorkflowExecutionStatus.COMPLETED,
-            WorkflowExecutionStatus.CONTINUED_AS_NEW,
-        ):
-            raise Failed(f"the campaign {self._name} ended without closing: {status.name.lower()}")
+    async def _ended(self) -> CampaignSummary | None:
+        """The summary of a campaign that has closed, which no worker is needed for; None while it runs."""
+        described = await describe(self._client, campaign_id(self._name))
+        if described is None:
+            raise _missing(self._name)
+        status = described.status
+        if status in (None, WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW):
+            return None
+        result = await campaign_result(self._client, self._name)
+        if result is None:
+            return None
+        start = await campaign_input(self._client, self._name)
+        ended = described.close_time or datetime.now(UTC)
+        return closed_summary(start, result, ledger_of(start, result), ended)
 
     def _picture(self, summary: CampaignSummary | None) -> RenderableType:
         shown = summary or self._last
         extra = self._extra() if self._extra else None
         if shown is None:
-            waiting = Text(f"  {self._name}: {self._trouble or 'asking the campaign'}", style="yellow")
+            waiting = Text(f"  {self._name}: {self._trouble or 'asking …'}", style="yellow")
             return waiting if extra is None else Group(waiting, extra)
         return campaign_view(
             shown,
@@ -180,7 +176,7 @@ class _Watcher:
         if counts != self._counts and due:
             self._counts, self._printed = counts, time.monotonic()
             progress = self._pace.progress(summary, now)
-            rate = f" ({progress.rate:,.1f} zones/min)" if progress.rate is not None else ""
+            rate = f" ({progress.rate:,.1f} zones/min)" if progress.rate else ""
             left = f", about {lasting(progress.left)} left" if progress.left is not None else ""
             self._line(now, f"{progress.done:,}/{progress.count:,} finished{rate}{left}: {counts}")
 

@@ -1,0 +1,68 @@
+"""A closed campaign, told from its input and its result alone: no worker has to answer. Pure."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from edgeshift.ledger import Ledger, Packed, Place
+from edgeshift.messages import CampaignResult, CampaignStart, CampaignSummary, TargetAt, WaveSummary
+
+
+def ledger_of(start: CampaignStart, result: CampaignResult) -> Ledger | None:
+    """The ledger that the campaign left in its result, or None where it cannot be read."""
+    ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
+    try:
+        ledger.unpack(Packed.model_validate(json.loads(result.carried)["ledger"]))
+    except (ValueError, KeyError):
+        # Written by a version with another form: the zones' own results say as much, only more slowly.
+        return None
+    return ledger
+
+
+def places_of(start: CampaignStart, ledger: Ledger) -> dict[int, TargetAt]:
+    """Where each target ended, by its index."""
+    found = {}
+    for wave in start.waves:
+        for index in range(wave.first, wave.end):
+            place, shape = Place(ledger.places[index]).name.lower(), ledger.shape(index)
+            fingerprint = shape.fingerprint if shape else ""
+            found[index] = TargetAt(index=index, place=place, wave=wave.number, fingerprint=fingerprint)
+    return found
+
+
+def closed_summary(
+    start: CampaignStart, result: CampaignResult, ledger: Ledger | None, ended: datetime
+) -> CampaignSummary:
+    """What the campaign's own summary would say now that it has closed at ``ended``."""
+    carried = json.loads(result.carried) if result.carried else {}
+    waves = [
+        WaveSummary(
+            number=wave.number,
+            name=wave.name,
+            size=wave.size,
+            places=ledger.tallies(wave.first, wave.end) if ledger else {},
+        )
+        for wave in start.waves
+    ]
+    return CampaignSummary(
+        name=start.name,
+        area=start.area,
+        state="closed",
+        why="aborted" if result.aborted else "",
+        started_by=start.started_by,
+        started_at=carried.get("started_at", ended),
+        now=ended,
+        time_scale=start.time_scale,
+        count=start.count,
+        wave=carried.get("wave", 0),
+        waves=waves,
+        places=result.outcomes,
+        permits_out=0,
+        waiting=[],
+        book=ledger.book if ledger else [],
+        excluded=ledger.excluded if ledger else {},
+        notes=carried.get("notes", []),
+        targets=start.targets,
+        spec=start.spec,
+    )
