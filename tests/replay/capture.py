@@ -1,0 +1,170 @@
+"""Capture the histories that the replay tests run: ``python -m tests.replay.capture``.
+
+Made anew only when a change of the workflows is meant to be incompatible; a safety fix must replay them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import tempfile
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+from temporalio.client import Client, WorkflowHandle
+
+from edgeshift.embedded import embedded_temporal
+from edgeshift.fleet import campaign_id
+from edgeshift.messages import ZonePhase, ZoneState
+from edgeshift.settings import TemporalSettings
+from edgeshift.sign_off import Choice
+from edgeshift.temporal import connect
+from tests.kit import Scene, fleet_of, scene
+
+HISTORIES = Path(__file__).parent / "histories"
+
+OVERRIDE = {"urls": ["a.example/x"], "groups": {}, "rules": {}}
+
+
+def long_rule() -> dict[str, object]:
+    """A bypass rule whose expression is over the limit."""
+    hosts = " or ".join(f'http.host eq "h{number:04d}.example"' for number in range(200))
+    return {"action": "bypass", "products": ["waf"], "expression": hosts}
+
+
+async def keep(name: str, handle: WorkflowHandle[object, object]) -> None:
+    """Write a history, without what names this machine."""
+    history = await handle.fetch_history()
+    document = json.loads(history.to_json())
+    text = re.sub(r'"identity": ?"[^"]*"', '"identity":"x"', json.dumps(document, separators=(",", ":")))
+    await asyncio.to_thread((HISTORIES / f"{name}.json").write_text, text + "\n")
+    print(f"{name}: {len(history.events)} events")
+
+
+def is_in(phase: ZonePhase, state: ZoneState) -> bool:
+    """Whether the zone is in this phase."""
+    return state.phase is phase
+
+
+async def in_every_state(play: Scene, zones: dict[str, ZonePhase], within: float = 40) -> None:
+    """Wait until each zone is in its state, and keep its history as it is then."""
+    for zone, phase in zones.items():
+        await play.zone_until(zone, partial(is_in, phase), within)
+        await keep(f"zone-{phase.value}", play.zone(zone))
+
+
+Act = Callable[[Client, Path], Awaitable[None]]
+
+
+async def waiting(client: Client, folder: Path) -> None:
+    """Zones in every waiting state, their campaign, then their ends."""
+    fleet = fleet_of(
+        {"name": "pro.example", "plan": "pro"},
+        {"name": "rejected.example", "plan": "business", "previous_waf": {"owasp": {"sensitivity": "low"}}},
+        {"name": "window.example", "plan": "enterprise"},
+        {"name": "support.example", "plan": "pro", "firewall_rules": [long_rule()]},
+        {"name": "overrides.example", "plan": "pro", "uri_overrides": [OVERRIDE]},
+        {"name": "done.example", "plan": "pro", "migration": {"state": "complete"}},
+    )
+    async with scene(
+        client, folder, fleet, consents={"delete_uri_overrides": True}, validation={"window": "36h"}
+    ) as play:
+        await in_every_state(
+            play,
+            {
+                "window.example": ZonePhase.VALIDATING,
+                "pro.example": ZonePhase.AWAITING_SIGN_OFF,
+                "support.example": ZonePhase.NEEDS_SUPPORT,
+            },
+        )
+        await play.zone_until("overrides.example", lambda state: state.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await keep("zone-awaiting_sign_off-of-deletion", play.zone("overrides.example"))
+        await play.zone("done.example").result()
+        await keep("zone-already_migrated", play.zone("done.example"))
+        await keep("campaign-running", client.get_workflow_handle(campaign_id(play.spec.name)))
+        await play.ask("pause")
+        await play.sign_zone("pro.example")
+        await play.zone_until("pro.example", lambda state: state.phase is ZonePhase.AWAITING_PERMIT)
+        await keep("zone-awaiting_permit", play.zone("pro.example"))
+        await keep("campaign-paused", client.get_workflow_handle(campaign_id(play.spec.name)))
+        await play.ask("resume")
+        await play.sign_zone("rejected.example", Choice.REJECT)
+        await play.zone("rejected.example").result()
+        await keep("zone-rejected", play.zone("rejected.example"))
+        await play.zone("pro.example").result()
+        await keep("zone-migrated-professional", play.zone("pro.example"))
+        await play.zone_until("window.example", lambda state: state.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await keep("zone-awaiting_sign_off-with-evidence", play.zone("window.example"))
+        await play.sign_zone("window.example")
+        await play.zone("window.example").result()
+        await keep("zone-migrated-enterprise", play.zone("window.example"))
+        await play.sign_everything()
+        await keep("zone-needs_support-ended", play.zone("support.example"))
+        await keep("zone-overrides-deleted-and-migrated", play.zone("overrides.example"))
+        await keep("campaign-closed", client.get_workflow_handle(campaign_id(play.spec.name)))
+
+
+async def troubled(client: Client, folder: Path) -> None:
+    """Zones whose change had no answer, whose configuration drifted, and that were aborted."""
+    fleet = fleet_of(
+        {"name": "unknown.example", "plan": "pro"},
+        {"name": "drift.example", "plan": "business", "previous_waf": {"owasp": {"sensitivity": "low"}}},
+        {"name": "aborted.example", "plan": "enterprise"},
+    )
+    async with scene(client, folder, fleet) as play:
+        await play.control.send(
+            "POST",
+            "faults",
+            {
+                "match": {"zone": play.zone_id("unknown.example"), "call": "entrypoint.put"},
+                "kind": "server_error",
+                "effect": "before",
+                "times": 1,
+            },
+        )
+        await play.zone_until("unknown.example", lambda state: state.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await play.sign_zone("unknown.example")
+        drifting = await play.zone_until(
+            "drift.example", lambda state: state.phase is ZonePhase.AWAITING_SIGN_OFF
+        )
+        await play.control.send(
+            "PATCH",
+            f"zones/{play.zone_id('drift.example')}",
+            {"previous_waf": {"owasp": {"sensitivity": "medium"}}},
+        )
+        await play.sign_zone("drift.example", digest=drifting.digest)
+        await play.zone_until("drift.example", lambda state: bool(state.drifted_from))
+        await keep("zone-drifted", play.zone("drift.example"))
+        await play.zone("unknown.example").result()
+        await keep("zone-unknown", play.zone("unknown.example"))
+        await play.ask("abort")
+        await play.result()
+        await keep("zone-aborted", play.zone("aborted.example"))
+        await keep("campaign-aborted", client.get_workflow_handle(campaign_id(play.spec.name)))
+
+
+async def paced(client: Client, folder: Path) -> None:
+    """A quota that has handed out slots."""
+    fleet = fleet_of({"name": "paced.example", "plan": "pro"})
+    async with scene(client, folder, fleet, paced=True, time_scale=3600.0) as play:
+        await play.sign_everything()
+        user = play.spec.service.credentials[0].user
+        await keep("quota", client.get_workflow_handle(f"quota/{user}"))
+        await keep("freeze", client.get_workflow_handle(f"targets/{play.spec.name}"))
+
+
+async def main() -> None:
+    """Capture them all."""
+    HISTORIES.mkdir(exist_ok=True)
+    acts: list[Act] = [waiting, troubled, paced]
+    with tempfile.TemporaryDirectory() as name:
+        for act in acts:
+            async with embedded_temporal(None) as server:
+                client = await connect(TemporalSettings(address=server.address), identity="replay")
+                await act(client, Path(name) / act.__name__)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
