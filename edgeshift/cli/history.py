@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from edgeshift.cli.finding import checked_name, find_zone, zone_runs
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
 from edgeshift.views.entries import Timeline
+from edgeshift.views.finding import checked_name, find_zone, zone_runs
 from edgeshift.views.history_view import history_view
 from edgeshift.views.timeline import build_timeline
 

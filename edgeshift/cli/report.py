@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
-from temporalio.client import Client
 
-from edgeshift.archive import Archive, ArchiveError
-from edgeshift.areas.waf_aftercare import Aftercare
-from edgeshift.areas.waf_evidence import Evidence
-from edgeshift.cli.finding import zone_runs
-from edgeshift.cli.gather import each, known_campaign, summary_of, zone_rows
 from edgeshift.cli.shell import current, run
-from edgeshift.views.entries import Timeline
-from edgeshift.views.report_data import MOST_LISTED, Source, report_data
-from edgeshift.views.report_page import render_report
-from edgeshift.views.rows import ZoneRow, as_csv, notable
-from edgeshift.views.timeline import build_timeline
+from edgeshift.views.report_data import Source
+from edgeshift.views.report_file import write_report
 from edgeshift.views.words import plural
 
-MOST_HISTORIES = 500
-"""Zones whose history is read for a report; where there are more, those that stand out come first."""
+__all__ = ["report", "write_report"]
 
 
 def report(
@@ -49,77 +37,3 @@ def report(
     source = run(write())
     written = f"{path} ({plural(len(source.rows), 'zone')})" + (f" and {csv}" if csv else "")
     shell.console.print(Text(f"written: {written}"), soft_wrap=True)
-
-
-async def write_report(
-    client: Client, archive: Archive, campaign: str, path: Path, csv: Path | None = None
-) -> Source:
-    """Gather everything about a campaign and write its report to ``path``; what it was made of.
-
-    ``csv``: where every zone goes as CSV as well. Raises NotFound, TemporalTrouble, Failed, ArchiveError,
-    OSError.
-    """
-    source = await gather_report(client, archive, campaign)
-    lines = as_csv(source.rows)
-    if csv:
-        await asyncio.to_thread(_save, csv, lines)
-    page = render_report(report_data(source), lines, csv.name if csv else "")
-    await asyncio.to_thread(_save, path, page)
-    return source
-
-
-def _save(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-async def gather_report(client: Client, archive: Archive, campaign: str) -> Source:
-    """Everything that a report is made of. What the archive lacks is said, and does not end the report."""
-    known = await known_campaign(client, campaign)
-    summary = summary_of(known)
-    rows = await zone_rows(client, archive, known)
-    started = sorted((row for row in rows if row.run_id), key=lambda row: not notable(row))
-    told = await each(started[:MOST_HISTORIES], lambda row: _timeline(client, row, campaign))
-    timelines = {row.index: timeline for row, timeline in zip(started, told, strict=False)}
-    missing: list[str] = []
-    recorded = [row for row in rows if row.record]
-    records = await each(recorded[:MOST_LISTED], lambda row: _read(archive, row.record, missing))
-    digests: dict[int, str] = {
-        index: timeline.attempts[-1].evidence
-        for index, timeline in timelines.items()
-        if timeline.attempts and timeline.attempts[-1].evidence
-    }
-    aftercare: dict[int, Aftercare] = {}
-    for row, record in zip(recorded, records, strict=False):
-        if record:
-            aftercare[row.index] = Aftercare.model_validate(record["aftercare"])
-            if record.get("evidence"):
-                digests[row.index] = record["evidence"]
-    indexes = sorted(digests)
-    found = await each(indexes, lambda index: _read(archive, digests[index], missing))
-    trouble = f"The archive lacks {plural(len(missing), 'object')}, such as {missing[0]}." if missing else ""
-    return Source(
-        summary=summary,
-        made_at=datetime.now(UTC),
-        rows=rows,
-        timelines=timelines,
-        evidence={
-            index: Evidence.model_validate(item) for index, item in zip(indexes, found, strict=True) if item
-        },
-        aftercare=aftercare,
-        trouble=trouble,
-    )
-
-
-async def _timeline(client: Client, row: ZoneRow, campaign: str) -> Timeline:
-    return build_timeline(row.id, await zone_runs(client, row.id, campaign=campaign))
-
-
-async def _read(archive: Archive, digest: str, missing: list[str]) -> dict[str, Any]:
-    """The object with this digest, or nothing: a report tells what there is."""
-    try:
-        found = await archive.get_json(digest)
-    except ArchiveError as problem:
-        missing.append(str(problem))
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -14,17 +14,18 @@ from rich.text import Text
 from temporalio.client import Client, WorkflowExecution
 
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.finding import campaigns
-from edgeshift.cli.gather import Known, each, known_campaign, summary_of, zone_rows
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.views.figures import Pace
+from edgeshift.views.finding import campaigns
+from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
 from edgeshift.views.lists import CampaignLine, campaigns_table, rows_table, zone_card, zone_lists
 from edgeshift.views.live import campaign_view
 from edgeshift.views.rows import ZoneRow, chosen, listed
 from edgeshift.views.words import finished, plural
 
 MOST_CAMPAIGNS = 50
+MOST_FINGERPRINTS = 50
 MOST_ROWS = 200
 MOST_IN_JSON = 1_000
 
@@ -116,7 +117,10 @@ def _whole(known: Known, rows: Sequence[ZoneRow], plain: bool) -> RenderableType
     if known.summary is None:
         return Group(Padding(Text(known.trouble, style="yellow"), (1, 2, 0, 2)), lists)
     seen = known.summary.now if known.closed else now
-    return Group(campaign_view(known.summary, Pace().progress(known.summary, seen), now, plain=plain), lists)
+    progress = Pace().progress(known.summary, seen)
+    return Group(
+        campaign_view(known.summary, progress, now, plain=plain, most_waiting=MOST_FINGERPRINTS), lists
+    )
 
 
 def _json(

@@ -1,1 +1,4 @@
-"""What people see of a campaign: pure builders of timelines, tables, live views and the report's page."""
+"""What people see of a campaign: timelines, tables, the live picture, the report's page.
+
+Builders are pure. Calls are made by ``finding``, ``gathering``, ``watching`` and ``report_file`` alone.
+"""

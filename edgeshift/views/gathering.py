@@ -16,7 +16,6 @@ from typing import TypeVar
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
 
 from edgeshift.archive import Archive
-from edgeshift.cli.finding import checked_name
 from edgeshift.fleet import Target, campaign_id, zone_migration_id
 from edgeshift.ledger import Place
 from edgeshift.messages import (
@@ -34,6 +33,7 @@ from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble
 from edgeshift.operations.zones import frozen_targets
 from edgeshift.temporal import FINGERPRINT, PHASE
 from edgeshift.views.closed import closed_summary, ledger_of, places_of
+from edgeshift.views.finding import checked_name
 from edgeshift.views.rows import LISTED, ZoneRow
 from edgeshift.views.words import FINISHED, Kind, look, one_line
 

@@ -1,0 +1,172 @@
+"""The live picture of a campaign: bars, figures, and the lines that are printed without a terminal."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from edgeshift.fleet import Area
+from edgeshift.messages import Book, CampaignSummary, Step, Waiting, WaveSummary
+from edgeshift.sign_off import Choice, Decision
+from edgeshift.views.figures import Pace, changed_lines
+from edgeshift.views.live import campaign_view, shares, totals_view
+from edgeshift.views.words import Kind, lasting, one_line
+
+BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+PRINT = "7f3a9c21e0b4" + "0" * 52
+
+
+def summary(done: int = 0, state: str = "running", **changes: object) -> CampaignSummary:
+    """A campaign of 100 zones, of which ``done`` are migrated."""
+    places = {"migrated": done, "working": 10, "awaiting": 5, "pending": 85 - done}
+    base = CampaignSummary(
+        name="autumn",
+        area=Area.WAF,
+        state=state,
+        started_by="olga",
+        started_at=BEGAN,
+        now=BEGAN,
+        time_scale=1,
+        count=100,
+        wave=0,
+        waves=[WaveSummary(number=0, name="all", size=100, places=places)],
+        places=places,
+        permits_out=0,
+        waiting=[],
+        book=[],
+        targets="a" * 64,
+        spec="b" * 64,
+    )
+    return base.model_copy(update=changes)
+
+
+def shown(picture: object, width: int = 80) -> str:
+    """What a picture looks like in so many columns."""
+    console = Console(width=width)
+    with console.capture() as captured:
+        console.print(picture)
+    return captured.get()
+
+
+@given(
+    counts=st.fixed_dictionaries({kind: st.integers(0, 100_000) for kind in Kind}),
+    width=st.integers(len(Kind), 200),
+)
+def test_a_bar_is_exactly_full_and_hides_nobody(counts: dict[Kind, int], width: int) -> None:
+    """The cells add up to the width, and one failed zone among 100,000 still has a cell."""
+    cells = shares(counts, width)
+    assert sum(cells.values()) == (width if any(counts.values()) else 0)
+    assert {kind for kind, count in counts.items() if count} == set(cells)
+    assert all(count >= 1 for count in cells.values())
+
+
+def test_rate_and_rest_follow_the_last_minute() -> None:
+    """20 zones in the last minute are 20 a minute; what still moves takes accordingly long."""
+    pace = Pace()
+    pace.progress(summary(10), BEGAN + timedelta(minutes=5))
+    progress = pace.progress(summary(30), BEGAN + timedelta(minutes=6))
+    assert progress.rate == pytest.approx(20)
+    assert progress.left is not None
+    assert progress.left.total_seconds() == pytest.approx(60 * (10 + 55) / 20)
+    assert progress.percent == 30
+
+
+def test_nothing_is_forecast_while_the_campaign_is_paused() -> None:
+    """A paused campaign has no rest time: it depends on a person."""
+    pace = Pace()
+    pace.progress(summary(10), BEGAN + timedelta(minutes=5))
+    assert pace.progress(summary(30, "paused"), BEGAN + timedelta(minutes=6)).left is None
+
+
+def test_zones_begun_again_do_not_make_the_rate_negative() -> None:
+    """A retry takes zones back; the rate starts anew."""
+    pace = Pace()
+    pace.progress(summary(30), BEGAN + timedelta(minutes=5))
+    rate = pace.progress(summary(20), BEGAN + timedelta(minutes=5, seconds=30)).rate
+    assert rate is not None
+    assert rate >= 0
+
+
+def test_only_what_changed_is_printed() -> None:
+    """State, sign-offs that wait, decisions, notes and exclusions are printed once each."""
+    waiting = Waiting(fingerprint=PRINT, zones=7, waves=[0], example=3, step=Step.COMMIT)
+    decision = Decision(choice=Choice.APPROVE, digest=PRINT, by="alice", reason="fine", at=BEGAN)
+    first = summary()
+    later = summary(
+        5,
+        "paused",
+        why="by bob: lunch",
+        waiting=[waiting],
+        book=[Book(fingerprint=PRINT, decisions=[decision])],
+        notes=["paused by bob"],
+        excluded={7: "already in campaign/other"},
+    )
+    assert changed_lines(None, first) == ["autumn: running"]
+    assert changed_lines(first, later) == [
+        "autumn: paused - by bob: lunch",
+        "waiting for a sign-off: fingerprint 7f3a9c21e0b4, commit, 7 zones"
+        " -> edgeshift sign-off approve autumn --fingerprint 7f3a9c21e0b4",
+        "alice says approve to fingerprint 7f3a9c21e0b4: fine",
+        "note: paused by bob",
+        "zone 7 is left out: already in campaign/other",
+    ]
+    assert changed_lines(later, later) == []
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("plain", [False, True])
+def test_the_picture_fits_the_screen(width: int, plain: bool) -> None:
+    """No line is wider than the terminal; without Unicode every character is ASCII."""
+    waiting = [
+        Waiting(fingerprint=PRINT, zones=7, waves=[0], example=3, step=Step.DELETE_OVERRIDES, separate=2)
+    ] * 12
+    full = summary(
+        5, "halted", why="3 zones failed " * 12, waiting=waiting, notes=["x" * 300], time_scale=14400
+    )
+    text = shown(
+        campaign_view(full, Pace().progress(full, BEGAN), BEGAN, plain=plain, trouble="no answer"), width
+    )
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert "halted" in text
+    assert "14,400 times" in text
+    assert "4 more fingerprints" in text
+    if plain:
+        assert not {"█", "◆", "▸", "✓"} & set(text)
+
+
+def test_text_from_outside_cannot_draw() -> None:
+    """Reasons and notes may hold markup and escape sequences; they are shown as text."""
+    evil = summary(1, why="[bold red]x[/] \x1b[2J", notes=["[link=http://evil.example]y[/link]\nz"])
+    text = shown(campaign_view(evil, Pace().progress(evil, BEGAN), BEGAN))
+    assert "[bold red]x[/]" in text
+    assert "[link=http://evil.example]y[/link] z" in text
+    assert "\x1b" not in text
+
+
+def test_the_totals_of_a_closed_campaign_are_all_of_it() -> None:
+    """The last picture names every outcome with its share and how long it took."""
+    closed = summary(
+        state="closed", places={"migrated": 97, "failed": 3}, now=BEGAN + timedelta(hours=2, minutes=5)
+    )
+    text = shown(totals_view(closed, Pace().progress(closed, closed.now)))
+    assert "100 zones in 2h 5m" in text
+    assert "97 %" in text
+    assert "100 of 100 zones finished (100 %)" in text
+
+
+@given(st.text(max_size=60))
+def test_one_line_is_one_line(text: str) -> None:
+    """Whatever comes in, one printable line goes out."""
+    found = one_line(text)
+    assert "\n" not in found
+    assert "\x1b" not in found
+    assert len(found.splitlines()) <= 1
+
+
+def test_durations_are_never_negative() -> None:
+    """Clocks that disagree do not make a negative length."""
+    assert lasting(timedelta(seconds=-3)) == "0.0s"
