@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from datetime import timedelta
 from typing import Any
 
 from temporalio import activity
@@ -29,6 +30,9 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.service_api import NotUnderstood, Outcome, ServiceClient, ServiceError
+
+LONGER = timedelta(minutes=4)
+"""How much longer than a migration may take the status is polled until it can be read, at most."""
 
 
 class WafActivities:
@@ -127,12 +131,15 @@ class WafActivities:
     @named_failures
     @heartbeating
     async def verify(self, message: Verify) -> Verification:
-        """Poll the status until the change shows, or until it can no longer be expected.
-        """
+        """Poll the status until the change shows, or until it can no longer be expected."""
         start = message.start
         client = await self._connections.service(start.spec, start.target.zone)
         body = (await self._connections.archive.get_json(message.proposal))["body"]
         clock = self._connections.clock
+        before = (await self._connections.archive.get_json(message.snapshot))["reading"]["status"]
+        limit = message.limit.total_seconds()
+        # One answer that went wrong at the very end is no reason to leave the zone with a person.
+        longest = limit + min(LONGER, start.policy.patience).total_seconds()
         began = clock.monotonic()
         pause = start.policy.poll.total_seconds()
         state, trouble = "", ""
@@ -150,11 +157,13 @@ class WafActivities:
                     trouble = "the stored rules do not show yet"
             except ServiceError as failure:
                 trouble = str(failure)[:150]
-            if clock.monotonic() - began > message.limit.total_seconds():
+            if clock.monotonic() - began > (longest if trouble else limit):
                 break
             await clock.sleep(pause)
         if trouble:
             return Verification(reached=False, reason=f"the status could not be read to the end: {trouble}")
+        if state != str(before.get("migration_state", "")):
+            return Verification(reached=False, reason=f"the status has changed to {state!r}")
         return Verification(
             reached=False,
             unchanged=True,

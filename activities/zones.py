@@ -36,6 +36,9 @@ from edgeshift.messages import (
     ZoneResult,
     ZoneStart,
 )
+from edgeshift.secret_refs import SecretRefError
+from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.service_api.models import MigrationStatus
 from edgeshift.temporal import CAMPAIGN, PHASE, PLAN, WAVE
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
@@ -190,8 +193,12 @@ class ZoneActivities:
         how = (
             found.status.name.lower() if found is not None and found.status is not None else "not to be found"
         )
-        client = await self._connections.service(batch.spec, target.zone)
-        status = await client.waf_status(target.zone.id)
+        try:
+            client = await self._connections.service(batch.spec, target.zone)
+            status = await self._status(client, target)
+        except (ServiceError, SecretRefError) as failure:
+            reason = f"workflow {how}; the service could not be read: {failure}"[:120]
+            return SilentZone(index=index, outcome=ZoneOutcome.UNKNOWN, reason=reason)
         if is_migrated(status.raw):
             return SilentZone(
                 index=index, outcome=ZoneOutcome.MIGRATED, reason=f"workflow {how}; the service shows it"
@@ -201,6 +208,16 @@ class ZoneActivities:
             outcome=ZoneOutcome.FAILED,
             reason=f"workflow {how}; the service shows {str(status.raw.get('migration_state'))[:30]}",
         )
+
+    async def _status(self, client: ServiceClient, target: Target) -> MigrationStatus:
+        """The zone's status, tried a few times: one unreadable zone must not hold the campaign up."""
+        for pause in (0.5, 2.0):
+            try:
+                return await client.waf_status(target.zone.id)
+            except ServiceError as failure:
+                activity.logger.info("reading the status of %s again: %s", target.zone.name, failure)
+                await self._connections.clock.sleep(pause)
+        return await client.waf_status(target.zone.id)
 
     async def _result(self, identifier: str, run_id: str) -> ZoneResult | None:
         handle = self._connections.temporal.get_workflow_handle(

@@ -93,6 +93,7 @@ class Campaign:
         self._notes = list(carried.notes) if carried else []
         self._cursor = carried.cursor if carried else 0
         self._pausing = 0
+        self._starting = False
         self._sweep_due = False
         self._changed = True
         self._told: set[int] = set()
@@ -180,6 +181,7 @@ class Campaign:
         for index in indexes:
             self._ledger.begin(index)
             permits.append(self._permit(index, Step.VALIDATE) if index in self._enterprise else None)
+        self._starting = True
         started = await workflow.execute_activity_method(
             ZoneActivities.start,
             StartZones(
@@ -193,6 +195,7 @@ class Campaign:
             summary=f"start {len(indexes)} zone(s) from {indexes[0]}",
             **options.spreading(self._start.policy),
         )
+        self._starting = False
         for exclusion in started.excluded:
             self._ledger.exclude(exclusion.index, exclusion.reason)
         self._changed = True
@@ -412,6 +415,10 @@ class Campaign:
         self._paused = message
         self._note(f"paused by {message.by}: {message.reason or 'no reason given'}")
         out = await self._take_back_permits()
+        if self._paused is not message:
+            return Answer(
+                text="not paused: it was resumed, or paused by somebody else, before permits settled"
+            )
         return Answer(text=f"paused; {out} permit(s) were out and are settled")
 
     @workflow.update
@@ -446,6 +453,8 @@ class Campaign:
         """Revoke what is out; come back when nothing can be sent under any of it."""
         self._pausing += 1
         try:
+            # A zone that is just being started cannot be told yet: it would seem gone, and yet begin.
+            await workflow.wait_condition(lambda: not self._starting)
             permits = self._ledger.outstanding(workflow.now(), self._settling_time)
             for place in range(0, len(permits), 4 * BATCH):
                 some = permits[place : place + 4 * BATCH]

@@ -69,7 +69,7 @@ MOST_DECISIONS = 100
 
 
 LOCAL_FAILURES = (ActivityError, ApplicationError)
-"""What a failed activity raises: a local one whose failure is not retryable comes as the bare ApplicationError."""
+"""What a failed activity raises: a local one that is not retryable comes as the bare ApplicationError."""
 
 
 class Ended(Exception):
@@ -106,6 +106,7 @@ class WafZone:
         self._grant: PermitGrant | None = PermitGrant(permit=start.permit) if start.permit else None
         self._using: int | None = None
         self._to_settle: int | None = None
+        self._used: set[int] = set()
         self._revoked: set[int] = set()
         self._stop: Stop | None = None
         self._expired = False
@@ -147,6 +148,8 @@ class WafZone:
         """From the first reading to the verified migration; the archived result. Raises Ended."""
         while True:
             prepared = await self._prepare()
+            if prepared.verdict is not Verdict.NEEDS_SUPPORT:
+                self._resolved = None
             match prepared.verdict:
                 case Verdict.ALREADY_MIGRATED if self._sent is not None:
                     return await self._committed(
@@ -261,7 +264,7 @@ class WafZone:
                 found = await self._verify(prepared, Mode.VALIDATION, shadow=mode is ValidationMode.SHADOW)
                 if found.reached:
                     return True
-                if self._resends >= self._start.policy.resend_unchanged:
+                if not found.unchanged or self._resends >= self._start.policy.resend_unchanged:
                     raise Ended(
                         ZoneOutcome.UNKNOWN, f"the validation was sent but does not show: {found.reason}"
                     )
@@ -387,6 +390,7 @@ class WafZone:
         """One mutating step under a permit. Whatever cannot be shown not to have happened is unknown."""
         self._grant = None
         self._using = grant.permit.number
+        self._used.add(grant.permit.number)
         change = Change(
             start=self._start.model_copy(update={"permit": None, "carried": None}),
             step=grant.permit.step,
@@ -649,8 +653,11 @@ class WafZone:
 
     @workflow.signal
     def support_resolved(self, message: SupportResolved) -> None:
-        """A person's word that the zone's support case is mended: it is read anew."""
-        if self._phase is ZonePhase.NEEDS_SUPPORT:
+        """A person's word that the zone's support case is mended: it is read anew.
+
+        The ticket is there before the zone waits for it, so that a quick word may come while it is read.
+        """
+        if self._phase in (ZonePhase.NEEDS_SUPPORT, ZonePhase.ASSESSING):
             self._resolved = message
         else:
             self._ignore(f"support resolved by {message.by}: the zone does not wait for support")
@@ -659,20 +666,23 @@ class WafZone:
 
     @workflow.signal
     def permit(self, grant: PermitGrant) -> None:
-        """A permit, maybe with decisions on the fingerprint."""
-        if self._using != grant.permit.number and grant.permit.index == self._start.index:
+        """A permit, maybe with decisions on the fingerprint. One that was used is not believed again."""
+        if grant.permit.number not in self._used and grant.permit.index == self._start.index:
             self._grant = grant
 
     @workflow.signal
     async def revoke(self, message: Revoke) -> None:
-        """The campaign takes a permit back; it is told once the permit is settled."""
+        """The campaign takes a permit back; it is told once the permit is settled.
+
+        The word may overtake the permit itself, which then finds itself revoked.
+        """
         self._revoked.add(message.number)
-        unused = self._using != message.number
+        unused = message.number not in self._used
         await workflow.wait_condition(lambda: self._using != message.number)
-        grant = self._grant
-        step = grant.permit.step if grant and grant.permit.number == message.number else None
+        validates = self._phase is ZonePhase.AWAITING_VALIDATION
+        step = Step.VALIDATE if validates else self._prepared.step if self._prepared else None
         await self._tell(
-            ReportKind.SETTLED, settles=message.number, unused=unused and step is not None, step=step
+            ReportKind.SETTLED, settles=message.number, unused=unused, step=step if unused else None
         )
 
     @workflow.signal
