@@ -12,12 +12,14 @@ from edgeshift.cli.shell import current, run
 
 
 def demo(
-    zones: Annotated[int, typer.Option(min=60, max=2000, help="How many zones the fleet has.")] = 120,
+    zones: Annotated[int, typer.Option(min=60, max=2000, help="Zones of the fleet.")] = 120,
     seed: Annotated[int, typer.Option(help="The seed of the fleet and of its faults.")] = 1,
     out: Annotated[Path, typer.Option(help="Where the report and demo.json go.")] = Path("out"),
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the stack's state, to look at it later.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the stack's state, to look at it later.")
+    ] = False,
 ) -> None:
-    """Run a whole campaign on an embedded stack and check every rule by its witness. Exit 1 if one is broken."""
+    """Run a whole campaign on an embedded stack; check every rule by its witness. Exit 1 if one is broken."""
     from edgeshift.demo.main import run_demo
     from edgeshift.stack import StackError
 

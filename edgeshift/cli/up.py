@@ -123,10 +123,16 @@ def _introduce(shell: Shell, running: Stack) -> None:
     ):
         table.add_row(name, Text(value))
     console.print(table)
-    console.print("\nIn this folder, other commands find it by themselves:")
-    console.print(Text(f"  edgeshift plan {running.campaign_file}"), soft_wrap=True)
-    console.print(Text(f"  edgeshift start {running.campaign_file}"), soft_wrap=True)
-    console.print("Elsewhere, first:")
+    found_by_itself = running.places.folder.name == ".edgeshift"
+    console.print("\nA campaign file for it is there:")
+    for verb in ("plan", "start"):
+        console.print(Text(f"  edgeshift {verb} {running.campaign_file}"), soft_wrap=True)
+    if found_by_itself:
+        console.print(
+            Text(f"In {running.places.folder.parent}, commands find it by themselves; elsewhere, first:")
+        )
+    else:
+        console.print("Before other commands:")
     for name, value in running.environment.items():
         console.print(Text(f"  export {name}={value}"), soft_wrap=True)
     console.print("\nCtrl-C stops it; started again, everything goes on.")

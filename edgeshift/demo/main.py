@@ -27,6 +27,7 @@ from edgeshift.demo.verdict import gather, judge
 from edgeshift.settings import TemporalSettings
 from edgeshift.stack import Stack, StackError, stack
 from edgeshift.temporal import connect
+from edgeshift.views.report_file import write_report
 
 STATE = "demo-state"
 """The folder, below ``out``, in which the demo's stack keeps its state."""
@@ -80,7 +81,8 @@ async def _run(
         f"Temporal at {running.address}, its pages at {running.ui}; faults are on: {len(arranged.faults)}"
     )
     played = await play(running, client, archive, arranged, specs, console=console, teller=teller)
-    report = await _report(client, archive, out)
+    report = out / f"{script.CAMPAIGN}-report.html"
+    await write_report(client, archive, script.CAMPAIGN, report)
     teller.say("checking every rule by its witness")
     terminal = running.places.logs / "terminal.txt"
     terminal.write_text(console.export_text(clear=False))

@@ -116,11 +116,11 @@ def _background(seed: int) -> list[dict[str, Any]]:
     return [
         _fault("latency", {}, seconds=0.15, probability=0.05, seed=seed),
         _fault("rate_limit", {}, retry_after=1, times=3, probability=0.02, seed=seed + 1),
-        _fault("server_error", reads, status=500, effect="before", probability=0.02, seed=seed + 2),
-        _fault("not_json", reads, probability=0.01, seed=seed + 3),
-        _fault("reset", reads, effect="before", probability=0.01, seed=seed + 4),
+        _fault("server_error", reads, status=500, effect="before", probability=0.008, seed=seed + 2),
+        _fault("not_json", reads, probability=0.004, seed=seed + 3),
+        _fault("reset", reads, effect="before", probability=0.004, seed=seed + 4),
         _fault("null_errors", reads, probability=0.02, seed=seed + 5),
-        _fault("truncated", reads, probability=0.005, seed=seed + 6),
+        _fault("truncated", reads, probability=0.002, seed=seed + 6),
     ]
 
 
@@ -212,6 +212,7 @@ def _service(base_url: str, credentials: tuple[CredentialSpec, ...]) -> ServiceS
         base_url=base_url,
         credentials=credentials,
         request_limit=REQUEST_LIMIT,
+        patience=timedelta(days=7),
         rate=RateSpec(requests=RATE, per=timedelta(seconds=RATE_SECONDS * TIME_SCALE)),
     )
 

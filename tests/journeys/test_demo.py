@@ -1,0 +1,65 @@
+"""The demo, as a newcomer starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from edgeshift.fleet import ZoneOutcome
+from edgeshift.simulator.generate import generate_fleet
+
+pytestmark = [pytest.mark.embedded, pytest.mark.serial]
+
+DEMO = [sys.executable, "-m", "edgeshift.cli.main", "demo"]
+
+
+@pytest.mark.timeout(400)
+def test_the_demo_shows_every_outcome_and_keeps_every_rule(tmp_path: Path) -> None:
+    """Exit 0; demo.json, the report and the output say what happened; no state and no secret is left."""
+    done = subprocess.run(
+        [*DEMO, "--zones", "70", "--seed", "2"], cwd=tmp_path, text=True, capture_output=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "out" / "demo.json").read_text())
+    assert found["zones"] == sum(found["outcomes"].values()) == 70
+    assert all(found["outcomes"][outcome.value] for outcome in ZoneOutcome)
+    assert [rule["rule"] for rule in found["rules"]] == list(range(1, 12))
+    assert all(rule["checked"] and not rule["violations"] for rule in found["rules"])
+    assert "time scale 14,400" in done.stdout
+    left = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert left == ["demo-report.html", "demo.json"]
+    told = done.stdout + (tmp_path / "out" / "demo-report.html").read_text()
+    assert not any(credential.value in told for credential in generate_fleet(70, 2).credentials)
+
+
+def test_ctrl_c_ends_the_demo_and_leaves_nothing(tmp_path: Path) -> None:
+    """Its children end with it, its state is removed, and the exit code says that it was stopped."""
+    process = subprocess.Popen([*DEMO, "--zones", "60"], cwd=tmp_path, text=True, stdout=subprocess.PIPE)
+    stack_file = tmp_path / "out" / "demo-state" / "stack.json"
+    limit = time.monotonic() + 60
+    while not stack_file.exists() and time.monotonic() < limit:
+        time.sleep(0.1)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not any(os.path.exists(f"/proc/{child}") for child in children)
+    assert not (tmp_path / "out" / "demo-state").exists()
+
+
+def test_a_folder_that_is_not_the_demos_is_left_alone(tmp_path: Path) -> None:
+    """What somebody keeps under the name of the demo's state is not removed; the error names it."""
+    kept = tmp_path / "out" / "demo-state" / "mine.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    done = subprocess.run([*DEMO, "--zones", "60"], cwd=tmp_path, text=True, capture_output=True)
+    assert done.returncode == 1
+    assert "demo-state is not an earlier demo's" in done.stderr
+    assert kept.read_text() == "mine"

@@ -1,0 +1,101 @@
+"""A campaign on an embedded stack outlives the stack."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.archive import Archive
+from edgeshift.campaign_spec import (
+    CampaignSpec,
+    CommitSpec,
+    ServiceSpec,
+    TargetSpec,
+    TicketSpec,
+    ValidationSpec,
+)
+from edgeshift.demo.approver import Approver
+from edgeshift.demo.course import Played
+from edgeshift.demo.verdict import gather, judge
+from edgeshift.fleet import Target, campaign_id
+from edgeshift.messages import CampaignSummary
+from edgeshift.operations.campaigns import start_campaign
+from edgeshift.settings import TemporalSettings
+from edgeshift.simulator.fleet_file import Fleet, FleetZone
+from edgeshift.stack import Stack, stack
+from edgeshift.temporal import connect
+
+pytestmark = [pytest.mark.embedded, pytest.mark.serial]
+
+SCALE = 14_400
+NAME = "outlives"
+WITHOUT_CASES = frozenset({4, 7})
+"""Rules of support cases and of stops: this scenario has none."""
+
+
+def fleet() -> Fleet:
+    plans = ["pro"] * 5 + ["enterprise"] * 2
+    return Fleet(
+        zones=[
+            FleetZone.model_validate({"name": f"z{n}.example", "plan": plan}) for n, plan in enumerate(plans)
+        ]
+    )
+
+
+def spec(running: Stack) -> CampaignSpec:
+    return CampaignSpec(
+        name=NAME,
+        targets=TargetSpec(all=True),
+        service=ServiceSpec(base_url=running.service, credentials=running.credentials),
+        validation=ValidationSpec(window=timedelta(hours=24)),
+        commit=CommitSpec(poll=timedelta(hours=1)),
+        tickets=TicketSpec(folder=str(running.places.tickets)),
+        time_scale=SCALE,
+    )
+
+
+async def client_of(running: Stack) -> Client:
+    return await connect(TemporalSettings(address=running.address, namespace=running.namespace))
+
+
+async def summary(client: Client) -> CampaignSummary:
+    handle = client.get_workflow_handle(campaign_id(NAME))
+    found: CampaignSummary = await handle.query("summary", result_type=CampaignSummary)
+    return found
+
+
+async def test_a_campaign_goes_on_after_the_stack_was_stopped(tmp_path: Path) -> None:
+    """Stopped while zones wait for sign-off and window; started again, every zone comes to its end, once."""
+    async with stack(tmp_path, fleet=fleet(), time_scale=SCALE) as first:
+        await first.control.send("PUT", "options", {"migration_seconds": 3600, "visibility_seconds": 3600})
+        client = await client_of(first)
+        start = await start_campaign(client, Archive(first.archive), spec(first), by="olga")
+        async with asyncio.timeout(60):
+            waiting = False
+            while not waiting:
+                await asyncio.sleep(0.5)
+                waiting = bool((await summary(client)).waiting)
+    async with stack(tmp_path) as second:
+        client, archive = await client_of(second), Archive(second.archive)
+        targets = [Target.model_validate(item) for item in await archive.get_json(start.targets)]
+        approver = Approver(client, archive, NAME, targets, by="ada")
+        async with asyncio.timeout(120):
+            work = asyncio.create_task(approver.work())
+            await client.get_workflow_handle(campaign_id(NAME)).result()
+            work.cancel()
+        last = await summary(client)
+        played = Played(
+            signatures=approver.signatures,
+            bodies=approver.bodies,
+            summaries={NAME: last},
+            targets={NAME: targets},
+        )
+        evidence = await gather(second, client, played, [spec(second)], [])
+        checks = judge(evidence, absent=WITHOUT_CASES)
+    assert [violation for check in checks for violation in check.violations] == []
+    assert sum(last.places.get(place, 0) for place in ("migrated", "rejected")) == len(targets)
+    assert last.places["migrated"] >= 5
