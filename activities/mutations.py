@@ -19,7 +19,7 @@ from temporalio import activity
 
 from activities.boundary import named_failures
 from activities.connections import Connections
-from activities.waf import configuration_digest, deletion_body, read_configuration
+from activities.waf import configuration_digest, deletion_body, read_configuration, runs
 from edgeshift.archive import ArchiveError
 from edgeshift.areas import waf
 from edgeshift.areas.digests import canonical_bytes, digest, fingerprint
@@ -115,7 +115,7 @@ class MutationActivities:
             if change.mode is ValidationMode.SHADOW:
                 body = waf.shadow(body)
             result = await self._put(client, change, fence, body, waf.Mode.VALIDATION)
-            return await self._look(client, change, result)
+            return await self._look(client, change, result, body)
         except NotSent as why:
             return ChangeResult(status=why.status, reason=why.reason[:200])
         except (ServiceError, ArchiveError, SecretRefError) as failure:
@@ -210,8 +210,10 @@ class MutationActivities:
             return judged(failure)
         return ChangeResult(status=ChangeStatus.ANSWERED)
 
-    async def _look(self, client: ServiceClient, change: Change, result: ChangeResult) -> ChangeResult:
-        """After a validation was answered: whether the status shows it, looked for over a short while."""
+    async def _look(
+        self, client: ServiceClient, change: Change, result: ChangeResult, body: dict[str, Any]
+    ) -> ChangeResult:
+        """After a validation was answered: whether it shows, looked for over a short while."""
         if result.status is not ChangeStatus.ANSWERED:
             return result
         clock = self._connections.clock
@@ -220,7 +222,7 @@ class MutationActivities:
         while True:
             try:
                 status = (await client.waf_status(zone.id, urgent=True)).raw
-                if waf.in_validation(status):
+                if waf.in_validation(status) and await runs(client, zone, body):
                     return result.model_copy(update={"seen": True})
             except ServiceError as failure:
                 activity.logger.info("status not read after a validation: %s", failure)

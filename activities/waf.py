@@ -147,10 +147,13 @@ class WafActivities:
             try:
                 status = (await client.waf_status(start.target.zone.id, urgent=True)).raw
                 state, trouble = str(status.get("migration_state", "")), ""
-                if message.mode is waf.Mode.VALIDATION and (
-                    waf.in_validation(status) or waf.is_migrated(status)
-                ):
-                    return Verification(reached=waf.in_validation(status), reason=f"the status shows {state}")
+                if message.mode is waf.Mode.VALIDATION and waf.is_migrated(status):
+                    return Verification(reached=False, reason=f"the status shows {state}")
+                if message.mode is waf.Mode.VALIDATION and waf.in_validation(status):
+                    sent = waf.shadow(body) if message.shadow else body
+                    if await runs(client, start.target.zone, sent):
+                        return Verification(reached=True, reason=f"the status shows {state}")
+                    trouble = "the zone is in validation with other rules than those that were sent"
                 if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
                     if found := await self._read_back(client, message, body):
                         return found
@@ -249,6 +252,12 @@ async def read_configuration(client: ServiceClient, zone: Zone, *, urgent: bool 
     if reason := waf.unsound(config):
         raise NotUnderstood(reason, call="waf.config", method="GET", path=zone.name, outcome=Outcome.READ)
     return config
+
+
+async def runs(client: ServiceClient, zone: Zone, body: dict[str, Any]) -> bool:
+    """Whether the zone's entry point has the rules of ``body``, but for what the service assigns."""
+    stored = await client.entry_point(zone.id, urgent=True)
+    return stored is not None and waf.same_rules(stored.raw, body)
 
 
 def configuration_digest(config: dict[str, Any] | None) -> str:

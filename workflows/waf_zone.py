@@ -115,6 +115,7 @@ class WafZone:
         self._ignored: list[str] = []
         self._drifted_from = ""
         self._sent: Prepared | None = None
+        self._validates_itself = False
         self._telling = asyncio.Lock()
         self._result: ZoneResult | None = None
 
@@ -128,7 +129,9 @@ class WafZone:
         except Ended as ended:
             outcome, reason = ended.outcome, ended.reason
         except LOCAL_FAILURES as failure:
-            outcome, reason = ZoneOutcome.FAILED, _say(failure)
+            # Whoever may have committed does not know that it failed.
+            outcome = ZoneOutcome.FAILED if self._sent is None else ZoneOutcome.UNKNOWN
+            reason = _say(failure)
         self._enter(ZonePhase.CLOSED)
         prepared = self._prepared
         self._result = ZoneResult(
@@ -239,7 +242,7 @@ class WafZone:
         False: the zone has to be read and proposed anew.
         """
         policy = self._start.policy
-        if prepared.verdict is Verdict.IN_VALIDATION:
+        if prepared.verdict is Verdict.IN_VALIDATION and not self._validates_itself:
             mode = ValidationMode.ENFORCE if prepared.matches_entry_point else ValidationMode.SHADOW
             await self._window(prepared, mode, "in validation already, window counts from adoption")
         else:
@@ -247,6 +250,10 @@ class WafZone:
                 if not await self._start_validation(prepared, mode):
                     return False
                 await self._window(prepared, mode, f"validation window ({mode.value})")
+                if not self._joins and mode is not policy.modes[-1]:
+                    # What did not pass while it only logged must not begin to block: people look first.
+                    await self._announce(prepared)
+                    break
         self._validated = True
         return True
 
@@ -259,6 +266,7 @@ class WafZone:
                 await self._refused(result)
                 return False
             if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):
+                self._validates_itself = True
                 if result.seen:
                     return True
                 found = await self._verify(prepared, Mode.VALIDATION, shadow=mode is ValidationMode.SHADOW)
@@ -356,7 +364,9 @@ class WafZone:
         self._enter(ZonePhase.COMMITTING)
         result = await self._change(prepared, grant)
         if result.status is ChangeStatus.DRIFTED:
+            # The evidence was of the rules as they were: an Enterprise zone is validated anew.
             self._drifted_from = prepared.digest
+            self._validated, self._gathered = False, None
             return ""
         if result.status is ChangeStatus.REFUSED:
             await self._refused(result)
@@ -462,6 +472,10 @@ class WafZone:
     async def _give_back(self, prepared: Prepared) -> None:
         assert self._grant is not None
         self._to_settle, self._grant = self._grant.permit.number, None
+        await self._announce(prepared)
+
+    async def _announce(self, prepared: Prepared) -> None:
+        """Tell the campaign that the zone waits for its own sign-off."""
         await self._tell(
             ReportKind.AWAITING,
             step=prepared.step,
