@@ -94,7 +94,9 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
                     f"{decision.by} says {decision.choice} to fingerprint {short(book.fingerprint)}{reason}"
                 )
     noted = set(before.notes) if before else set()
-    lines += [f"note: {one_line(note)}" for note in now.notes if note not in noted]
+    # That a wave begins has just been said, with its size.
+    told = [note for note in now.notes if note not in noted and not note.endswith(" begins")]
+    lines += [f"note: {one_line(note)}" for note in told]
     excluded = before.excluded if before else {}
     lines += [
         f"zone {at} is left out: {one_line(why)}" for at, why in now.excluded.items() if at not in excluded

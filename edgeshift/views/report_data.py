@@ -58,7 +58,7 @@ class WaveLine(BaseModel):
 
 
 class SignerLine(BaseModel):
-    """One decision. ``subject``: the fingerprint, or the zone signed singly; ``zones``: how many."""
+    """One decision. ``subject``: which waves it is for, or the zone signed singly; ``zones``: how many."""
 
     by: str
     choice: str
@@ -168,7 +168,7 @@ def _by_fingerprint(source: Source) -> list[SignerLine]:
     zones = Counter(row.fingerprint for row in source.rows if row.fingerprint)
     found = []
     for book in source.summary.book:
-        wave = f", wave {book.wave + 1} only" if book.wave is not None else ""
+        subject = f"wave {book.wave + 1}" if book.wave is not None else "all waves"
         found += [
             SignerLine(
                 by=decision.by,
@@ -176,7 +176,7 @@ def _by_fingerprint(source: Source) -> list[SignerLine]:
                 at=decision.at,
                 reason=decision.reason,
                 digest=book.fingerprint,
-                subject=f"fingerprint{wave}",
+                subject=subject,
                 zones=zones[book.fingerprint],
             )
             for decision in book.decisions

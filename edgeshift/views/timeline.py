@@ -65,7 +65,7 @@ def _sentence(name: str, attempts: Sequence[Attempt]) -> str:
     consent = f"{joined(agreed)} agreed to what was sent" if agreed else "NOBODY'S AGREEMENT IS ON RECORD"
     campaign = f"campaign {last.campaign}" if last.campaign else "a campaign that is not named"
     when = moment(last.closed_at)
-    sent = f"a commit was sent ({consent})" if commits else _sent_else(changed)
+    sent = f"a commit was sent ({consent})" if commits else _sent_else(changed, last.sendings)
     match last.outcome:
         case ZoneOutcome.MIGRATED:
             return f"{name} was migrated by {campaign} on {when}: {consent}."
@@ -89,12 +89,17 @@ def _rejecting(attempt: Attempt) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _sent_else(changed: Sequence[Sending]) -> str:
+def _sent_else(changed: Sequence[Sending], sendings: Sequence[Sending]) -> str:
+    refused = "the commit was sent and refused" if _refused_commit(sendings) else ""
     if not changed:
-        return "nothing was sent that changes it"
+        return refused or "nothing was sent that changes it"
     steps = {
         "validate": "only the validation was sent",
         "delete_overrides": "only the deletion of overrides was sent",
     }
     first = changed[-1].step
-    return steps.get(first, f"{first.replace('_', ' ')} was sent")
+    return refused or steps.get(first, f"{first.replace('_', ' ')} was sent")
+
+
+def _refused_commit(sendings: Sequence[Sending]) -> bool:
+    return any(item.step == "commit" and item.status == "refused" for item in sendings)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -189,6 +189,15 @@ def test_a_sending_that_never_began_was_not_sent() -> None:
     assert told.sentence.endswith("failed (given up); nothing was sent that changes it.")
 
 
+def test_a_refused_commit_was_sent_and_changed_nothing() -> None:
+    """A commit that the service refused is told as sent and refused."""
+    history = History()
+    history.prepared()
+    history.change(decision("alice"), result={"status": "refused", "http_status": 403})
+    history.close("failed", "the service refused it")
+    assert history.told().sentence.endswith("the commit was sent and refused.")
+
+
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
@@ -326,6 +335,7 @@ WRITERS: list[Callable[[History, Any], object]] = [
 ]
 
 
+@settings(deadline=None)
 @given(odd=ANYTHING, write=st.sampled_from(WRITERS))
 def test_payloads_of_any_shape_are_told(odd: Any, write: Callable[[History, Any], object]) -> None:
     """Whatever a payload holds (other versions, other clients), the timeline is told and can be shown."""

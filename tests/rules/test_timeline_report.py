@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgeshift.areas.waf_aftercare import Aftercare
@@ -168,6 +168,7 @@ def test_text_from_outside_stays_text(text: str) -> None:
     assert visible in read.text
 
 
+@settings(deadline=None, max_examples=40)
 @given(text=st.text(min_size=1, max_size=30))
 def test_any_text_leaves_the_structure_as_it_is(text: str) -> None:
     """Whatever the text, the page has the same elements in the same number as with a plain word."""
