@@ -1,0 +1,261 @@
+"""Scenes in which things go wrong: each on a task queue of its own, so that many are played at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import (
+    Client,
+    ClientConfig,
+    ListWorkflowsInput,
+    OutboundInterceptor,
+    StartWorkflowInput,
+    WorkflowExecutionAsyncIterator,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+    WorkflowQueryFailedError,
+)
+from temporalio.client import Interceptor as ClientInterceptor
+from temporalio.client import Plugin as ClientPlugin
+from temporalio.service import ConnectConfig, RPCError, ServiceClient
+from temporalio.worker import Plugin as WorkerPlugin
+from temporalio.worker import ReplayerConfig, Worker, WorkerConfig
+
+from edgeshift.fleet import ZoneOutcome
+from edgeshift.messages import TASK_QUEUE, CampaignResult, ZonePhase, ZoneState
+from tests.kit import Scene, fleet_of, scene
+
+ASIDE = frozenset({3, 4, 7})
+"""Rules that a scene without Enterprise zones, support cases and stops has no case of."""
+
+QUICK: dict[str, Any] = {
+    "validation": {"window": "2h"},
+    "commit": {
+        "resend_unchanged": 1,
+        "migration_limit": "3s",
+        "send_window": "3s",
+        "margin": "1s",
+        "lease": "30s",
+    },
+    "silence": "3s",
+}
+"""A campaign that notices lost work within seconds. Durations below their scaled floor stay as they are."""
+
+
+class OnQueue(ClientPlugin, WorkerPlugin):
+    """Moves everything that a client starts, lists and serves from edgeshift's task queue to another one."""
+
+    def __init__(self, queue: str) -> None:
+        self.queue = queue
+
+    def configure_client(self, config: ClientConfig) -> ClientConfig:
+        """The client with the moving interceptor."""
+        config["interceptors"] = [*config["interceptors"], _Moving(self.queue)]
+        return config
+
+    async def connect_service_client(
+        self, config: ConnectConfig, next: Callable[[ConnectConfig], Awaitable[ServiceClient]]
+    ) -> ServiceClient:
+        """As it is."""
+        return await next(config)
+
+    def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
+        """A worker of edgeshift's queue serves the other one."""
+        if config.get("task_queue") == TASK_QUEUE:
+            config["task_queue"] = self.queue
+        return config
+
+    async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:
+        """As it is."""
+        await next(worker)
+
+    def configure_replayer(self, config: ReplayerConfig) -> ReplayerConfig:
+        """As it is."""
+        return config
+
+    def run_replayer(self, replayer: Any, histories: Any, next: Callable[..., Any]) -> Any:
+        """As it is."""
+        return next(replayer, histories)
+
+
+class _Moving(ClientInterceptor):
+    def __init__(self, queue: str) -> None:
+        self._queue = queue
+
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:
+        queue = self._queue
+
+        class Outbound(OutboundInterceptor):
+            async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
+                if input.task_queue == TASK_QUEUE:
+                    input = replace(input, task_queue=queue)
+                return await super().start_workflow(input)
+
+            def list_workflows(self, input: ListWorkflowsInput) -> WorkflowExecutionAsyncIterator:
+                narrowed = " AND ".join(filter(None, (input.query, f"TaskQueue = '{queue}'")))
+                return super().list_workflows(replace(input, query=narrowed))
+
+        return Outbound(next)
+
+
+def on_queue(client: Client, queue: str) -> Client:
+    """The same client, on a task queue of its own."""
+    config = client.config()
+    config["plugins"] = [OnQueue(queue)]
+    return Client(**config)
+
+
+def zone(name: str, plan: str = "pro", **more: Any) -> dict[str, Any]:
+    """A zone of a fleet; ``name`` gets an ending that no other scene has when it is staged."""
+    return {"name": name, "plan": plan, **more}
+
+
+@asynccontextmanager
+async def staged(
+    client: Client,
+    folder: Path,
+    *zones: dict[str, Any],
+    begin: bool = True,
+    request_limit: str | None = None,
+    patience: str | None = None,
+    simulator: dict[str, Any] | None = None,
+    serve: bool = True,
+    **spec: Any,
+) -> AsyncIterator[Stage]:
+    """A scene on a task queue of its own, whose zones' names no other scene has.
+
+    ``spec``: over QUICK. ``commit`` and ``validation`` are merged with it.
+    """
+    tag = uuid.uuid4().hex[:8]
+    named = [{**item, "name": f"{item['name']}.{tag}.example"} for item in zones]
+    chosen = {**QUICK, **spec}
+    for part in ("commit", "validation"):
+        chosen[part] = {**QUICK[part], **spec.get(part, {})}
+    own = on_queue(client, f"faults-{tag}")
+    async with scene(
+        own, folder, fleet_of(*named), begin=False, serve=serve, simulator=simulator, **chosen
+    ) as play:
+        service = play.spec.service.model_dump()
+        service |= {"request_limit": request_limit or "5s"}
+        service |= {"patience": patience} if patience else {}
+        play.spec = type(play.spec).model_validate({**play.spec.model_dump(), "service": service})
+        stage = Stage(play, tag)
+        if serve and begin:
+            await play.begin()
+        yield stage
+
+
+class Stage:
+    """A scene with short names for its zones, and with what people do while things go wrong."""
+
+    def __init__(self, play: Scene, tag: str) -> None:
+        self.play = play
+        self.tag = tag
+
+    def name(self, short: str) -> str:
+        """A zone's whole name."""
+        return f"{short}.{self.tag}.example"
+
+    @property
+    def names(self) -> list[str]:
+        """The short names of all zones."""
+        return [item.name.removesuffix(f".{self.tag}.example") for item in self.play.fleet.zones]
+
+    def id(self, short: str) -> str:
+        """A zone's identifier."""
+        return self.play.zone_id(self.name(short))
+
+    async def fault(self, kind: str, call: str, short: str = "", times: int | None = 1, **more: Any) -> None:
+        """Let a call go wrong, once, for one zone where it is named."""
+        match = {"call": call, **({"zone": self.id(short)} if short else {})}
+        body = {"kind": kind, "match": match, **more} | ({"times": times} if times else {})
+        await self.play.control.send("POST", "faults", body)
+
+    async def unfired(self) -> list[dict[str, Any]]:
+        """Faults that were never met."""
+        return [
+            item for item in (await self.play.control.get("faults"))["faults"] if not item.get("fired", 0)
+        ]
+
+    async def change(self, short: str, **patch: Any) -> None:
+        """Change a zone at the service, past its own rules."""
+        await self.play.control.send("PATCH", f"zones/{self.id(short)}", patch)
+
+    async def phase(self, short: str, *phases: ZonePhase, within: float = 60) -> ZoneState:
+        """The zone's state once it is in one of these phases."""
+        return await self.play.zone_until(self.name(short), lambda found: found.phase in phases, within)
+
+    async def waits(self, short: str, within: float = 60) -> ZoneState:
+        """The zone's state once it waits for a sign-off."""
+        return await self.phase(short, ZonePhase.AWAITING_SIGN_OFF, within=within)
+
+    async def outcome(self, short: str, within: float = 60) -> ZoneOutcome:
+        """The zone's outcome."""
+        return await asyncio.wait_for(self.play.outcome(self.name(short)), within)
+
+    async def changes(self, short: str = "") -> list[tuple[str, str]]:
+        """What was sent to change a zone: call and step, in order, whatever came of it."""
+        found = await self.play.journal(zone=self.name(short) if short else "")
+        return [
+            (entry["call"], entry["query"].split("&")[0].removeprefix("waf_migration="))
+            for entry in found
+            if entry["method"] in ("PUT", "DELETE", "PATCH")
+        ]
+
+    async def finish(self, within: float = 90) -> CampaignResult:
+        """Sign whatever comes to wait until the campaign closes, also while nobody answers; its end, once
+        every zone's workflow has closed too.
+        """
+
+        async def sign() -> None:
+            while True:
+                try:
+                    if not await self.play.sign_what_waits():
+                        return
+                except (RPCError, WorkflowQueryFailedError):
+                    pass
+                await asyncio.sleep(0.3)
+
+        try:
+            await asyncio.wait_for(sign(), within)
+        except TimeoutError:
+            summary = await self.play.summary()
+            raise AssertionError(
+                f"still open after {within:g} s: {summary.places}, {summary.notes}"
+            ) from None
+        result = await self.play.result()
+        await self.closed()
+        return result
+
+    async def closed(self, within: float = 20) -> None:
+        """Return once no zone's workflow is open, nor said to be by the server's list."""
+        async with asyncio.timeout(within):
+            while [one async for one in self.play.client.list_workflows("ExecutionStatus = 'Running'")]:
+                await asyncio.sleep(0.1)
+            for target in self.play.targets:
+                handle = self.play.zone(target.zone.name)
+                while await _running(handle):
+                    await asyncio.sleep(0.1)
+
+    async def check(self, absent: Iterable[int] = ASIDE) -> None:
+        """The witnesses judge every rule but those that the scene has no case of."""
+        await self.play.check_rules(absent=absent)
+
+
+async def _running(handle: WorkflowHandle[Any, Any]) -> bool:
+    try:
+        return (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+    except RPCError:
+        return False
+
+
+def seconds(value: float) -> timedelta:
+    """So many seconds."""
+    return timedelta(seconds=value)
