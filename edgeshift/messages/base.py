@@ -1,0 +1,50 @@
+"""What every other message stands on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+TASK_QUEUE = "edgeshift"
+
+
+class Message(BaseModel):
+    """The base of what crosses a boundary."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Step(StrEnum):
+    """A mutating step of a zone. Each needs a permit; those that cannot be undone need a sign-off too."""
+
+    VALIDATE = "validate"
+    DELETE_OVERRIDES = "delete_overrides"
+    COMMIT = "commit"
+
+
+class Permit(Message):
+    """A campaign's leave for one mutating step of one zone: a numbered lease with an expiry.
+
+    ``name`` is unique over all campaigns and runs; the intent of the step is archived under it.
+    """
+
+    number: int
+    name: str
+    index: int
+    step: Step
+    expires_at: datetime
+
+
+class Answer(Message):
+    """A short answer of an update, for people."""
+
+    text: str
+
+
+class Person(Message):
+    """Who asks for something, and why."""
+
+    by: str
+    reason: str = ""

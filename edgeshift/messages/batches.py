@@ -1,0 +1,81 @@
+"""The activities of a campaign, over batches of its zones."""
+
+from __future__ import annotations
+
+from edgeshift.fleet import Area, ZoneOutcome
+from edgeshift.messages.base import Message, Permit
+from edgeshift.messages.campaign import CampaignStart
+from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop
+from edgeshift.sign_off import Digest
+
+
+class StartZones(Message):
+    """Start a batch of zones. ``attempts``, ``permits`` run beside ``indexes``."""
+
+    campaign: str
+    campaign_run: str
+    start: CampaignStart
+    indexes: tuple[int, ...]
+    attempts: tuple[int, ...]
+    permits: tuple[Permit | None, ...]
+
+
+class Exclusion(Message):
+    """A zone that was not started, and why: another campaign has it, or it could not be started."""
+
+    index: int
+    reason: str
+
+
+class StartedZones(Message):
+    """Who was started; whoever is not excluded was, or had been already."""
+
+    excluded: tuple[Exclusion, ...] = ()
+
+
+class TellZones(Message):
+    """Send one signal to each of a batch of zones: a permit each, or the same message to all."""
+
+    campaign: str
+    targets: Digest
+    area: Area
+    signal: str
+    indexes: tuple[int, ...]
+    grants: tuple[PermitGrant, ...] = ()
+    revokes: tuple[Revoke, ...] = ()
+    ruling: Ruling | None = None
+    expire: Expire | None = None
+    stop: Stop | None = None
+    attempts: tuple[int, ...] = ()
+
+
+class ToldZones(Message):
+    """Indexes of zones that have no open workflow to tell."""
+
+    gone: tuple[int, ...] = ()
+
+
+class DescribeZones(Message):
+    """Look at zones that have been silent: are their workflows open, and if not, how did they end?"""
+
+    campaign: str
+    campaign_run: str
+    targets: Digest
+    spec: Digest
+    area: Area
+    indexes: tuple[int, ...]
+    attempts: tuple[int, ...]
+
+
+class SilentZone(Message):
+    """A zone that closed without a word, settled by its own result or by reading the service."""
+
+    index: int
+    outcome: ZoneOutcome
+    reason: str
+
+
+class DescribedZones(Message):
+    """Those of the silent zones that turned out to be closed."""
+
+    closed: tuple[SilentZone, ...] = ()

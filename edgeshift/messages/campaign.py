@@ -1,0 +1,149 @@
+"""A campaign's run, its updates and its queries."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from edgeshift.durations import Duration
+from edgeshift.fleet import Area, Wave
+from edgeshift.messages.base import Message, Step
+from edgeshift.messages.zone import ZonePolicy
+from edgeshift.sign_off import Choice, Decision, Digest
+
+
+class Again(Message):
+    """Begin zones again: those at ``indexes``, or, when it is empty, every one that the verb is for."""
+
+    by: str
+    reason: str = ""
+    indexes: tuple[int, ...] = ()
+
+
+class CampaignStart(Message):
+    """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled.
+
+    ``enterprise``: bitmap of the Enterprise targets. ``carried``: JSON of the state of an earlier run, or of
+    a closed campaign that ``again`` begins zones of. ``most_events``: events of one run after which the
+    campaign goes on in a new one.
+    """
+
+    name: str
+    area: Area
+    targets: Digest
+    spec: Digest
+    count: int
+    waves: tuple[Wave, ...]
+    window: int
+    advance_percent: float
+    advance_failures: int
+    lease: Duration
+    sweep: Duration
+    policy: ZonePolicy
+    started_by: str
+    enterprise: str = ""
+    time_scale: float = 1.0
+    carried: str | None = None
+    again: Again | None = None
+    most_events: int = 2_000
+
+
+class Book(BaseModel):
+    """Decisions on one fingerprint (and, where ``wave`` is set, for that wave alone)."""
+
+    fingerprint: str
+    wave: int | None = None
+    decisions: list[Decision] = Field(default_factory=list)
+
+
+class CampaignSignOff(Message):
+    """A person's decision on fingerprints: ``wave`` narrows it to the zones of one wave."""
+
+    choice: Choice
+    fingerprints: tuple[Digest, ...] = Field(min_length=1, max_length=1000)
+    by: str
+    reason: str = ""
+    wave: int | None = None
+
+
+class WaveSummary(BaseModel):
+    """A wave's counts: zones by place, where a place is a phase of the campaign's view or an outcome."""
+
+    number: int
+    name: str
+    size: int
+    places: dict[str, int]
+
+
+class Waiting(BaseModel):
+    """A fingerprint that waits for a sign-off: how many zones, in which waves, one of them as an example
+    index.
+    """
+
+    fingerprint: str
+    zones: int
+    waves: list[int]
+    example: int
+    step: Step
+    separate: int = 0
+
+
+class CampaignSummary(BaseModel):
+    """The answer of a campaign's ``summary`` query. ``state``: running, pausing, paused, halted, aborting or
+    closed.
+    """
+
+    name: str
+    area: Area
+    state: str
+    why: str = ""
+    started_by: str
+    started_at: datetime
+    now: datetime
+    time_scale: float
+    count: int
+    wave: int
+    waves: list[WaveSummary]
+    places: dict[str, int]
+    permits_out: int
+    waiting: list[Waiting]
+    book: list[Book]
+    excluded: dict[int, str] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list)
+    targets: str
+    spec: str
+    open_runs: int = 0
+
+
+class PlacesAsked(Message):
+    """The input of a campaign's ``targets_at`` query: the names of places, and how many at most."""
+
+    places: tuple[str, ...]
+    most: int = Field(default=10_000, ge=1, le=200_000)
+
+
+class TargetAt(BaseModel):
+    """Where one target is. ``fingerprint``: what it proposed last, or empty."""
+
+    index: int
+    place: str
+    wave: int
+    fingerprint: str = ""
+
+
+class TargetsAt(BaseModel):
+    """The answer of ``targets_at``: the first targets at the places, and how many there are in all."""
+
+    total: int
+    targets: list[TargetAt]
+
+
+class CampaignResult(Message):
+    """How a campaign ended: the number of zones by outcome. ``carried``: its state, for zones that are begun
+    again.
+    """
+
+    outcomes: dict[str, int]
+    aborted: bool = False
+    carried: str = ""

@@ -1,0 +1,167 @@
+"""The activities of a zone."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from edgeshift.areas.waf import Cause, Mode, Verdict
+from edgeshift.areas.waf_evidence import EvidenceVerdict
+from edgeshift.campaign_spec import ValidationMode
+from edgeshift.durations import Duration
+from edgeshift.messages.base import Message, Permit, Step
+from edgeshift.messages.zone import ZoneReport, ZoneStart
+from edgeshift.sign_off import Decision, Digest
+
+
+class Prepare(Message):
+    """Read the zone, archive what was read, and make the proposal. ``announce``: tell the campaign when it is
+    ready.
+    """
+
+    start: ZoneStart
+    sequence: int
+    announce: bool
+    joins: bool = True
+    settles: int | None = None
+
+
+class Prepared(Message):
+    """What reading and proposing gave. Digests name objects of the archive, except ``digest`` and
+    ``fingerprint``, which are the proposal's own and may name equal proposals of several zones. ``config``:
+    of the configuration alone.
+
+    For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is,
+    ``comparable`` when it runs the proposal or its shadow, so that its events say something of the proposal.
+    """
+
+    verdict: Verdict
+    causes: tuple[Cause, ...] = ()
+    reasons: tuple[str, ...] = ()
+    snapshot: str
+    step: Step = Step.COMMIT
+    digest: str = ""
+    fingerprint: str = ""
+    proposal: str = ""
+    config: str = ""
+    matches_entry_point: bool = False
+    comparable: bool = True
+
+
+class Announce(Message):
+    """Tell the campaign something. Retried until it is told, or the campaign is gone."""
+
+    campaign: str
+    report: ZoneReport
+
+
+class Change(Message):
+    """The input of the fenced activity that makes one mutating step. ``config``: digest that a fresh reading
+    must have.
+
+    ``window``: how long the activity may take before it sends. ``request_limit``: how long the request may
+    take.
+    """
+
+    start: ZoneStart
+    step: Step
+    permit: Permit
+    snapshot: Digest
+    proposal: Digest
+    digest: Digest
+    fingerprint: Digest
+    config: str = ""
+    mode: ValidationMode | None = None
+    decisions: tuple[Decision, ...] = ()
+    window: Duration = timedelta(seconds=30)
+
+
+class ChangeStatus(StrEnum):
+    """What is known of a mutating step after its one attempt."""
+
+    ANSWERED = "answered"
+    NOTHING_HAPPENED = "nothing_happened"
+    REFUSED = "refused"
+    DRIFTED = "drifted"
+    UNKNOWN = "unknown"
+
+
+class ChangeResult(Message):
+    """What became of a mutating step. ``cause``: the support case that a refusal is, if it is one.
+
+    ``seen``: the status already shows it (looked for after a validation alone).
+    """
+
+    status: ChangeStatus
+    reason: str = ""
+    http_status: int = 0
+    ray: str = ""
+    cause: Cause | None = None
+    seen: bool = False
+
+
+class Verify(Message):
+    """Poll the status until the change shows or may no longer be expected to. ``limit``: how long that may
+    take.
+
+    For ``Mode.PENDING`` the stored rules are read back and compared with the signed body of ``proposal``.
+    """
+
+    start: ZoneStart
+    mode: Mode
+    proposal: Digest
+    snapshot: Digest
+    digest: Digest
+    evidence: str = ""
+    limit: Duration
+    shadow: bool = False
+
+
+class Verification(Message):
+    """What the service shows. ``reached``: the wanted state; ``unchanged``: still the state from before."""
+
+    reached: bool
+    unchanged: bool = False
+    reason: str = ""
+    record: str = ""
+
+
+class GatherEvidence(Message):
+    """Judge the security events of a window, archive the evidence and tell the campaign."""
+
+    start: ZoneStart
+    since: datetime
+    until: datetime
+    mode: ValidationMode
+    proposal: Digest
+    digest: Digest
+    fingerprint: Digest
+    sequence: int
+    announce: bool
+    comparable: bool = True
+
+
+class Gathered(Message):
+    """The evidence's digest in the archive and what it says."""
+
+    evidence: str
+    verdict: EvidenceVerdict
+    why: str
+
+
+class OpenTicket(Message):
+    """Open the ticket for one cause of one zone, once, whatever is retried. ``refusal``: the service's own
+    words, short.
+    """
+
+    start: ZoneStart
+    cause: Cause
+    snapshot: Digest
+    refusal: str = ""
+
+
+class TicketOpened(Message):
+    """Where the ticket is."""
+
+    key: str
+    location: str

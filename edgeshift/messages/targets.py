@@ -1,0 +1,101 @@
+"""Finding a campaign's targets and assessing them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from edgeshift.areas.waf import Cause, Verdict
+from edgeshift.fleet import Wave, Zone
+from edgeshift.messages.base import Message
+from edgeshift.sign_off import Digest
+
+
+class ResolveTargets(Message):
+    """Find the campaign's targets at the service and freeze them into the archive."""
+
+    spec: Digest
+
+
+class ResolvedTargets(Message):
+    """The frozen list: its digest, its waves, and how often each plan is in it."""
+
+    targets: Digest
+    count: int
+    waves: tuple[Wave, ...]
+    plans: dict[str, int]
+    enterprise: str
+
+
+class AssessmentStart(Message):
+    """The input of an assessment. ``batch``: zones per activity."""
+
+    name: str
+    spec: Digest
+    batch: int = 25
+    parallel: int = 4
+
+
+class AssessBatch(Message):
+    """Assess the targets ``[first, end)``."""
+
+    spec: Digest
+    targets: Digest
+    first: int
+    end: int
+
+
+class AssessedBatch(Message):
+    """The archived assessments of a batch."""
+
+    report: Digest
+
+
+class MergeAssessment(Message):
+    """Put the batches' reports together, stratify the waves by fingerprint and freeze the targets anew."""
+
+    spec: Digest
+    targets: Digest
+    reports: tuple[Digest, ...]
+
+
+class AssessmentResult(Message):
+    """A finished assessment: the plan's report and the frozen, stratified targets."""
+
+    report: Digest
+    targets: Digest
+    count: int
+    waves: tuple[Wave, ...]
+    enterprise: str
+
+
+class AssessmentProgress(BaseModel):
+    """The answer of an assessment's ``progress`` query."""
+
+    done: int
+    count: int
+
+
+class ZoneAssessment(BaseModel):
+    """One zone's line of a plan's report."""
+
+    index: int
+    zone: Zone
+    wave: int = 0
+    verdict: Verdict | None = None
+    causes: list[Cause] = Field(default_factory=list)
+    reasons: list[str] = Field(default_factory=list)
+    losses: list[str] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list)
+    additions: list[str] = Field(default_factory=list)
+    fingerprint: str = ""
+    error: str = ""
+
+
+class PlanReport(BaseModel):
+    """What ``edgeshift plan`` shows: a line for each zone."""
+
+    name: str
+    made_at: datetime
+    zones: list[ZoneAssessment]

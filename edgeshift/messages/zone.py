@@ -1,0 +1,197 @@
+"""A zone's run, its signals and its query; its words to the campaign and the campaign's to it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from pydantic import BaseModel, Field
+
+from edgeshift.areas.waf_evidence import EvidenceVerdict
+from edgeshift.campaign_spec import ValidationMode
+from edgeshift.durations import Duration
+from edgeshift.fleet import Area, Target, Zone, ZoneOutcome
+from edgeshift.messages.base import Message, Permit, Step
+from edgeshift.sign_off import Decision, Digest, SignOffPolicy
+
+
+class ZonePolicy(Message):
+    """What a zone needs of its campaign's policy, its durations already divided by the time scale.
+
+    ``send_window``, ``margin``: of the fenced activity (CommitSpec). ``silence``: how long a worker may say
+    nothing of a piece of work before another takes it over.
+    """
+
+    sign_off: SignOffPolicy
+    modes: tuple[ValidationMode, ...]
+    validation_window: Duration
+    delete_overrides: bool
+    migration_limit: Duration
+    poll: Duration
+    request_limit: Duration
+    resend_unchanged: int
+    waits_for_support: Duration
+    patience: Duration = timedelta(hours=1)
+    lease_margin: Duration = timedelta(seconds=10)
+    send_window: Duration = timedelta(seconds=30)
+    margin: Duration = timedelta(seconds=15)
+    silence: Duration = timedelta(seconds=60)
+
+
+class ZoneCarried(Message):
+    """What a zone carries over a continue-as-new, which only a storm of messages makes it need."""
+
+    sequence: int
+    resends: int
+    decisions: tuple[Decision, ...] = ()
+    evidence: str = ""
+    evidence_verdict: EvidenceVerdict | None = None
+
+
+class ZoneStart(Message):
+    """The input of a zone's workflow. ``attempt`` counts from 1; a retry or a reopening is the next one.
+
+    ``campaign_run``: the first run id of the campaign, which tells campaigns of one name apart.
+    ``spec``: digest of the campaign's specification in the archive.
+    """
+
+    campaign: str
+    campaign_run: str
+    index: int
+    attempt: int
+    target: Target
+    area: Area
+    spec: Digest
+    policy: ZonePolicy
+    started_by: str
+    permit: Permit | None = None
+    carried: ZoneCarried | None = None
+
+
+class ZoneResult(Message):
+    """How a zone's workflow ended. ``digest``, ``fingerprint``: of the last proposal. ``record``: the
+    archived result.
+    """
+
+    outcome: ZoneOutcome
+    reason: str
+    digest: str = ""
+    fingerprint: str = ""
+    record: str = ""
+
+
+class ReportKind(StrEnum):
+    """What a zone tells its campaign."""
+
+    AWAITING = "awaiting"
+    READY = "ready"
+    WAITING = "waiting"
+    SUPPORT = "support"
+    SETTLED = "settled"
+    FINISHED = "finished"
+
+
+class ZoneReport(Message):
+    """A zone's word to its campaign. ``sequence`` only grows within an attempt, so that duplicates,
+    reorderings and words of earlier attempts are ignored. ``settles``: the permit that is now used up or,
+    where ``unused`` says so, given back.
+
+    ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has
+    none).
+    """
+
+    campaign_run: str
+    index: int
+    attempt: int
+    sequence: int
+    kind: ReportKind
+    settles: int | None = None
+    unused: bool = False
+    step: Step | None = None
+    digest: str = ""
+    fingerprint: str = ""
+    joins: bool = True
+    outcome: ZoneOutcome | None = None
+    reason: str = ""
+
+
+class PermitGrant(Message):
+    """The campaign's word to a zone: a permit, with the decisions on the fingerprint where those brought it
+    about.
+    """
+
+    permit: Permit
+    decisions: tuple[Decision, ...] = ()
+
+
+class Revoke(Message):
+    """The campaign takes permits back. The zone answers with a report once the permit is settled."""
+
+    number: int
+
+
+class Ruling(Message):
+    """The campaign's word that a decision on the zone's fingerprint rejects it."""
+
+    decision: Decision
+
+
+class Expire(Message):
+    """The campaign's word that the zone has waited for its sign-off as long as the policy says."""
+
+    attempt: int
+
+
+class Stop(Message):
+    """The campaign's word that it is aborted, by whom and why."""
+
+    by: str
+    reason: str = ""
+
+
+class SupportResolved(Message):
+    """A person's word that the provider's support has mended the zone."""
+
+    by: str
+    reason: str = ""
+
+
+class ZonePhase(StrEnum):
+    """Where a zone is, for people."""
+
+    ASSESSING = "assessing"
+    NEEDS_SUPPORT = "needs_support"
+    AWAITING_VALIDATION = "awaiting_validation_permit"
+    STARTING_VALIDATION = "starting_validation"
+    VALIDATING = "validating"
+    GATHERING_EVIDENCE = "gathering_evidence"
+    AWAITING_SIGN_OFF = "awaiting_sign_off"
+    AWAITING_PERMIT = "awaiting_permit"
+    DELETING_OVERRIDES = "deleting_overrides"
+    COMMITTING = "committing"
+    VERIFYING = "verifying"
+    CLOSED = "closed"
+
+
+class ZoneState(BaseModel):
+    """The answer of a zone's ``state`` query: what it waits for, and what a person would sign."""
+
+    zone: Zone
+    campaign: str
+    wave: int
+    attempt: int
+    phase: ZonePhase
+    since: datetime
+    step: Step | None = None
+    digest: str = ""
+    fingerprint: str = ""
+    proposal: str = ""
+    snapshot: str = ""
+    evidence: str = ""
+    evidence_verdict: EvidenceVerdict | None = None
+    decisions: list[Decision] = Field(default_factory=list)
+    ignored: list[str] = Field(default_factory=list)
+    reasons: list[str] = Field(default_factory=list)
+    drifted_from: str = ""
+    tickets: list[str] = Field(default_factory=list)
+    outcome: ZoneOutcome | None = None
