@@ -1,23 +1,28 @@
 """A campaign's memory: one small number per target, as arrays over the index. Pure; the time is passed in.
 
-At 100,000 zones the whole of it, compressed, stays under 256 KB, since it is the input of each continue-as-new.
+At 100,000 zones the whole of it, compressed, stays under 256 KB, since it is the input of each
+continue-as-new.
 """
 
 from __future__ import annotations
 
-import base64
-import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from enum import IntEnum
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from edgeshift.fleet import Wave, ZoneOutcome
 from edgeshift.messages import Book, Permit, ReportKind, Step, ZoneReport
+from edgeshift.packing import Bits as Bits
+from edgeshift.packing import pack, pack_numbers, unpack, unpack_numbers
+from edgeshift.packing import pack_bits as pack_bits
 from edgeshift.sign_off import SignOffPolicy, Tally, tally
+
+MOST_SHAPES = 2_000
+"""How many shapes are kept. A zone with another one waits for a sign-off of its own, by its own signal."""
 
 MOST_NAMED = 500
 """How many exclusions are kept by name; the rest are counted."""
@@ -53,6 +58,9 @@ class Place(IntEnum):
 IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
 """Places that take a slot of the window: zones that work, not zones that wait for a window or a person."""
 
+AWAITING = (Place.AWAITING, Place.AWAITING_SEPARATE)
+"""Places of zones that wait for a sign-off."""
+
 OUTCOME_PLACE = {outcome: Place[outcome.name] for outcome in ZoneOutcome}
 
 _REPORTED = {
@@ -69,22 +77,27 @@ class Shape(BaseModel):
 
 
 class Packed(BaseModel):
-    """A ledger as text: arrays compressed and in base64."""
+    """A ledger as text, compressed: its arrays, and the JSON of the rest."""
 
     places: str
     attempts: str
     sequences: str
     shapes: str
     since: str
+    rest: str
+
+
+class _Rest(BaseModel):
     known: list[Shape]
     book: list[Book]
     permits: list[Permit]
     next_permit: int
-    excluded: dict[int, str] = Field(default_factory=dict)
+    excluded: dict[int, str]
 
 
 class Ledger:
-    """Places, attempts, sequences, shapes and waiting times of ``count`` targets, the book of decisions, the permits.
+    """Places, attempts, sequences, shapes and waiting times of ``count`` targets, the book of decisions, the
+    permits.
 
     ``tick`` is the unit of waiting times; ``epoch`` the campaign's start.
     """
@@ -99,6 +112,7 @@ class Ledger:
         self.shapes = array("H", bytes(2 * count))
         self.since = array("H", bytes(2 * count))
         self.known: list[Shape] = []
+        self._numbers: dict[tuple[str, Step], int] = {}
         self.book: list[Book] = []
         self.permits: dict[int, Permit] = {}
         self.next_permit = 1
@@ -175,13 +189,16 @@ class Ledger:
         self.settle_all(index)
 
     def hear(self, report: ZoneReport, now: datetime) -> bool:
-        """Take a zone's word in; whether it changed anything. Words of earlier attempts and duplicates do not count,
-        but what they say of a permit does: a settled permit is settled."""
+        """Take a zone's word in; whether it changed anything. Words of earlier attempts and duplicates do not
+        count, but what they say of a permit does: a settled permit is settled.
+        """
         index = report.index
-        if not 0 <= index < self.count or report.attempt != self.attempts[index]:
+        if not 0 <= index < self.count:
             return False
         settled = report.settles is not None and self.settle(report.settles, index)
-        if report.sequence <= self.sequences[index] or self.places[index] >= Place.EXCLUDED:
+        if report.attempt != self.attempts[index] or not self.is_open(index):
+            return settled
+        if report.sequence <= self.sequences[index]:
             return settled
         self.sequences[index] = min(65535, report.sequence)
         self.heard.add(index)
@@ -208,25 +225,27 @@ class Ledger:
         self.settle_all(index)
 
     def _propose(self, index: int, report: ZoneReport, now: datetime) -> None:
-        shape = Shape(fingerprint=report.fingerprint, step=report.step or Step.COMMIT)
-        if shape not in self.known:
-            if len(self.known) >= 65_000:
-                return
-            self.known.append(shape)
-        self.shapes[index] = self.known.index(shape) + 1
-        self.since[index] = min(65535, int((now - self.epoch) / self.tick))
+        self.since[index] = max(0, min(65535, int((now - self.epoch) / self.tick)))
+        step = report.step or Step.COMMIT
+        number = self._numbers.get((report.fingerprint, step), 0)
+        if not number and len(self.known) < MOST_SHAPES:
+            self.known.append(Shape(fingerprint=report.fingerprint, step=step))
+            number = self._numbers[report.fingerprint, step] = len(self.known)
+        self.shapes[index] = number
 
     def overdue(self, now: datetime, after: timedelta) -> list[int]:
         """The targets that have waited for a sign-off at least this long."""
         limit = int((now - self.epoch - after) / self.tick)
-        waiting = self.indexes(Place.AWAITING, Place.AWAITING_SEPARATE)
+        waiting = self.indexes(*AWAITING)
         return [index for index in waiting if self.since[index] < limit] if limit > 0 else []
 
-    def apply_book(self, indexes: Iterable[int], waves: WaveIndex, policy: SignOffPolicy, by: str, now: datetime) -> None:
+    def apply_book(
+        self, indexes: Iterable[int], waves: WaveIndex, policy: SignOffPolicy, by: str, now: datetime
+    ) -> None:
         """Let the book's decisions count for those of the targets that wait for them."""
         verdicts: dict[tuple[int, int], Tally] = {}
         for index in indexes:
-            if self.places[index] not in (Place.AWAITING, Place.AWAITING_SEPARATE):
+            if self.places[index] not in AWAITING:
                 continue
             key = (self.shapes[index], waves.of(index))
             if key not in verdicts:
@@ -243,7 +262,9 @@ class Ledger:
         """A new permit for a step of the target."""
         number = self.next_permit
         self.next_permit += 1
-        permit = Permit(number=number, name=f"{prefix}-{number}", index=index, step=step, expires_at=expires_at)
+        permit = Permit(
+            number=number, name=f"{prefix}-{number}", index=index, step=step, expires_at=expires_at
+        )
         self.permits[number] = permit
         return permit
 
@@ -261,38 +282,49 @@ class Ledger:
             del self.permits[number]
 
     def outstanding(self, now: datetime, after: timedelta) -> list[Permit]:
-        """Permits under which something may still be sent: not settled, and not past their expiry by ``after``."""
+        """Permits under which something may still be sent: not settled, and not past their expiry by
+        ``after``.
+        """
         return [permit for permit in self.permits.values() if now < permit.expires_at + after]
 
     # --- carrying it on
 
     def packed(self) -> Packed:
-        """The ledger as a model that continue-as-new carries."""
-        return Packed(
-            places=_pack(bytes(self.places)),
-            attempts=_pack(bytes(self.attempts)),
-            sequences=_pack(self.sequences.tobytes()),
-            shapes=_pack(self.shapes.tobytes()),
-            since=_pack(self.since.tobytes()),
+        """The ledger as a model that continue-as-new carries, without numbers that no longer matter."""
+        open_now = (place if Place.PENDING < place < Place.EXCLUDED else 0 for place in self.places)
+        sequences = (number if place else 0 for number, place in zip(self.sequences, open_now, strict=True))
+        waiting = (place in AWAITING for place in self.places)
+        since = (number if waits else 0 for number, waits in zip(self.since, waiting, strict=True))
+        rest = _Rest(
             known=self.known,
             book=self.book,
             permits=list(self.permits.values()),
             next_permit=self.next_permit,
             excluded=self.excluded,
         )
+        return Packed(
+            places=pack(bytes(self.places)),
+            attempts=pack(bytes(self.attempts)),
+            sequences=pack_numbers(sequences),
+            shapes=pack_numbers(self.shapes),
+            since=pack_numbers(since),
+            rest=pack(rest.model_dump_json().encode()),
+        )
 
     def unpack(self, packed: Packed) -> None:
         """Take over what ``packed`` carries."""
-        self.places = bytearray(_unpack(packed.places))
-        self.attempts = bytearray(_unpack(packed.attempts))
-        self.sequences = array("H", _unpack(packed.sequences))
-        self.shapes = array("H", _unpack(packed.shapes))
-        self.since = array("H", _unpack(packed.since))
-        self.known = packed.known
-        self.book = packed.book
-        self.permits = {permit.number: permit for permit in packed.permits}
-        self.next_permit = packed.next_permit
-        self.excluded = packed.excluded
+        self.places = bytearray(unpack(packed.places))
+        self.attempts = bytearray(unpack(packed.attempts))
+        self.sequences = unpack_numbers(packed.sequences)
+        self.shapes = unpack_numbers(packed.shapes)
+        self.since = unpack_numbers(packed.since)
+        rest = _Rest.model_validate_json(unpack(packed.rest))
+        self.known = rest.known
+        self._numbers = {(shape.fingerprint, shape.step): place for place, shape in enumerate(self.known, 1)}
+        self.book = rest.book
+        self.permits = {permit.number: permit for permit in rest.permits}
+        self.next_permit = rest.next_permit
+        self.excluded = rest.excluded
 
 
 class WaveIndex:
@@ -304,30 +336,3 @@ class WaveIndex:
     def of(self, index: int) -> int:
         """The number of the wave that holds ``index``."""
         return next(wave.number for wave in self.waves if wave.first <= index < wave.end)
-
-
-def pack_bits(indexes: Iterable[int], count: int) -> str:
-    """A set of indexes as a compressed bitmap in base64."""
-    bits = bytearray((count + 7) // 8)
-    for index in indexes:
-        bits[index >> 3] |= 1 << (index & 7)
-    return _pack(bytes(bits))
-
-
-class Bits:
-    """A packed set of indexes, to be asked."""
-
-    def __init__(self, packed: str) -> None:
-        self._bits = _unpack(packed) if packed else b""
-
-    def __contains__(self, index: int) -> bool:
-        place = index >> 3
-        return place < len(self._bits) and bool(self._bits[place] & (1 << (index & 7)))
-
-
-def _pack(data: bytes) -> str:
-    return base64.b64encode(zlib.compress(data, 9)).decode()
-
-
-def _unpack(text: str) -> bytes:
-    return zlib.decompress(base64.b64decode(text))

@@ -11,7 +11,9 @@ from edgeshift.fleet import Target, Wave, Zone
 
 
 class WaveSpec(BaseModel):
-    """One wave as a person writes it: a number of zones or a percentage of all; the last one may say neither."""
+    """One wave as a person writes it: a number of zones or a percentage of all; the last one may say
+    neither.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -27,13 +29,16 @@ class WaveSpec(BaseModel):
 
 
 def plan_waves(specs: Sequence[WaveSpec], total: int) -> list[Wave]:
-    """The waves over ``total`` targets. What the specs leave over becomes one last wave; empty waves are left out."""
+    """The waves over ``total`` targets. What the specs leave over becomes one last wave; empty waves are left
+    out.
+    """
     waves: list[Wave] = []
     first = 0
     for spec in [*specs, WaveSpec(name="rest")]:
         end = min(total, first + spec.size(total))
         if end > first:
-            waves.append(Wave(number=len(waves), name=spec.name or f"wave {len(waves) + 1}", first=first, end=end))
+            name = spec.name or f"wave {len(waves) + 1}"
+            waves.append(Wave(number=len(waves), name=name, first=first, end=end))
         first = end
     if len(waves) == 1 and not specs:
         waves = [waves[0].model_copy(update={"name": "all"})]
@@ -43,13 +48,14 @@ def plan_waves(specs: Sequence[WaveSpec], total: int) -> list[Wave]:
 def stratified(zones: Sequence[Zone], shapes: Mapping[str, str]) -> list[Zone]:
     """The zones in an order in which every shape comes as early as it can, the rarest first.
 
-    ``shapes``: a zone's shape by its id (its fingerprint, where an assessment knows it; else its plan). The first
-    zone of each shape comes first, then the second of each, and so on, so that a canary wave sees the rare shapes.
+    ``shapes``: a zone's shape by its id (its fingerprint, where an assessment knows it; else its plan). The
+    first zone of each shape comes first, then the second of each, and so on, so that a canary wave sees the
+    rare shapes.
     """
     groups: dict[str, list[Zone]] = defaultdict(list)
-    for zone in sorted(zones, key=lambda zone: zone.name):
+    for zone in sorted(zones, key=lambda zone: (zone.name, zone.id)):
         groups[shapes.get(zone.id, zone.plan.value)].append(zone)
-    rarest_first = sorted(groups.values(), key=lambda group: (len(group), group[0].name))
+    rarest_first = sorted(groups.values(), key=lambda group: (len(group), group[0].name, group[0].id))
     order: list[Zone] = []
     for place in range(max(map(len, rarest_first), default=0)):
         order.extend(group[place] for group in rarest_first if place < len(group))

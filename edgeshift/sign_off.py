@@ -1,4 +1,7 @@
-"""Sign-offs: what a person decides about a digest, and when such decisions count. Pure: the time is passed in."""
+"""Sign-offs: what a person decides about a digest, and when such decisions count.
+
+Pure: the time is passed in.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ class Choice(StrEnum):
 
 
 class Decision(BaseModel):
-    """One person's word on one digest: of a proposal (one zone), or of a fingerprint (every zone that shares it).
+    """One person's word on one digest: of a proposal (one zone), or of a fingerprint (every zone that shares
+    it).
 
     ``at`` is set by the workflow that receives the decision, never believed from outside.
     """
@@ -64,11 +68,17 @@ class Tally(StrEnum):
     REJECTED = "rejected"
 
 
+def person(name: str) -> str:
+    """Who a name is about: case and space around it do not make another person."""
+    return name.strip().casefold()
+
+
 def refusal(decision: Decision, policy: SignOffPolicy, started_by: str) -> str | None:
     """Why this person's decision cannot count at all, or None. The digest is compared elsewhere."""
     if policy.approvers and decision.by not in policy.approvers:
-        return f"{decision.by!r} is not an approver of this campaign; approvers are {', '.join(policy.approvers)}"
-    if policy.four_eyes and decision.choice is Choice.APPROVE and decision.by == started_by:
+        listed = ", ".join(policy.approvers)
+        return f"{decision.by!r} is not an approver of this campaign; approvers are {listed}"
+    if policy.four_eyes and decision.choice is Choice.APPROVE and person(decision.by) == person(started_by):
         return f"{decision.by!r} started this campaign and cannot also approve (four eyes)"
     return None
 
@@ -92,5 +102,5 @@ def tally(
         if decision.choice is Choice.REJECT:
             return Tally.REJECTED
         if decision.at is not None and decision.at <= now < decision.at + policy.valid_for:
-            people.add(decision.by)
+            people.add(person(decision.by))
     return Tally.APPROVED if len(people) >= policy.required else Tally.WAITING

@@ -1,8 +1,9 @@
 """Digests and fingerprints of proposals.
 
-The digest of a proposal is the SHA-256 of its canonical JSON (RFC 8785) without what the service assigns to a rule
-(``id``, ``version``, ``ref``, ``last_updated``), which may be empty or omitted in what is sent (docs/service.md §4.3).
-Identifiers inside ``action_parameters`` name managed rulesets and rules, so they are part of it.
+The digest of a proposal is the SHA-256 of its canonical JSON (RFC 8785) without what the service assigns to
+a rule (``id``, ``version``, ``ref``, ``last_updated``), which may be empty or omitted in what is sent
+(docs/service.md §4.3). Identifiers inside ``action_parameters`` name managed rulesets and rules, so they
+are part of it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ Body = dict[str, Any]
 
 SERVICE_ASSIGNED = frozenset({"id", "version", "ref", "last_updated"})
 
-_PLACEHOLDER = "\x00zone\x00"
+_NAME = "\x00@\x00"
+_IDENTIFIER = "\x00#\x00"
 
 
 class NotCanonical(ValueError):
@@ -46,7 +48,8 @@ def essence(body: Mapping[str, Any]) -> Body:
     return {
         "name": body.get("name", "default"),
         "rules": [
-            {key: value for key, value in rule.items() if key not in SERVICE_ASSIGNED} for rule in body["rules"]
+            {key: value for key, value in rule.items() if key not in SERVICE_ASSIGNED}
+            for rule in body["rules"]
         ],
     }
 
@@ -59,16 +62,18 @@ def digest(body: Mapping[str, Any]) -> str:
 def fingerprint(body: Mapping[str, Any], zone: Zone) -> str:
     """The digest of a body without what names the zone: its name and its identifier, wherever they stand.
 
-    The name is replaced only as a whole host name or its parent domain, so that ``shop.example`` does not touch
-    ``myshop.example`` or ``shop.example.org``. The placeholder has a NUL, which no value of the service carries.
+    The name is replaced only as a whole host name or its parent domain, so that ``shop.example`` does not
+    touch ``myshop.example`` or ``shop.example.org``. Name and identifier have a placeholder each, and a NUL
+    in the body is doubled before, so that two bodies of one zone have equal fingerprints only if they are
+    equal.
     """
-    name = re.compile(rf"(?<![\w-]){re.escape(zone.name)}(?![\w-]|\.\w)", re.IGNORECASE)
+    name = re.compile(rf"(?<![\w-]){re.escape(zone.name)}(?![\w-]|\.\w)")
 
     def anonymous(value: object) -> object:
         if isinstance(value, str):
-            return name.sub(_PLACEHOLDER, value.replace(zone.id, _PLACEHOLDER))
+            return name.sub(_NAME, value.replace("\x00", "\x00\x00").replace(zone.id, _IDENTIFIER))
         if isinstance(value, Mapping):
-            return {str(anonymous(key)): anonymous(item) for key, item in value.items()}
+            return {anonymous(key): anonymous(item) for key, item in value.items()}
         if isinstance(value, list):
             return [anonymous(item) for item in value]
         return value

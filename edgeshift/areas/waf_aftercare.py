@@ -1,4 +1,6 @@
-"""What people do after a zone has moved (docs/service.md §3.2): Terraform, custom rules for gaps, the review. Pure."""
+"""What people do after a zone has moved (docs/service.md §3.2): Terraform, custom rules for gaps, the
+review. Pure.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from edgeshift.areas.digests import Body
-from edgeshift.areas.waf_evidence import Evidence, Kind
+from edgeshift.areas.waf_evidence import LONGEST_PATH, Evidence, Kind
 from edgeshift.fleet import Zone
 
 
@@ -25,13 +27,18 @@ class Aftercare(BaseModel):
 
 def aftercare(zone: Zone, body: Body, losses: tuple[str, ...], evidence: Evidence | None) -> Aftercare:
     """What is left to do by hand for a zone whose signed ``body`` is now in force."""
-    name = re.sub(r"\W+", "_", zone.name)
+    name = re.sub(r"[^\w-]+", "_", zone.name)
+    if not name[:1].isalpha():
+        name = f"zone_{name}"
     review = [f"re-create by hand: {loss}" for loss in losses]
     if evidence is None:
-        review.append("review the security events: set a wrongly blocking rule to log with an adjusted entry point")
+        review.append(
+            "review the security events: set a wrongly blocking rule to log with an adjusted entry point"
+        )
     else:
         review += [
-            f"rule {item.rule} stopped {item.requests} request(s) on {item.path} that the previous WAF let through"
+            f"rule {item.rule} stopped {item.requests} request(s) on {item.path}"
+            " that the previous WAF let through"
             for item in evidence.findings
             if item.kind is Kind.FALSE_POSITIVE
         ]
@@ -48,14 +55,23 @@ def aftercare(zone: Zone, body: Body, losses: tuple[str, ...], evidence: Evidenc
         custom_rules=tuple(
             {
                 "action": "managed_challenge",
-                "expression": f"(http.request.uri.path eq {json.dumps(item.path)})",
-                "description": f"Only the previous WAF stopped this (rule {item.rule}, {item.requests} request(s))",
+                "expression": _on_path(item.path),
+                "description": f"Only the previous WAF stopped this (rule {item.rule},"
+                f" {item.requests} request(s))",
                 "enabled": False,
             }
             for item in gaps
         ),
         review=tuple(review),
     )
+
+
+def _on_path(path: str) -> str:
+    """An expression for a finding's path, which is cut when it is long."""
+    quoted = path.replace("\\", "\\\\").replace('"', '\\"')
+    if len(path) < LONGEST_PATH:
+        return f'(http.request.uri.path eq "{quoted}")'
+    return f'(starts_with(http.request.uri.path, "{quoted}"))'
 
 
 def terraform(zone: Zone, name: str, body: Mapping[str, Any]) -> str:
