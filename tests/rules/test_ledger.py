@@ -1,0 +1,274 @@
+"""A campaign's memory: reports may come twice, late and out of order; permits settle once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgeshift.fleet import ZoneOutcome
+from edgeshift.ledger import (
+    OUTCOME_PLACE,
+    Ledger,
+    Place,
+)
+from edgeshift.messages import ReportKind, Step, ZoneReport
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+FORTNIGHT = timedelta(days=14)
+SHAPE, OTHER = "a" * 64, "b" * 64
+
+
+def ledger(count: int = 10, begun: bool = True) -> Ledger:
+    found = Ledger(count, NOW, FORTNIGHT / 100)
+    for index in range(count if begun else 0):
+        found.begin(index)
+    return found
+
+
+def report(
+    sequence: int, kind: ReportKind = ReportKind.WAITING, index: int = 3, attempt: int = 1, **more: Any
+) -> ZoneReport:
+    return ZoneReport(campaign_run="r", index=index, attempt=attempt, sequence=sequence, kind=kind, **more)
+
+
+def awaiting(sequence: int = 1, index: int = 3, fingerprint: str = SHAPE, **more: Any) -> ZoneReport:
+    return report(sequence, ReportKind.AWAITING, index, fingerprint=fingerprint, step=Step.COMMIT, **more)
+
+
+def finished(sequence: int = 9, outcome: ZoneOutcome = ZoneOutcome.MIGRATED, **more: Any) -> ZoneReport:
+    return report(sequence, ReportKind.FINISHED, outcome=outcome, **more)
+
+
+def place(found: Ledger, index: int = 3) -> Place:
+    return Place(found.places[index])
+
+
+# --- reports
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (awaiting(), Place.AWAITING),
+        (awaiting(joins=False), Place.AWAITING_SEPARATE),
+        (report(1, ReportKind.READY, step=Step.COMMIT, fingerprint=SHAPE), Place.READY),
+        (report(1, ReportKind.READY, step=Step.VALIDATE), Place.READY_VALIDATE),
+        (report(1, ReportKind.WAITING), Place.WAITING),
+        (report(1, ReportKind.SUPPORT), Place.SUPPORT),
+        *((finished(outcome=outcome), OUTCOME_PLACE[outcome]) for outcome in ZoneOutcome),
+        (report(1, ReportKind.FINISHED), Place.UNKNOWN),
+    ],
+)
+def test_a_report_moves_its_zone_and_no_other(said: ZoneReport, expected: Place) -> None:
+    """To the place that its kind says; a zone that finished without an outcome is unknown."""
+    found = ledger()
+    assert found.hear(said, NOW)
+    assert place(found) is expected
+    assert all(place(found, index) is Place.WORKING for index in range(10) if index != 3)
+
+
+KINDS = st.sampled_from([kind for kind in ReportKind if kind is not ReportKind.FINISHED])
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[list[ZoneReport], list[ZoneReport]]:
+    """The reports of one zone's second attempt in their order, and as they may arrive: shuffled, twice, and
+    among words of its first attempt.
+    """
+    said = []
+    for sequence in range(1, draw(st.integers(1, 7))):
+        kind = draw(KINDS)
+        step = draw(st.sampled_from(Step))
+        more = {"settles": draw(st.sampled_from([None, 1, 2])), "unused": draw(st.booleans()), "step": step}
+        joins = draw(st.booleans())
+        said.append(
+            report(
+                sequence,
+                kind,
+                attempt=2,
+                fingerprint=draw(st.sampled_from([SHAPE, OTHER])),
+                joins=joins,
+                **more,
+            )
+        )
+    said.append(finished(len(said) + 1, draw(st.sampled_from(ZoneOutcome)), attempt=2))
+    stale = [item.model_copy(update={"attempt": 1, "sequence": item.sequence + 50}) for item in said]
+    arriving = [*said, *draw(st.lists(st.sampled_from([*said, *stale]), max_size=8))]
+    return said, draw(st.permutations(arriving))
+
+
+def second_attempt() -> Ledger:
+    found = ledger()
+    found.hear(finished(1, ZoneOutcome.FAILED), NOW)
+    found.again(3)
+    found.begin(3)
+    for _ in range(2):
+        found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+    return found
+
+
+@given(histories())
+def test_any_arrival_of_a_zones_reports_gives_the_same_end(
+    case: tuple[list[ZoneReport], list[ZoneReport]],
+) -> None:
+    """However they are interleaved, repeated and mixed with an earlier attempt: one outcome, no permit
+    left.
+    """
+    said, arriving = case
+    straight, shuffled = second_attempt(), second_attempt()
+    for item in said:
+        straight.hear(item, NOW)
+    for item in arriving:
+        shuffled.hear(item, NOW)
+    assert place(straight) is place(shuffled) is OUTCOME_PLACE[said[-1].outcome or ZoneOutcome.UNKNOWN]
+    assert straight.permits == shuffled.permits == {}
+
+
+MOVING = st.sampled_from([ReportKind.AWAITING, ReportKind.WAITING, ReportKind.SUPPORT, ReportKind.READY])
+
+
+@given(st.lists(MOVING, min_size=1, max_size=6), st.data())
+def test_the_newest_word_decides_while_a_zone_is_open(kinds: list[ReportKind], data: st.DataObject) -> None:
+    """A word that was overtaken changes nothing any more."""
+    said = [report(n, kind, fingerprint=SHAPE, step=Step.COMMIT) for n, kind in enumerate(kinds, 1)]
+    arriving = data.draw(st.permutations([*said, *data.draw(st.lists(st.sampled_from(said), max_size=4))]))
+    straight, shuffled = ledger(), ledger()
+    assert all([straight.hear(item, NOW) for item in said])
+    for item in arriving:
+        shuffled.hear(item, NOW)
+    assert place(straight) is place(shuffled)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        awaiting(3),
+        awaiting(2),
+        awaiting(9, attempt=0),
+        awaiting(9, attempt=2),
+        awaiting(9, index=-1),
+        awaiting(9, index=10),
+        finished(1),
+    ],
+)
+def test_what_does_not_count_changes_nothing(said: ZoneReport) -> None:
+    """Duplicates, overtaken words, other attempts, and indexes that are none."""
+    found = ledger()
+    assert found.hear(report(3), NOW)
+    before = found.packed()
+    assert not found.hear(said, NOW)
+    assert found.packed() == before
+
+
+def test_nothing_moves_a_zone_out_of_its_outcome() -> None:
+    """Nor a zone that is to be begun again, nor one that never was."""
+    for again in (False, True):
+        found = ledger()
+        found.finish(3, ZoneOutcome.ABORTED)
+        if again:
+            found.again(3)
+        was = place(found)
+        assert not found.hear(awaiting(7), NOW)
+        assert not found.hear(finished(8), NOW)
+        assert place(found) is was
+    fresh = ledger(begun=False)
+    assert not fresh.hear(awaiting(1, attempt=0), NOW)
+
+
+def test_a_zone_that_is_being_stopped_only_finishes() -> None:
+    """What it said before it heard of it does not bring it back."""
+    found = ledger()
+    found.places[3] = Place.STOPPING
+    found.hear(awaiting(5), NOW)
+    assert place(found) is Place.STOPPING
+    found.hear(finished(6, ZoneOutcome.ABORTED), NOW)
+    assert place(found) is Place.ABORTED
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [(Step.COMMIT, Place.READY), (Step.DELETE_OVERRIDES, Place.READY), (Step.VALIDATE, Place.READY_VALIDATE)],
+)
+def test_an_unused_permit_makes_its_zone_ready_again(step: Step, expected: Place) -> None:
+    """It is granted another one later."""
+    found = ledger()
+    permit = found.permit(3, step, "c", NOW + HOUR)
+    found.places[3] = Place.PERMITTED
+    assert found.hear(report(1, ReportKind.SETTLED, settles=permit.number, unused=True, step=step), NOW)
+    assert place(found) is expected and not found.permits
+
+
+# --- permits
+
+
+def test_permits_are_numbered_and_named_apart() -> None:
+    """Also after a continue-as-new: a name is never used twice."""
+    found = ledger()
+    first = found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+    carried = ledger()
+    carried.unpack(found.packed())
+    second = carried.permit(4, Step.COMMIT, "c", NOW + HOUR)
+    assert (first.number, first.name, second.number, second.name) == (1, "c-1", 2, "c-2")
+
+
+def test_a_permit_settles_once_and_by_its_holder_alone() -> None:
+    """Another zone's word, or a second one, changes nothing."""
+    found = ledger()
+    permit = found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+    assert not found.settle(permit.number, 4)
+    assert not found.hear(report(0, index=4, settles=permit.number), NOW)
+    assert found.permits
+    assert found.settle(permit.number, 3)
+    assert not found.settle(permit.number, 3)
+    assert not found.settle(99, 3)
+
+
+@pytest.mark.parametrize(
+    "late", [report(2, settles=1), report(9, attempt=0, settles=1), report(1, settles=1)]
+)
+def test_a_settled_permit_is_settled_whenever_its_holder_says_so(late: ZoneReport) -> None:
+    """Also in a duplicate, an overtaken word or one of an earlier attempt, which move nothing else."""
+    found = ledger()
+    found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+    found.hear(report(2), NOW)
+    assert found.hear(late, NOW)
+    assert not found.permits and place(found) is Place.WAITING
+    assert not found.hear(late, NOW)
+
+
+def test_an_outcome_settles_whatever_its_zone_held() -> None:
+    """So that no slot of the budget leaks; other zones keep theirs."""
+    found = ledger()
+    for index in (3, 3, 4):
+        found.permit(index, Step.COMMIT, "c", NOW + HOUR)
+    found.hear(finished(), NOW)
+    assert [permit.index for permit in found.permits.values()] == [4]
+    found.exclude(4, "another campaign has it")
+    assert not found.permits and found.excluded == {4: "another campaign has it"}
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 20)), max_size=30), st.integers(1, 20))
+def test_any_words_about_permits_settle_each_at_most_once(words: list[tuple[int, int]], granted: int) -> None:
+    """What is left is exactly what no holder has spoken of."""
+    found = ledger()
+    holders = {found.permit(n % 10, Step.COMMIT, "c", NOW).number: n % 10 for n in range(granted)}
+    settled = [number for index, number in words if found.settle(number, index)]
+    assert len(settled) == len(set(settled))
+    expected = {number for number, index in holders.items() if (index, number) not in words}
+    assert set(found.permits) == expected
+
+
+def test_a_permit_is_out_until_it_cannot_be_used_any_more() -> None:
+    """Its expiry and what a request may take after it have passed, or its holder has settled it."""
+    found = ledger()
+    permit = found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+    assert found.outstanding(NOW + HOUR, HOUR) == [permit]
+    assert found.outstanding(NOW + 2 * HOUR - timedelta(seconds=1), HOUR) == [permit]
+    assert found.outstanding(NOW + 2 * HOUR, HOUR) == []
+    found.settle(permit.number, 3)
+    assert found.outstanding(NOW, HOUR) == []

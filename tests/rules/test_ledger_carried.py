@@ -1,0 +1,265 @@
+"""A campaign's memory: the book of decisions, waiting times, counts, and how small all of it stays."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgeshift.fleet import Wave, ZoneOutcome
+from edgeshift.ledger import (
+    MOST_NAMED,
+    MOST_SHAPES,
+    Bits,
+    Ledger,
+    Packed,
+    Place,
+    WaveIndex,
+    pack_bits,
+)
+from edgeshift.messages import Book, ReportKind, Step, ZoneReport
+from edgeshift.sign_off import Choice, Decision, SignOffPolicy
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+FORTNIGHT = timedelta(days=14)
+SHAPE, OTHER = "a" * 64, "b" * 64
+WAVES = WaveIndex((Wave(number=0, name="one", first=0, end=5), Wave(number=1, name="two", first=5, end=10)))
+POLICY = SignOffPolicy(approvers=("ann", "bob"))
+KINDS = st.sampled_from([kind for kind in ReportKind if kind is not ReportKind.FINISHED])
+
+
+def ledger(count: int = 10, begun: bool = True) -> Ledger:
+    found = Ledger(count, NOW, FORTNIGHT / 100)
+    for index in range(count if begun else 0):
+        found.begin(index)
+    return found
+
+
+def report(
+    sequence: int, kind: ReportKind = ReportKind.WAITING, index: int = 3, attempt: int = 1, **more: Any
+) -> ZoneReport:
+    return ZoneReport(campaign_run="r", index=index, attempt=attempt, sequence=sequence, kind=kind, **more)
+
+
+def awaiting(sequence: int = 1, index: int = 3, fingerprint: str = SHAPE, **more: Any) -> ZoneReport:
+    return report(sequence, ReportKind.AWAITING, index, fingerprint=fingerprint, step=Step.COMMIT, **more)
+
+
+def finished(sequence: int = 9, outcome: ZoneOutcome = ZoneOutcome.MIGRATED, **more: Any) -> ZoneReport:
+    return report(sequence, ReportKind.FINISHED, outcome=outcome, **more)
+
+
+def place(found: Ledger, index: int = 3) -> Place:
+    return Place(found.places[index])
+
+
+# --- decisions
+
+
+def decision(choice: Choice = Choice.APPROVE, digest: str = SHAPE, by: str = "ann") -> Decision:
+    return Decision(choice=choice, digest=digest, by=by, at=NOW)
+
+
+def decided(*said: Decision, wave: int | None = None, fingerprint: str = SHAPE) -> Ledger:
+    """Zones 1 and 6 wait with the shape, 2 waits apart, 3 has another shape; the book says this of it."""
+    found = ledger()
+    found.hear(awaiting(index=1), NOW)
+    found.hear(awaiting(index=6), NOW)
+    found.hear(awaiting(index=2, joins=False), NOW)
+    found.hear(awaiting(index=3, fingerprint=OTHER), NOW)
+    found.book.append(Book(fingerprint=fingerprint, wave=wave, decisions=list(said)))
+    found.apply_book(range(10), WAVES, POLICY, "zoe", NOW)
+    return found
+
+
+def places(found: Ledger, *indexes: int) -> list[Place]:
+    return [place(found, index) for index in indexes]
+
+
+def test_a_decision_counts_for_every_zone_that_waits_with_its_shape() -> None:
+    """Not for one whose own evidence kept it apart, nor for another shape."""
+    expected = [Place.READY, Place.READY, Place.AWAITING_SEPARATE, Place.AWAITING]
+    assert places(decided(decision()), 1, 6, 2, 3) == expected
+
+
+def test_a_rejection_counts_for_those_apart_too() -> None:
+    """Whoever rejects a shape rejects every zone of it."""
+    expected = [Place.REJECTING, Place.REJECTING, Place.REJECTING, Place.AWAITING]
+    assert places(decided(decision(), decision(Choice.REJECT, by="bob")), 1, 6, 2, 3) == expected
+
+
+def test_a_decision_for_a_wave_counts_in_it_alone() -> None:
+    """The same shape in another wave goes on waiting."""
+    assert places(decided(decision(), wave=1), 1, 6) == [Place.AWAITING, Place.READY]
+
+
+@pytest.mark.parametrize("said", [decision(by="mallory"), decision(digest=OTHER)])
+def test_what_is_no_valid_decision_moves_nobody(said: Decision) -> None:
+    """Of someone not listed, or on a digest that the book's entry is not about."""
+    assert places(decided(said), 1, 6, 2, 3) == [
+        Place.AWAITING,
+        Place.AWAITING,
+        Place.AWAITING_SEPARATE,
+        Place.AWAITING,
+    ]
+
+
+def test_a_zone_that_arrives_later_finds_the_decision() -> None:
+    """Agreed to once, it counts for whoever comes with the same shape; and again after a continue-as-new."""
+    carried = ledger()
+    carried.unpack(decided(decision()).packed())
+    carried.hear(awaiting(index=7), NOW)
+    carried.apply_book([7], WAVES, POLICY, "zoe", NOW)
+    assert place(carried, 7) is Place.READY
+
+
+# --- waiting too long
+
+
+@given(st.timedeltas(timedelta(0), FORTNIGHT * 3), st.timedeltas(timedelta(0), FORTNIGHT * 6))
+def test_overdue_is_never_early_and_hardly_late(asked: timedelta, looked: timedelta) -> None:
+    """A zone is overdue once it has waited as long as the policy says, give or take one tick on the late
+    side.
+    """
+    found = ledger()
+    found.hear(awaiting(), NOW + asked)
+    waited = looked - asked
+    overdue = 3 in found.overdue(NOW + looked, FORTNIGHT)
+    if waited < FORTNIGHT:
+        assert not overdue
+    if waited >= FORTNIGHT + 2 * found.tick:
+        assert overdue
+
+
+def test_only_zones_that_wait_for_a_sign_off_can_be_overdue() -> None:
+    """Those that wait for support, for a window or for a permit have clocks of their own."""
+    found = ledger()
+    for index, kind in enumerate([ReportKind.SUPPORT, ReportKind.WAITING, ReportKind.READY]):
+        found.hear(report(1, kind, index), NOW)
+    found.hear(awaiting(index=3), NOW)
+    found.hear(awaiting(index=4, joins=False), NOW)
+    assert found.overdue(NOW + FORTNIGHT * 2, FORTNIGHT) == [3, 4]
+
+
+# --- counting
+
+
+def test_counts_by_place_and_by_wave() -> None:
+    """Every target is counted once, and final places are final."""
+    found = ledger()
+    found.hear(finished(), NOW)
+    found.exclude(7, "x" * 500)
+    assert found.tallies() == {"working": 8, "excluded": 1, "migrated": 1}
+    assert found.tallies(5, 10) == {"working": 4, "excluded": 1}
+    assert (found.finished(), found.finished(0, 5), found.number(Place.WORKING, first=5)) == (2, 1, 4)
+    assert list(found.indexes(Place.MIGRATED, Place.EXCLUDED)) == [3, 7]
+    assert list(found.indexes(Place.WORKING, first=6, end=9)) == [6, 8]
+    assert found.is_open(0) and not found.is_open(3) and len(found.excluded[7]) == 120
+
+
+def test_only_so_many_exclusions_are_named() -> None:
+    """All of them are counted."""
+    found = ledger(MOST_NAMED + 5)
+    for index in range(found.count):
+        found.exclude(index, "taken")
+    assert len(found.excluded) == MOST_NAMED and found.number(Place.EXCLUDED) == found.count
+
+
+def test_beyond_the_shapes_that_are_kept_a_zone_waits_for_a_decision_of_its_own() -> None:
+    """It keeps no shape, so that no decision on another one can count for it; its waiting time runs from
+    now.
+    """
+    found = ledger(MOST_SHAPES + 1)
+    for index in range(found.count):
+        found.hear(
+            awaiting(index=index, fingerprint=hashlib.sha256(b"%d" % index).hexdigest()), NOW + HOUR * 400
+        )
+    last = found.count - 1
+    assert len(found.known) == MOST_SHAPES and found.shape(last) is None and found.shape(last - 1)
+    assert place(found, last) is Place.AWAITING
+    assert found.overdue(NOW + HOUR * 400 + FORTNIGHT / 2, FORTNIGHT) == []
+    assert found.decisions(last, 0).decisions == []
+
+
+# --- carrying it on
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), KINDS, st.sampled_from([SHAPE, OTHER])), max_size=25))
+def test_what_is_carried_on_goes_on_the_same(words: list[tuple[int, ReportKind, str]]) -> None:
+    """Through JSON and back: the same places, and the same effect of whatever comes next."""
+    found = ledger()
+    found.permit(3, Step.VALIDATE, "c", NOW + HOUR)
+    found.exclude(9, "taken")
+    found.book.append(Book(fingerprint=SHAPE, decisions=[decision()]))
+    for sequence, (index, kind, fingerprint) in enumerate(words, 1):
+        found.hear(
+            report(sequence, kind, index, fingerprint=fingerprint, step=Step.COMMIT), NOW + HOUR * sequence
+        )
+    carried = Ledger(10, NOW, FORTNIGHT / 100)
+    carried.unpack(Packed.model_validate_json(found.packed().model_dump_json()))
+    assert carried.packed() == found.packed()
+    assert (carried.permits, carried.book, carried.excluded) == (found.permits, found.book, found.excluded)
+    assert [carried.shape(index) for index in range(10)] == [found.shape(index) for index in range(10)]
+    for both in (found, carried):
+        for index in range(10):
+            both.hear(awaiting(40, index=index, fingerprint=SHAPE), NOW + HOUR * 40)
+        both.hear(finished(41), NOW)
+        both.apply_book(range(10), WAVES, POLICY, "zoe", NOW)
+    assert carried.packed() == found.packed()
+    assert carried.overdue(NOW + 4 * FORTNIGHT, FORTNIGHT) == found.overdue(NOW + 4 * FORTNIGHT, FORTNIGHT)
+
+
+@pytest.mark.parametrize("waiting", [True, False], ids=["all wait", "in the middle"])
+def test_a_hundred_thousand_zones_fit_into_a_quarter_of_a_megabyte(waiting: bool) -> None:
+    """With 200 shapes strewn at random, permits, a book and exclusions: the carried state is under 256 KB."""
+    count, dice = 100_000, random.Random(1)
+    found = Ledger(count, NOW, FORTNIGHT / 100)
+    shapes = [hashlib.sha256(b"%d" % number).hexdigest() for number in range(200)]
+    for number, shape in enumerate(shapes):
+        found.hear(awaiting(1, index=0, attempt=0, fingerprint=shape), NOW)
+        found.begin(0)
+        found.hear(awaiting(1, index=0, attempt=found.attempts[0], fingerprint=shape), NOW)
+        found.permit(number, Step.COMMIT, "a-campaign-with-a-long-name-0a1b2c3d", NOW)
+        found.book.append(Book(fingerprint=shape, decisions=[decision(digest=shape)]))
+    assert len(found.known) == 200
+    final = [Place.MIGRATED] * 90 + [Place.ALREADY_MIGRATED, Place.BLOCKED, Place.FAILED, Place.ON_HOLD] * 2
+    for index in range(count):
+        found.attempts[index] = 1 + (dice.random() < 0.02)
+        found.shapes[index] = dice.randint(1, 200)
+        found.since[index] = min(99, int(index / count * 90 + dice.random() * 10))
+        found.sequences[index] = dice.choice((2, 2, 2, 3, 4))
+        if waiting:
+            found.places[index] = Place.AWAITING
+        else:
+            found.places[index] = dice.choice(final) if index < count * 0.8 else Place.PENDING
+            if count * 0.5 < index < count * 0.7:
+                found.places[index] = dice.choice(
+                    [Place.AWAITING, Place.WAITING, Place.READY, Place.PERMITTED]
+                )
+    for index in range(100):
+        found.exclude(index, f"campaign/another-campaign has zone {index:032x} since 2026-03-01")
+    text = found.packed().model_dump_json()
+    assert len(text) < 256 * 1024
+    carried = Ledger(count, NOW, FORTNIGHT / 100)
+    carried.unpack(Packed.model_validate_json(text))
+    assert (
+        carried.places == found.places
+        and carried.shapes == found.shapes
+        and carried.attempts == found.attempts
+    )
+    assert carried.known == found.known and carried.book == found.book and carried.permits == found.permits
+    assert carried.packed().model_dump_json() == text
+
+
+@given(st.sets(st.integers(0, 99)))
+def test_a_packed_set_of_indexes_answers_like_the_set(indexes: set[int]) -> None:
+    """For every index, and beyond the end."""
+    bits = Bits(pack_bits(indexes, 100))
+    assert {index for index in range(-9, 200) if index in bits} == indexes
+    assert 0 not in Bits("")

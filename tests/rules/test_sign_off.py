@@ -1,0 +1,176 @@
+"""A sign-off counts when enough listed people, each once, agree to exactly this digest while it is valid."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from edgeshift.sign_off import LONGEST_REASON, Choice, Decision, SignOffPolicy, Tally, refusal, tally
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MINE, SHAPE, OTHER = "a" * 64, "b" * 64, "c" * 64
+KNOWN = frozenset({MINE, SHAPE})
+PEOPLE = ("ann", "bob", "cleo")
+DAY = timedelta(days=1)
+
+
+def approve(by: str, digest: str = MINE, at: datetime | None = NOW) -> Decision:
+    return Decision(choice=Choice.APPROVE, digest=digest, by=by, at=at)
+
+
+def reject(by: str, digest: str = MINE, at: datetime | None = NOW) -> Decision:
+    return Decision(choice=Choice.REJECT, digest=digest, by=by, at=at)
+
+
+def policy(required: int = 1, approvers: tuple[str, ...] = PEOPLE, four_eyes: bool = False) -> SignOffPolicy:
+    return SignOffPolicy(approvers=approvers, required=required, four_eyes=four_eyes, valid_for=DAY)
+
+
+DECISIONS = st.lists(
+    st.builds(
+        Decision,
+        choice=st.sampled_from(Choice),
+        digest=st.sampled_from([MINE, SHAPE, OTHER]),
+        by=st.sampled_from([*PEOPLE, "Ann", "dave", "eve"]),
+        at=st.one_of(st.none(), st.integers(-30, 5).map(lambda hours: NOW + timedelta(hours=hours))),
+    ),
+    max_size=8,
+)
+
+
+@given(DECISIONS, st.integers(1, 3), st.booleans(), st.permutations(range(8)))
+def test_what_decisions_amount_to(
+    decisions: list[Decision], required: int, four_eyes: bool, order: list[int]
+) -> None:
+    """Rejection by a listed person wins; approval needs enough listed people, each once, while valid; in
+    any order.
+    """
+    rules = policy(required, four_eyes=four_eyes)
+    found = tally(decisions, KNOWN, rules, "ann", NOW)
+    counting = [item for item in decisions if item.by in PEOPLE and item.digest in KNOWN]
+    people = {
+        item.by
+        for item in counting
+        if item.choice is Choice.APPROVE
+        and item.at is not None
+        and NOW - DAY < item.at <= NOW
+        and not (four_eyes and item.by == "ann")
+    }
+    if any(item.choice is Choice.REJECT for item in counting):
+        assert found is Tally.REJECTED
+    else:
+        assert (found is Tally.APPROVED) == (len(people) >= required)
+    turned = [decisions[place] for place in order if place < len(decisions)]
+    assert tally(turned, KNOWN, rules, "ann", NOW) is found
+    assert tally([*decisions, *decisions], KNOWN, rules, "ann", NOW) is found
+
+
+def test_an_approver_approves() -> None:
+    """The plain case: one listed person, the zone's own digest or its fingerprint."""
+    for digest in (MINE, SHAPE):
+        assert tally([approve("ann", digest)], KNOWN, policy(), "zoe", NOW) is Tally.APPROVED
+
+
+@pytest.mark.parametrize("by", ["mallory", "Ann", "ann2", "an"])
+def test_an_unlisted_person_decides_nothing(by: str) -> None:
+    """Neither approves nor rejects; names are compared exactly."""
+    assert tally([approve(by), reject(by)], KNOWN, policy(), "zoe", NOW) is Tally.WAITING
+    assert "is not an approver" in (refusal(approve(by), policy(), "zoe") or "")
+
+
+def test_another_digest_decides_nothing() -> None:
+    """An approval of what was proposed before is none of what is proposed now; nor is a rejection."""
+    old = [approve("ann", OTHER), reject("bob", OTHER)]
+    assert tally(old, KNOWN, policy(), "zoe", NOW) is Tally.WAITING
+
+
+@pytest.mark.parametrize(
+    ("age", "counts"),
+    [
+        (timedelta(0), True),
+        (DAY - timedelta(microseconds=1), True),
+        (DAY, False),
+        (DAY * 30, False),
+        (timedelta(seconds=-1), False),
+    ],
+)
+def test_an_approval_counts_while_it_is_valid(age: timedelta, counts: bool) -> None:
+    """From the moment it was given until ``valid_for`` later, and not from the future."""
+    found = tally([approve("ann", at=NOW - age)], KNOWN, policy(), "zoe", NOW)
+    assert found is (Tally.APPROVED if counts else Tally.WAITING)
+
+
+def test_an_approval_without_a_time_decides_nothing() -> None:
+    """The workflow sets the time; what nobody received has none."""
+    assert tally([approve("ann", at=None)], KNOWN, policy(), "zoe", NOW) is Tally.WAITING
+
+
+def test_one_person_is_one_approval() -> None:
+    """However often, of whichever digest, and with whatever case and space where nobody is listed."""
+    again = [approve("ann"), approve("ann", SHAPE), approve("ann", at=NOW - timedelta(hours=1))]
+    assert tally(again, KNOWN, policy(2), "zoe", NOW) is Tally.WAITING
+    anybody = policy(2, approvers=())
+    assert (
+        tally([approve("ann"), approve("Ann"), approve(" ann ")], KNOWN, anybody, "zoe", NOW) is Tally.WAITING
+    )
+    assert tally([approve("ann"), approve("bob", SHAPE)], KNOWN, policy(2), "zoe", NOW) is Tally.APPROVED
+
+
+@pytest.mark.parametrize("started_by", ["ann", "Ann", " ann "])
+@pytest.mark.parametrize("approvers", [PEOPLE, ()])
+def test_four_eyes_keep_the_starter_from_approving(started_by: str, approvers: tuple[str, ...]) -> None:
+    """Whoever started the campaign does not count, and may still reject."""
+    rules = policy(approvers=approvers, four_eyes=True)
+    assert tally([approve("ann")], KNOWN, rules, started_by, NOW) is Tally.WAITING
+    assert "four eyes" in (refusal(approve("ann"), rules, started_by) or "")
+    assert tally([approve("bob")], KNOWN, rules, started_by, NOW) is Tally.APPROVED
+    assert tally([reject("ann"), approve("bob")], KNOWN, rules, started_by, NOW) is Tally.REJECTED
+
+
+def test_a_rejection_wins_over_any_number_of_approvals() -> None:
+    """Before them or after them, and also when it is old."""
+    three = [approve(by) for by in PEOPLE]
+    for late in (NOW, NOW - DAY * 9):
+        assert tally([reject("bob", at=late), *three], KNOWN, policy(), "zoe", NOW) is Tally.REJECTED
+        assert tally([*three, reject("bob", SHAPE, at=late)], KNOWN, policy(), "zoe", NOW) is Tally.REJECTED
+
+
+def test_the_defaults_are_one_approver_and_a_fortnight() -> None:
+    """A campaign that says nothing waits 14 days for one person's word."""
+    rules = SignOffPolicy()
+    assert (rules.required, rules.expires_after, rules.valid_for) == (
+        1,
+        timedelta(days=14),
+        timedelta(days=14),
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"digest": "A" * 64},
+        {"digest": "a" * 63},
+        {"digest": ""},
+        {"by": "  "},
+        {"by": "x" * 201},
+        {"reason": "x" * (LONGEST_REASON + 1)},
+        {"choice": "maybe"},
+    ],
+)
+def test_a_malformed_decision_is_refused(wrong: dict[str, str]) -> None:
+    """A digest is 64 hexadecimal digits, a person has a name, a reason is short."""
+    with pytest.raises(ValidationError):
+        Decision.model_validate({"choice": "approve", "digest": MINE, "by": "ann", **wrong})
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"required": 0}, {"required": 11}, {"approvers": [" "]}, {"approver": ["ann"]}]
+)
+def test_a_malformed_policy_is_refused(wrong: dict[str, object]) -> None:
+    """Nobody required, an approver without a name, a key that does not exist."""
+    with pytest.raises(ValidationError):
+        SignOffPolicy.model_validate(wrong)

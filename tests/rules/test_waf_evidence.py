@@ -1,0 +1,242 @@
+"""Evidence of a validation window: what was planted is found, counted exactly, and nothing else is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET
+from edgeshift.areas.waf_evidence import (
+    MOST_FINDINGS,
+    MOST_SAMPLES,
+    TERMINATING,
+    Evidence,
+    EvidencePolicy,
+    EvidenceVerdict,
+    Kind,
+    judge,
+)
+
+Json = dict[str, Any]
+
+OURS = frozenset({MANAGED_RULESET, OWASP_RULESET})
+LENIENT = EvidencePolicy(enough=0, false_positives=10**6, gaps=10**6)
+
+
+def event(ray: str, source: str, action: str, **more: Any) -> Json:
+    """A security event as the service gives it."""
+    return {
+        "rayName": ray,
+        "source": source,
+        "action": action,
+        "ruleId": "r1",
+        "rulesetId": MANAGED_RULESET if source.lower() == "firewallmanaged" else "",
+        "datetime": "2026-03-01T12:00:00Z",
+        "clientIP": "192.0.2.1",
+        "clientRequestHTTPHost": "shop.example",
+        "clientRequestHTTPMethodName": "GET",
+        "clientRequestPath": "/cart",
+        "clientRequestQuery": "",
+        **more,
+    }
+
+
+def old(ray: str, action: str = "block", **more: Any) -> Json:
+    return event(ray, "waf", action, **more)
+
+
+def new(ray: str, action: str = "log", **more: Any) -> Json:
+    return event(ray, "firewallManaged", action, **more)
+
+
+def seen(*events: Json, mode: str = "shadow", policy: EvidencePolicy = LENIENT) -> Evidence:
+    return judge(events, OURS, mode, policy)
+
+
+def counts(found: Evidence) -> tuple[int, int, int]:
+    return found.false_positives, found.gaps, found.agreed
+
+
+@given(
+    st.integers(0, 12),
+    st.integers(0, 12),
+    st.integers(0, 12),
+    st.sampled_from(sorted(TERMINATING)),
+    st.sampled_from(["FirewallManaged", "firewallmanaged", "firewallManaged"]),
+    st.randoms(use_true_random=False),
+)
+def test_planted_disagreement_is_counted_exactly(
+    wrong: int, missed: int, agreed: int, stops: str, source: str, random: Any
+) -> None:
+    """By ray, in any order, in any case of source and action; noise around it changes nothing."""
+    events = [
+        *(event(f"w{n}", source, "log") for n in range(wrong)),
+        *(old(f"m{n}", stops.upper()) for n in range(missed)),
+        *(item for n in range(agreed) for item in (old(f"a{n}", stops), event(f"a{n}", source, "log"))),
+        *(event(f"n{n}", "firewallManaged", "block", rulesetId="of another product") for n in range(5)),
+        *(event(f"x{n}", "ratelimit", "block") for n in range(5)),
+        *(old(f"s{n}", "simulate") for n in range(5)),
+        *(old(f"w{n}", "log") for n in range(wrong)),
+        *(new("", "log") for _ in range(3)),
+    ]
+    random.shuffle(events)
+    found = seen(*events)
+    assert counts(found) == (wrong, missed, agreed)
+    assert found.requests == wrong + missed + agreed
+    assert found.events == len(events)
+    assert sum(item.requests for item in found.findings) == wrong + missed
+    assert seen(*reversed(events)) == found
+    assert counts(seen(*events, *events)) == counts(found)
+
+
+def test_findings_are_by_rule_and_path_the_biggest_first() -> None:
+    """Each with its requests, its clients, and a few samples."""
+    events = [
+        *(new(f"a{n}", ruleId="big", clientIP=f"192.0.2.{n % 3}") for n in range(9)),
+        *(new(f"b{n}", ruleId="big", clientRequestPath="/login") for n in range(2)),
+        *(old(f"c{n}", ruleId="old") for n in range(4)),
+    ]
+    found = seen(*events).findings
+    assert [(item.kind, item.rule, item.path, item.requests, item.clients) for item in found] == [
+        (Kind.FALSE_POSITIVE, "big", "/cart", 9, 3),
+        (Kind.GAP, "old", "/cart", 4, 1),
+        (Kind.FALSE_POSITIVE, "big", "/login", 2, 1),
+    ]
+    assert len(found[0].samples) == MOST_SAMPLES
+    assert "GET shop.example/cart ray a0" in found[0].samples[0]
+
+
+def test_clients_that_are_not_named_are_not_invented() -> None:
+    """Events without an address say nothing of how many clients there were."""
+    assert seen(new("a", clientIP=None), new("b", clientIP=None)).findings[0].clients == 0
+
+
+def test_only_so_many_findings_are_kept_and_all_are_counted() -> None:
+    """The archive holds the biggest; the counts hold everything."""
+    found = seen(*(new(f"r{n}", ruleId=f"rule {n}") for n in range(MOST_FINDINGS * 2)))
+    assert len(found.findings) == MOST_FINDINGS
+    assert found.false_positives == MOST_FINDINGS * 2
+
+
+def test_several_rules_on_one_request_are_one_request() -> None:
+    """Named after the first of them, whatever the order in which the events come."""
+    events = [
+        new("a", ruleId="second", datetime="2026-03-01T12:00:02Z"),
+        new("a", ruleId="first", rulesetId=OWASP_RULESET, datetime="2026-03-01T12:00:01Z"),
+    ]
+    for order in (events, events[::-1]):
+        found = seen(*order)
+        assert found.requests == 1
+        assert [item.rule for item in found.findings] == ["first"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["q", "token", "user[name]", ""]),
+            st.sampled_from(["=", ""]),
+            st.just("s3cret%20Value"),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from(["", "?"]),
+)
+def test_samples_have_no_values_of_the_query(parts: list[tuple[str, str, str]], mark: str) -> None:
+    """Names may stay, values never; a part that is no pair is all value. Nor does a path carry a query."""
+    query = mark + "&".join(name + equals + value if equals else value for name, equals, value in parts)
+    path = "/cart?again=s3cret%20Value"
+    found = seen(
+        new("a", clientRequestQuery=query), old("b", clientRequestQuery=query, clientRequestPath=path)
+    )
+    assert "s3cret" not in found.model_dump_json()
+    assert all(item.path == "/cart" and item.samples for item in found.findings)
+
+
+def test_samples_keep_the_names_of_the_query() -> None:
+    """They help to tell requests apart."""
+    assert (
+        "/cart?q=…&page=…&… ray" in seen(new("a", clientRequestQuery="?q=1&page=2&x1")).findings[0].samples[0]
+    )
+
+
+def test_other_rulesets_are_not_evidence() -> None:
+    """Other products share the source: their events neither disagree nor make the window rich enough."""
+    others = [new(f"o{n}", "block", rulesetId="other") for n in range(50)]
+    found = seen(*others, policy=EvidencePolicy(enough=20))
+    assert (found.events, found.compared, found.requests, found.findings) == (50, 0, 0, ())
+    assert found.verdict is EvidenceVerdict.INCONCLUSIVE
+
+
+def test_what_only_logs_by_the_proposal_itself_is_no_false_positive() -> None:
+    """A rule that was set to log after a review would not have blocked: in shadow, too, it stops nothing."""
+    events = [new("a", ruleId="logs"), new("b", ruleId="blocks"), old("c"), new("c", ruleId="logs")]
+
+    def anyway(ruleset: str, rule: str) -> bool:
+        return (ruleset, rule) == (MANAGED_RULESET, "logs")
+
+    found = judge(events, OURS, "shadow", LENIENT, anyway)
+    assert counts(found) == (1, 1, 0)
+    assert [item.rule for item in found.findings] == ["blocks", "r1"]
+
+
+def test_while_the_new_rules_enforce_a_log_is_no_block() -> None:
+    """Then only what stops a request counts, and what cannot be seen is said."""
+    found = seen(
+        new("a", "log"), new("b", "block"), old("c"), new("d", "managed_challenge"), old("d"), mode="enforce"
+    )
+    assert counts(found) == (1, 1, 1)
+    assert "never judges" in found.cannot_see
+    assert seen(new("a")).cannot_see == ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "missed", "agreed", "verdict"),
+    [
+        (0, 0, 10, EvidenceVerdict.PASS),
+        (2, 0, 10, EvidenceVerdict.PASS),
+        (3, 0, 10, EvidenceVerdict.FAIL),
+        (0, 1, 10, EvidenceVerdict.PASS),
+        (0, 2, 10, EvidenceVerdict.FAIL),
+        (2, 1, 10, EvidenceVerdict.PASS),
+        (0, 0, 9, EvidenceVerdict.INCONCLUSIVE),
+        (1, 0, 9, EvidenceVerdict.INCONCLUSIVE),
+        (2, 0, 9, EvidenceVerdict.PASS),
+        (0, 0, 0, EvidenceVerdict.INCONCLUSIVE),
+        (3, 0, 0, EvidenceVerdict.FAIL),
+    ],
+)
+def test_the_verdict_follows_the_policy(
+    wrong: int, missed: int, agreed: int, verdict: EvidenceVerdict
+) -> None:
+    """At most 2 false positives and 1 gap, at least 20 events; too much disagreement fails however few
+    there are.
+    """
+    policy = EvidencePolicy(enough=20, false_positives=2, gaps=1)
+    events = [new(f"w{n}") for n in range(wrong)] + [old(f"m{n}") for n in range(missed)]
+    events += [item for n in range(agreed) for item in (old(f"a{n}"), new(f"a{n}"))]
+    found = seen(*events, policy=policy)
+    assert found.verdict is verdict
+    assert found.why
+
+
+def test_a_quiet_window_says_nothing() -> None:
+    """No events at all are inconclusive by default, never a pass."""
+    found = seen(policy=EvidencePolicy())
+    assert found.verdict is EvidenceVerdict.INCONCLUSIVE
+    assert "20 are needed" in found.why
+
+
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(sorted(event("", "", ""))), st.one_of(st.none(), st.text(), st.integers())
+        )
+    )
+)
+def test_odd_events_are_no_error(events: list[Json]) -> None:
+    """Missing fields, nulls and numbers where texts are expected."""
+    assert judge(events, OURS, "shadow", EvidencePolicy()).events == len(events)

@@ -1,0 +1,183 @@
+"""What is proposed for a zone: what the service returned, skip rules where a gap would open, adjustments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from edgeshift.areas.digests import Body
+from edgeshift.areas.waf import (
+    MANAGED_RULESET,
+    OWASP_RULESET,
+    Adjustment,
+    Reading,
+    adjust,
+    covered,
+    propose,
+    skip_rule,
+)
+
+Json = dict[str, Any]
+
+
+def execute(ruleset: str = MANAGED_RULESET, **overrides: Any) -> Json:
+    parameters: Json = {"id": ruleset}
+    if overrides:
+        parameters["overrides"] = overrides
+    return {"action": "execute", "expression": "true", "enabled": True, "action_parameters": parameters}
+
+
+def body(*rules: Json) -> Body:
+    return {"name": "default", "rules": list(rules)}
+
+
+# --- the proposal
+
+
+def page(pattern: str, *actions: Json, status: str = "active") -> Json:
+    return {
+        "id": "p",
+        "status": status,
+        "targets": [{"constraint": {"value": pattern}}],
+        "actions": list(actions or [{"id": "waf", "value": "off"}]),
+    }
+
+
+def test_a_proposal_is_what_the_service_returned() -> None:
+    """Without page rules and adjustments nothing is added, and the reading is not touched."""
+    config = {"name": "", "rules": [execute()], "kind": "zone"}
+    found = propose(Reading(check={}, config=config))
+    assert found.body == body(execute()) and found.additions == ()
+    found.body["rules"][0]["enabled"] = False
+    assert config["rules"] == [execute()]
+    with pytest.raises(ValueError, match="no configuration"):
+        propose(Reading(check={}))
+
+
+@pytest.mark.parametrize("actions", [[{"id": "waf", "value": "off"}], [{"id": "disable_security"}]])
+def test_a_page_rule_that_would_open_a_gap_gets_a_skip_rule(actions: list[Json]) -> None:
+    """People sign the rule that keeps the new WAF off where the old one was off; it comes first, and it is
+    said.
+    """
+    found = propose(
+        Reading(check={}, config=body(execute()), page_rules=[page("*shop.example/api/*", *actions)])
+    )
+    first = found.body["rules"][0]
+    assert first["action"] == "skip" and first["enabled"] is True
+    assert first["expression"] == (
+        '(http.host wildcard "*shop.example") and (http.request.uri wildcard "/api/*")'
+    )
+    assert found.body["rules"][1:] == [execute()]
+    assert len(found.additions) == 1 and "*shop.example/api/*" in found.additions[0]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        page("*a.example/*", {"id": "waf", "value": "on"}),
+        page("*a.example/*", {"id": "waf", "value": "off"}, status="disabled"),
+        page("*a.example/*", {"id": "cache_level", "value": "off"}),
+        {"id": "p", "status": "active", "actions": [{"id": "waf", "value": "off"}]},
+    ],
+)
+def test_other_page_rules_add_nothing(rule: Json) -> None:
+    """WAF on, disabled, about something else, or about no URL."""
+    assert propose(Reading(check={}, config=body(execute()), page_rules=[rule])).additions == ()
+
+
+def test_proposing_again_from_what_was_proposed_adds_nothing() -> None:
+    """A skip rule that stands there already covers its page rule."""
+    pages = [page("*shop.example/*"), page("https://shop.example/a*b"), page("shop.example"), page("*")]
+    first = propose(Reading(check={}, config=body(execute()), page_rules=pages))
+    assert len(first.additions) == 4
+    again = propose(Reading(check={}, config=first.body, page_rules=pages))
+    assert again.body == first.body and again.additions == ()
+
+
+COVERING = [
+    ("*shop.example/api/*", 'http.request.full_uri wildcard "http*://*shop.example/api/*"'),
+    ("shop.example/api/*", '(http.host eq "shop.example") and (http.request.uri wildcard "/api/*")'),
+    ("shop.example/*", 'http.host eq "shop.example"'),
+    ("shop.example", '(http.request.full_uri wildcard "http*://shop.example/")'),
+    ("https://shop.example/*", 'http.request.full_uri wildcard "https://shop.example/*"'),
+    ("a.example/*", 'http.host eq "b.example" or http.host eq "a.example"'),
+    (
+        "a.example/*",
+        '(http.request.full_uri wildcard "http*://a.example/*") and not (http.host eq "b.example")',
+    ),
+    ("*anything*", "true"),
+]
+NARROWER = [
+    ("*shop.example/*", 'http.host eq "shop.example" and http.request.uri.path eq "/login"'),
+    ("shop.example/*", 'http.request.full_uri wildcard "http*://shop.example/api/*"'),
+    ("shop.example/*", 'http.host eq "shop.example" and ip.src eq 192.0.2.1'),
+    ("shop.example/*", 'http.host eq "shop.example" and http.request.method eq "POST"'),
+    ("shop.example/*", 'http.host eq "myshop.example"'),
+    ("*shop.example/*", 'http.host eq "shop.example"'),
+    ("shop.example/*", 'http.request.full_uri wildcard "http*://other.example/*"'),
+    ("*", 'http.host eq "shop.example"'),
+    ("*/*", "ip.src eq 192.0.2.1"),
+    ("https://shop.example/*", 'http.request.full_uri wildcard "http://shop.example/*"'),
+    ("shop.example/*", 'ip.src.country eq "XX"'),
+    ("shop.example/*", ""),
+]
+
+
+@pytest.mark.parametrize(("pattern", "expression"), COVERING)
+def test_a_skip_rule_about_the_whole_pattern_covers_it(pattern: str, expression: str) -> None:
+    """However it is worded."""
+    assert covered(pattern, [execute(), {"action": "skip", "expression": expression}])
+    assert not covered(pattern, [{"action": "skip", "expression": expression, "enabled": False}])
+    assert not covered(pattern, [{"action": "log", "expression": expression}])
+    assert not covered(
+        pattern, [{"action": "skip", "expression": expression, "action_parameters": {"rules": {"x": ["y"]}}}]
+    )
+
+
+@pytest.mark.parametrize(("pattern", "expression"), NARROWER)
+def test_a_skip_rule_about_less_does_not_cover_it(pattern: str, expression: str) -> None:
+    """A part of the URLs, some clients, another host: the rest would be left with the new WAF on."""
+    assert not covered(pattern, [{"action": "skip", "expression": expression}])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expression"),
+    [
+        ("shop.example/api/*", '(http.host eq "shop.example") and (http.request.uri wildcard "/api/*")'),
+        ("*shop.example/*", '(http.host wildcard "*shop.example") and (http.request.uri wildcard "/*")'),
+        ("shop.example", '(http.host eq "shop.example") and (http.request.uri eq "/")'),
+        ("https://a.example/*", '(http.host eq "a.example") and (http.request.uri wildcard "/*") and (ssl)'),
+        ("http://a.example/x", '(http.host eq "a.example") and (http.request.uri eq "/x") and (not ssl)'),
+        ("*", "true"),
+        ('a.example/"\\', '(http.host eq "a.example") and (http.request.uri eq "/\\"\\\\")'),
+    ],
+)
+def test_the_expression_of_a_skip_rule(pattern: str, expression: str) -> None:
+    """Host and address apart; a pattern without a path is the root alone; quotes are escaped."""
+    assert skip_rule(pattern, "")["expression"] == expression
+
+
+# --- adjustments
+
+
+def test_an_adjustment_of_a_rule_is_one_override() -> None:
+    """Added where there is none, changed where there is one; the rest stays."""
+    sent = body(execute(rules=[{"id": "a", "action": "block", "enabled": True}]), execute(OWASP_RULESET))
+    assert adjust(sent, Adjustment(rule="a", action="log"))
+    assert adjust(sent, Adjustment(rule="b", enabled=False))
+    assert adjust(sent, Adjustment(ruleset=OWASP_RULESET, rule="s", score_threshold=60))
+    assert sent == body(
+        execute(rules=[{"id": "a", "action": "log", "enabled": True}, {"id": "b", "enabled": False}]),
+        execute(OWASP_RULESET, rules=[{"id": "s", "score_threshold": 60}]),
+    )
+
+
+def test_an_adjustment_of_a_ruleset_overrides_it_as_a_whole() -> None:
+    """And says whether there was one to adjust."""
+    sent = body(execute())
+    assert adjust(sent, Adjustment(action="managed_challenge"))
+    assert sent == body(execute(action="managed_challenge"))
+    assert not adjust(sent, Adjustment(ruleset="another", action="log"))
+    found = propose(Reading(check={}, config=body(execute())), [Adjustment(ruleset="another", action="log")])
+    assert found.additions == ()

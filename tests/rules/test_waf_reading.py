@@ -1,0 +1,263 @@
+"""What reading tells of a zone: limits are counted before anything is sent (docs/service.md §3.2, §7, §8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgeshift.areas.waf import (
+    Assessment,
+    Cause,
+    Reading,
+    Verdict,
+    assess,
+    expression_bytes,
+    in_validation,
+    is_migrated,
+    migrates,
+    page_rule_effects,
+    page_rule_pattern,
+)
+
+Json = dict[str, Any]
+
+START = {"migration_state": "start", "old_waf_status": "enabled", "new_waf_status": "disabled"}
+VALIDATION = {"migration_state": "validation", "old_waf_status": "enabled", "new_waf_status": "enabled"}
+COMPLETE = {"migration_state": "complete", "old_waf_status": "disabled", "new_waf_status": "enabled"}
+
+
+def bypass(number: int = 0, expression: str = "ip.src eq 192.0.2.1", **more: Any) -> Json:
+    """A firewall rule that migrates."""
+    return {
+        "id": f"{number:032x}",
+        "action": "bypass",
+        "products": ["waf"],
+        "filter": {"id": "f", "expression": expression},
+        **more,
+    }
+
+
+def page(*actions: Json, pattern: str = "*shop.example/*", status: str = "active") -> Json:
+    target = {"target": "url", "constraint": {"operator": "matches", "value": pattern}}
+    return {"id": "p1", "targets": [target], "actions": list(actions), "status": status}
+
+
+def reading(**more: Any) -> Reading:
+    """A zone that has not begun and may, unless told otherwise."""
+    return Reading(**{"check": {"compatible": True, "migration_state": "start"}, "status": START, **more})
+
+
+def verdict(**more: Any) -> tuple[Verdict, tuple[Cause, ...]]:
+    found = assess(reading(**more))
+    return found.verdict, found.causes
+
+
+def test_a_zone_within_every_limit_is_ready() -> None:
+    """Compatible, no overrides, not begun."""
+    found = assess(reading(firewall_rules=[bypass()]))
+    assert (found.verdict, found.migrating_rules, found.longest_expression) == (Verdict.READY, 1, 19)
+    assert found.migration_state == "start"
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"), [(0, Verdict.READY), (200, Verdict.READY), (201, Verdict.NEEDS_SUPPORT)]
+)
+def test_at_most_200_rules_migrate(rules: int, expected: Verdict) -> None:
+    """200 may, 201 need the provider's support, and all of them are named."""
+    found = assess(reading(firewall_rules=[bypass(number) for number in range(rules)]))
+    assert (found.verdict, found.migrating_rules) == (expected, rules)
+    if expected is Verdict.NEEDS_SUPPORT:
+        assert found.causes == (Cause.TOO_MANY_RULES,)
+        assert len(found.rules) == rules
+        assert "201" in found.reasons[0] and "200" in found.reasons[0]
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "語", "🦊"])
+@pytest.mark.parametrize(("over", "expected"), [(0, Verdict.READY), (1, Verdict.NEEDS_SUPPORT)])
+def test_an_expression_has_at_most_4096_bytes(letter: str, over: int, expected: Verdict) -> None:
+    """Bytes of UTF-8, not characters: 4,096 may migrate, 4,097 need support, and only the long one is
+    named.
+    """
+    wide = len(letter.encode())
+    text = letter * (4096 // wide) + "y" * (4096 % wide + over)
+    assert len(text.encode()) == 4096 + over and (wide == 1 or len(text) < 4096)
+    found = assess(reading(firewall_rules=[bypass(1), bypass(2, text)]))
+    assert (found.verdict, found.longest_expression) == (expected, 4096 + over)
+    if expected is Verdict.NEEDS_SUPPORT:
+        assert found.causes == (Cause.EXPRESSION_TOO_LONG,)
+        assert found.rules == ((f"{2:032x}", 4097),)
+
+
+def test_both_limits_make_two_causes() -> None:
+    """Each has a ticket of its own."""
+    rules = [bypass(number) for number in range(200)] + [bypass(200, "x" * 5000)]
+    assert verdict(firewall_rules=rules) == (
+        Verdict.NEEDS_SUPPORT,
+        (Cause.TOO_MANY_RULES, Cause.EXPRESSION_TOO_LONG),
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"products": ["zoneLockdown", "uaBlock"]},
+        {"products": []},
+        {"products": None},
+        {"action": "allow", "products": ["waf"]},
+        {"action": "block", "products": []},
+    ],
+)
+def test_only_bypass_of_the_waf_counts(other: Json) -> None:
+    """Firewall rules that do something else stay where they are, however many and however long."""
+    rule = bypass(1, "x" * 9000, **other)
+    assert not migrates(rule)
+    assert assess(reading(firewall_rules=[rule] * 500)).verdict is Verdict.READY
+
+
+def test_a_bypass_of_the_waf_among_other_products_counts_also_when_paused() -> None:
+    """It migrates with them, on or off."""
+    assert migrates(bypass(products=["rateLimit", "waf"], paused=True))
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_the_length_is_that_of_utf_8(expression: str) -> None:
+    """For every text."""
+    assert expression_bytes(bypass(expression=expression)) == len(expression.encode())
+
+
+@pytest.mark.parametrize(
+    "odd", [{}, {"filter": None}, {"filter": "x"}, {"filter": {"expression": 7}}, {"filter": []}]
+)
+def test_a_rule_without_a_readable_expression_is_no_error(odd: Json) -> None:
+    """A deleted filter leaves none; its length is 0."""
+    assert expression_bytes({"action": "bypass", **odd}) == 0
+
+
+@given(st.integers(0, 400), st.lists(st.integers(1, 9000), max_size=5), st.integers(0, 3), st.booleans())
+def test_over_a_limit_never_ready(short: int, sizes: list[int], overrides: int, compatible: bool) -> None:
+    """Whatever else holds: too many or too long is never ready, and within every limit is ready when
+    compatible.
+    """
+    rules = [bypass(n) for n in range(short)] + [bypass(1000 + n, "x" * size) for n, size in enumerate(sizes)]
+    found = assess(
+        reading(
+            check={"compatible": compatible},
+            firewall_rules=rules,
+            overrides=[{"id": str(number)} for number in range(overrides)],
+        )
+    )
+    over = len(rules) > 200 or any(size > 4096 for size in sizes)
+    assert (found.verdict is Verdict.READY) == (compatible and not over and not overrides)
+    assert (found.verdict is Verdict.NEEDS_SUPPORT) == (over and not overrides)
+    assert found.migrating_rules == len(rules)
+
+
+def test_uri_overrides_block_and_are_named() -> None:
+    """Whatever the check says; the first five by name."""
+    overrides = [{"id": f"o{number}", "urls": ["x"]} for number in range(7)]
+    found = assess(reading(check={"compatible": False}, overrides=overrides))
+    assert (found.verdict, found.causes) == (Verdict.BLOCKED, (Cause.URI_OVERRIDES,))
+    assert found.overrides == tuple(f"o{number}" for number in range(7))
+    assert "7 URI-based" in found.reasons[0] and "o4, …" in found.reasons[0] and "o5" not in found.reasons[0]
+
+
+@pytest.mark.parametrize(
+    "check", [{"compatible": False}, {}, {"compatible": None}, {"compatible": "true"}, {"compatible": 1}]
+)
+def test_what_is_not_clearly_compatible_is_blocked(check: Json) -> None:
+    """Only ``true`` is; an answer without the field fails closed."""
+    assert verdict(check=check) == (Verdict.BLOCKED, (Cause.NOT_COMPATIBLE,))
+
+
+def test_a_zone_in_validation_is_adopted_within_the_limits() -> None:
+    """Somebody began by hand; a zone over a limit still goes to support first."""
+    assert verdict(status=VALIDATION) == (Verdict.IN_VALIDATION, ())
+    assert verdict(status=VALIDATION, firewall_rules=[bypass(1, "x" * 4097)])[0] is Verdict.NEEDS_SUPPORT
+
+
+def test_a_migrated_zone_is_left_alone() -> None:
+    """Whatever else is read of it: there is nothing to do, and nothing left to lose."""
+    found = assess(reading(check={"compatible": False}, status=COMPLETE, overrides=[{"id": "o"}]))
+    assert (found.verdict, found.losses, found.warnings) == (Verdict.ALREADY_MIGRATED, (), ())
+
+
+@pytest.mark.parametrize(
+    ("status", "migrated"),
+    [
+        (COMPLETE, True),
+        ({**COMPLETE, "migration_state": "default"}, True),
+        ({**COMPLETE, "migration_state": "something new"}, True),
+        ({**COMPLETE, "migration_state": None}, True),
+        ({**COMPLETE, "migration_state": "validation"}, False),
+        ({**COMPLETE, "migration_state": "start"}, False),
+        ({**COMPLETE, "old_waf_status": "enabled"}, False),
+        ({**COMPLETE, "new_waf_status": "disabled"}, False),
+        ({"migration_state": "complete"}, False),
+        ({**COMPLETE, "new_waf_status": "ENABLED?"}, False),
+        (START, False),
+        (VALIDATION, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+def test_migrated_means_new_on_and_old_off(status: Json | None, migrated: bool) -> None:
+    """The switches say it, not the name of the state alone; an unknown state does not hinder."""
+    assert is_migrated(status) is migrated
+
+
+def test_validation_is_the_state_of_that_name() -> None:
+    """Nothing else is validation mode."""
+    assert in_validation(VALIDATION)
+    assert not any(in_validation(status) for status in (None, {}, START, COMPLETE))
+
+
+def test_what_is_lost_is_said_before_anybody_signs() -> None:
+    """Changed groups and rules, and the change of the core rule set."""
+    packages = [
+        {"detection_mode": "anomaly", "sensitivity": "high"},
+        {"detection_mode": "anomaly", "sensitivity": "off"},
+        {"detection_mode": "traditional"},
+    ]
+    losses = assess(reading(changed_groups=2, changed_rules=9, packages=packages)).losses
+    assert [
+        word in loss for word, loss in zip(("2 rule group", "9 rule(s)", "'high'"), losses, strict=True)
+    ] == [True] * 3
+    assert "paranoia level 2" in losses[2]
+    assert assess(reading()).losses == ()
+
+
+def test_what_stops_working_is_said_before_anybody_signs() -> None:
+    """Legacy Terraform always; page rules with WAF off, and a WAF that is off for the whole zone."""
+    pages = [page({"id": "waf", "value": "off"}), page({"id": "waf", "value": "off"}, status="disabled")]
+    found: Assessment = assess(reading(page_rules=pages, waf_setting={"id": "waf", "value": "off"}))
+    assert len(found.warnings) == 3
+    assert "1 page rule(s)" in found.warnings[1]
+    assert assess(reading()).warnings == found.warnings[:1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "effects"),
+    [
+        (page({"id": "waf", "value": "off"}), ("waf off",)),
+        (page({"id": "waf", "value": "on"}), ("waf on",)),
+        (page({"id": "disable_security"}), ("disable security",)),
+        (page({"id": "disable_security"}, {"id": "waf", "value": "off"}), ("disable security", "waf off")),
+        (page({"id": "cache_level", "value": "off"}), ()),
+        (page({"id": "waf", "value": "off"}, status="disabled"), ()),
+        ({"status": "active"}, ()),
+        ({}, ()),
+    ],
+)
+def test_effects_of_a_page_rule(rule: Json, effects: tuple[str, ...]) -> None:
+    """Only an active one has any."""
+    assert page_rule_effects(rule) == effects
+
+
+def test_the_pattern_of_a_page_rule() -> None:
+    """The URL it is about, if it has one."""
+    assert page_rule_pattern(page(pattern="*a.example/x*")) == "*a.example/x*"
+    assert page_rule_pattern({"targets": [{"constraint": None}]}) is None
+    assert page_rule_pattern({}) is None

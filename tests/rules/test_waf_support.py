@@ -1,0 +1,171 @@
+"""Support cases are recognised in whatever words, and nothing else is taken for one (docs/service.md §7)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgeshift.areas.waf import Cause, Reading, assess, support_cause, ticket_text
+from edgeshift.fleet import Plan, Zone
+
+ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)
+
+TOO_LONG = [
+    "a firewall rule expression is longer than 4 KB, please contact support",
+    "Firewall rule expression longer than 4 KB",
+    "The expression of rule 5f is too long",
+    "expression too large",
+    "Expression exceeds the maximum length of 4096 characters",
+    "firewall rule expression exceeds 4KB limit. Contact support.",
+    "filter expression size 5,120 bytes is over the limit of 4,096 bytes",
+    "One of the firewall rules has an expression of more than 4 kilobytes",
+    "Cannot migrate: filter too big",
+    "expression length must be at most 4096",
+    "The length of a rule's expression is limited to 4 KiB",
+    "rule 12ab exceeds 4096 bytes",
+    "migration.expression_size: maximum allowed size is 4096",
+    "'http.host eq \"a\"' is not a valid value for Expression because the expression is too long",
+    "An expression larger than 4kB was found",
+    "Maximum expression length exceeded",
+    "oversized expression in firewall rule",
+    "The filter's expression is 4097 bytes long",
+    "firewall rule 'abc' has a 4.2 KB expression; 4 KB are allowed",
+    "expression_too_long",
+]
+TOO_MANY = [
+    "cannot migrate more than 200 firewall rules, please contact support",
+    "More than 200 firewall rules to migrate",
+    "too many firewall rules",
+    "Too many rules to migrate (312). Please reach out to customer support.",
+    "The number of firewall rules to migrate exceeds the limit",
+    "zone has 201 firewall rules, the maximum is 200",
+    "You have exceeded the maximum of 200 rules",
+    "firewall rules limit exceeded: 250 > 200",
+    "rule count over limit",
+    "Only 200 firewall rules can be migrated",
+    "migration supports up to 200 bypass rules; found 345",
+    "Exceeded maximum number of rules for migration",
+    "rule quota exceeded",
+    "limit of 200 firewall rules reached",
+    "firewall rules exceed the limit",
+    "firewall_rules: too many",
+    "Maximum firewall rules exceeded",
+    "There are 350 firewall rules with Bypass WAF; only 200 can be migrated automatically.",
+]
+ASKS_FOR_SUPPORT = [
+    "This zone cannot be migrated. Please contact support.",
+    "Contact Cloudflare Support to continue",
+    "Migration not possible for this zone, contact our support team",
+    "Please open a support ticket",
+    "please reach out to your account team",
+    "An internal condition prevents the update; get in touch with customer support",
+    "Contacting enterprise support is required",
+    "Please ask support to migrate this zone",
+    "This needs the help of support",
+]
+NO_SUPPORT_CASE = [
+    "could not route to /client/v4/zones, perhaps your object identifier is invalid?",
+    "No route for that URI",
+    "rate limited. Please wait and consider throttling your request speed",
+    "More than 1200 requests per 300 seconds reached. Please wait and consider throttling your request speed",
+    "Too many requests; rate limiting rules apply, at most 200 a minute",
+    "rate limit of 200 rules API calls exceeded, contact support to raise it",
+    "invalid expression",
+    "'(http.host eq \"x\"' is not a valid value for Expression because the expression is invalid: eof",
+    "'len(http.request.uri) > 4096 or longer than the limit' is not a valid value for Expression because"
+    " the expression is invalid: parse error",
+    "the expression is invalid: unknown field http.request.body.size",
+    "this filter is no longer allowed",
+    "expression: parse error at character 17",
+    "Unauthorized to access requested resource",
+    "Your account is not entitled to use rules of this phase",
+    "not entitled to use the phase http_request_firewall_managed, the maximum of 0 rules is exceeded",
+    "exceeded maximum number of zone rulesets for phase http_request_firewall_managed",
+    "rule is invalid: status_code must be between 200 and 599",
+    "waf_migration has an unsupported value",
+    "this call does not support rules with this action",
+    "Invalid request headers",
+    "Invalid access token",
+    "could not find entrypoint ruleset in the http_request_firewall_managed phase",
+    "invalid action for rule: the action block is not supported",
+    "zone is not eligible: delete its URI-based WAF overrides first",
+    "Internal error",
+    "",
+]
+
+
+@pytest.mark.parametrize("message", TOO_LONG)
+def test_an_expression_that_is_too_long_is_recognised(message: str) -> None:
+    """With and without the word support, the limit, or a unit."""
+    assert support_cause([message]) is Cause.EXPRESSION_TOO_LONG
+
+
+@pytest.mark.parametrize("message", TOO_MANY)
+def test_too_many_rules_are_recognised(message: str) -> None:
+    """With and without the word support, the limit, or the number found."""
+    assert support_cause([message]) is Cause.TOO_MANY_RULES
+
+
+@pytest.mark.parametrize("message", ASKS_FOR_SUPPORT)
+def test_a_refusal_that_asks_for_support_is_a_case_of_its_own(message: str) -> None:
+    """Whatever its cause is."""
+    assert support_cause([message]) is Cause.SUPPORT_REFUSAL
+
+
+@pytest.mark.parametrize("message", NO_SUPPORT_CASE)
+def test_other_refusals_are_no_support_case(message: str) -> None:
+    """Routing, pace, permissions and plain mistakes open no ticket."""
+    assert support_cause([message]) is None
+    assert support_cause([message.upper()]) is None
+
+
+@pytest.mark.parametrize(
+    ("messages", "cause"), [(TOO_LONG, Cause.EXPRESSION_TOO_LONG), (TOO_MANY, Cause.TOO_MANY_RULES)]
+)
+@given(data=st.data())
+def test_neither_case_nor_company_hides_the_cause(
+    messages: list[str], cause: Cause, data: st.DataObject
+) -> None:
+    """Upper case, and other messages before or after, make no difference."""
+    message = data.draw(st.sampled_from(messages))
+    others = data.draw(st.lists(st.sampled_from(NO_SUPPORT_CASE), max_size=2))
+    for spoken in (message, message.upper(), message.lower()):
+        assert support_cause([*others, spoken]) is cause
+        assert support_cause([spoken, *others]) is cause
+
+
+@given(st.lists(st.sampled_from(NO_SUPPORT_CASE), max_size=4))
+def test_harmless_messages_together_are_harmless(messages: list[str]) -> None:
+    """The subject of one and the complaint of another do not make a case."""
+    assert support_cause(messages) is None
+
+
+@given(st.lists(st.text(max_size=60), max_size=3))
+def test_any_text_is_judged(messages: list[str]) -> None:
+    """Never an error."""
+    assert support_cause(messages) in (None, *Cause)
+
+
+def bypass(number: int, size: int) -> dict[str, object]:
+    return {"id": f"r{number}", "action": "bypass", "products": ["waf"], "filter": {"expression": "s" * size}}
+
+
+def test_a_ticket_names_rules_and_lengths_and_never_an_expression() -> None:
+    """For a long expression the long ones alone; for too many rules all of them."""
+    rules = [bypass(1, 10), bypass(2, 5000), *(bypass(number, 20) for number in range(3, 210))]
+    found = assess(Reading(check={}, firewall_rules=rules))
+    title, text = ticket_text(ZONE, Cause.EXPRESSION_TOO_LONG, found, ())
+    assert "4 KB" in title and "shop.example" in title
+    assert "| `r2` | 5,000 |" in text and "`r1`" not in text and "sssss" not in text
+    title, text = ticket_text(ZONE, Cause.TOO_MANY_RULES, found, ())
+    assert "200" in title and text.count("| `r") == 209 and "sssss" not in text
+
+
+def test_a_ticket_for_a_refusal_says_what_the_service_answered() -> None:
+    """Shortened to one line, without a table where no rule is known to be the cause."""
+    found = assess(Reading(check={"compatible": True}))
+    title, text = ticket_text(ZONE, Cause.SUPPORT_REFUSAL, found, ("contact\n\nsupport" + "x" * 500,))
+    assert "contact support" in title
+    assert "- the service answered: contact supportx" in text and "x" * 200 not in text
+    assert "| firewall rule" not in text and ZONE.id in text and "pro" in text
