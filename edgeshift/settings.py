@@ -86,7 +86,18 @@ class WorkerSettings(BaseModel):
     concurrent_workflow_tasks: Annotated[int, Field(ge=2, le=1_000)] = 100
     concurrent_activities: Annotated[int, Field(ge=1, le=5_000)] = 200
     concurrent_local_activities: Annotated[int, Field(ge=1, le=5_000)] = 200
-    workflow_task_timeout_seconds: Annotated[int, Field(ge=1, le=120)] = 10
+    workflow_task_timeout_seconds: Annotated[int, Field(ge=1, le=120)] = 30
+    """Of a zone's workflow tasks. Local readings may take most of it without costing events."""
+    deployment: str | None = None
+    """Name of the worker deployment, with `build_id`: then this worker is versioned."""
+    build_id: str | None = None
+    """A versioned worker gets no work until its build is made the deployment's current version."""
+
+    @model_validator(mode="after")
+    def _deployment_and_build(self) -> Self:
+        if (self.deployment is None) != (self.build_id is None):
+            raise ValueError("deployment and build_id go together: give both or neither")
+        return self
 
 
 class Settings(BaseSettings):

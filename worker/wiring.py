@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
-from temporalio.worker import Interceptor, PollerBehaviorSimpleMaximum, Worker
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import (
+    Interceptor,
+    PollerBehaviorSimpleMaximum,
+    Worker,
+    WorkerDeploymentConfig,
+)
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.connections import Connections, PacerSource
@@ -77,6 +83,20 @@ def sandbox() -> SandboxedWorkflowRunner:
     )
 
 
+def deployment(settings: Settings) -> WorkerDeploymentConfig | None:
+    """The worker's place in a deployment, where its settings name one. Workflows move on to each new
+    build, so that
+    a safety fix reaches zones that wait for weeks; histories of theirs are replayed before it is released."""
+    named, build = settings.worker.deployment, settings.worker.build_id
+    if named is None or build is None:
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(deployment_name=named, build_id=build),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.AUTO_UPGRADE,
+    )
+
+
 @asynccontextmanager
 async def workers(
     client: Client,
@@ -129,6 +149,7 @@ async def workers(
                 activity_task_poller_behavior=PollerBehaviorSimpleMaximum(tuning.activity_pollers),
                 graceful_shutdown_timeout=grace,
                 interceptors=interceptors,
+                deployment_config=deployment(settings),
             )
         )
         yield connections
