@@ -165,7 +165,9 @@ async def _keep_running(child: Child, say: Say) -> None:
     """
     while True:
         code = await child.wait()
-        say(f"{child.name} ended with {code}; starting it again (its log: {child.log})")
+        last = child.last_words(1)[:200]
+        said = f": {last}" if last else ""
+        say(f"{child.name} ended with {code}{said}; starting it again (its log: {child.log})")
         await asyncio.sleep(RESTART_AFTER)
         await child.start()
 
