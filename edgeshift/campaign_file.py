@@ -17,7 +17,8 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from edgeshift.campaign_mistakes import Where, in_words, odd_types, parse_trouble, senseless
+from edgeshift.campaign_mistakes import Where, in_words, parse_trouble
+from edgeshift.campaign_sense import odd_types, senseless
 from edgeshift.campaign_spec import CampaignSpec
 
 LARGEST = 32 * 1024 * 1024

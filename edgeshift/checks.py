@@ -74,7 +74,10 @@ async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check
         hint = "name a campaign file to check the service and its credentials"
         return [*found, Check("service", State.SKIPPED, hint)]
     for number, credential in enumerate(spec.service.credentials):
-        found += await check_credential(spec, credential, number)
+        found += (checked := await check_credential(spec, credential, number))
+        if any(check.name == "service" and check.state is State.FAILED for check in checked):
+            # The others would say the same.
+            break
     return found
 
 

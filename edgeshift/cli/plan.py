@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.shell import current, run
+from edgeshift.cli.shell import current, run, said_once
 
 if TYPE_CHECKING:
     from edgeshift.campaign_spec import CampaignSpec
@@ -78,7 +78,7 @@ async def _assess(shell: Shell, spec: CampaignSpec) -> tuple[PlanReport, Assessm
     async with shell.temporal() as client:
         with bar:
             task = bar.add_task("finding zones", total=None)
-            return await assess(client, shell.archive(), spec, progress=heard)
+            return await assess(client, shell.archive(), spec, progress=heard, trouble=said_once(shell))
 
 
 def _as_data(spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import asyncio
 import getpass
 import os
 import sys
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -124,6 +124,20 @@ def person() -> str:
         return os.environ.get("EDGESHIFT_USER", "").strip() or getpass.getuser()
     except (KeyError, OSError):
         return "unknown"
+
+
+def said_once(shell: Shell) -> Callable[[str], None]:
+    """Something that says on stderr why a thing is being tried again, each reason once."""
+    heard: set[str] = set()
+
+    def say(reason: str) -> None:
+        # The ray names one request; without it the same failure reads the same.
+        key = reason.partition("cf-ray")[0]
+        if key not in heard:
+            heard.add(key)
+            shell.errors.print(f"trying again: {reason}", markup=False, soft_wrap=True)
+
+    return say
 
 
 def run(work: Coroutine[Any, Any, Answer]) -> Answer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgeshift.cli.shell import Shell, current, person, run
+from edgeshift.cli.shell import Shell, current, person, run, said_once
 
 if TYPE_CHECKING:
     from edgeshift.campaign_spec import CampaignSpec
@@ -46,7 +46,7 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
                 soft_wrap=True,
                 markup=False,
             )
-            frozen = await operations.freeze(client, spec, digest)
+            frozen = await operations.freeze(client, spec, digest, trouble=said_once(shell))
         _show(shell, spec, frozen)
         shell.confirm(f"Start campaign {spec.name} as {by}?", yes=yes)
         await operations.start_campaign(client, archive, spec, by=by, frozen=frozen, again=again)

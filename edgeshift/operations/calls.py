@@ -18,7 +18,6 @@ from temporalio.client import (
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
-from edgeshift import service_api
 from edgeshift.messages import TASK_QUEUE, Answer
 from edgeshift.operations.errors import (
     BadInput,
@@ -36,9 +35,29 @@ ANSWER_WITHIN = timedelta(seconds=20)
 """How long a question to a workflow may take before nobody seems to be there."""
 
 
-def _is_failure(thing: object) -> bool:
-    return isinstance(thing, type) and issubclass(thing, service_api.ServiceError)
-
+SERVICE_FAILURES = (
+    "Conflict",
+    "ConnectionLost",
+    "ConnectionRefused",
+    "Forbidden",
+    "GatewayError",
+    "Gone",
+    "InvalidCredential",
+    "InvalidIdentifier",
+    "Misconfigured",
+    "NotFound",
+    "NotUnderstood",
+    "QueryFailed",
+    "RateLimited",
+    "Redirected",
+    "Refused",
+    "ServerError",
+    "ServiceError",
+    "TimedOut",
+    "Unauthorized",
+    "Unsuccessful",
+)
+"""Types of failures that activities name after the service client's classes (which take long to import)."""
 
 _NOBODY = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
 _KINDS: dict[str, type[OperationError]] = {
@@ -48,8 +67,7 @@ _KINDS: dict[str, type[OperationError]] = {
     "BadInput": BadInput,
     "SecretUnresolved": ServiceTrouble,
     "SecretRefError": ServiceTrouble,
-    # Activities name failures of the service by the client's own classes.
-    **{name: ServiceTrouble for name in service_api.__all__ if _is_failure(getattr(service_api, name))},
+    **dict.fromkeys(SERVICE_FAILURES, ServiceTrouble),
 }
 
 

@@ -35,8 +35,8 @@ from edgeshift.messages import (
     ResolveTargets,
 )
 from edgeshift.operations.calls import ask, of_failure, tell, told
-from edgeshift.operations.errors import NotFound, OperationError, Refused
-from edgeshift.operations.waits import with_progress
+from edgeshift.operations.errors import NotFound, OperationError, Refused, ServiceTrouble
+from edgeshift.operations.waits import Trouble, with_progress
 from edgeshift.temporal import CAMPAIGN
 
 Progress = Callable[[AssessmentProgress], None]
@@ -59,9 +59,15 @@ async def store_spec(archive: Archive, spec: CampaignSpec) -> str:
 
 
 async def assess(
-    client: Client, archive: Archive, spec: CampaignSpec, *, progress: Progress | None = None
+    client: Client,
+    archive: Archive,
+    spec: CampaignSpec,
+    *,
+    progress: Progress | None = None,
+    trouble: Trouble | None = None,
 ) -> tuple[PlanReport, AssessmentResult]:
-    """Read every target and report on it, changing nothing; ``progress`` hears how far it is.
+    """Read every target and report on it, changing nothing; ``progress`` hears how far it is,
+    ``trouble`` why something is tried again.
 
     An assessment of an earlier version of the file that still runs is replaced. Cancelled with its caller.
     Raises BadInput for unknown zones, ServiceTrouble, TemporalTrouble, Failed.
@@ -86,14 +92,26 @@ async def assess(
             progress(found)
 
     try:
-        result = AssessmentResult.model_validate(await with_progress(handle.result(), look, client))
+        result = AssessmentResult.model_validate(
+            await with_progress(handle.result(), client, handle.id, look=look, trouble=trouble)
+        )
     except WorkflowFailureError as failure:
-        raise of_failure(subject, failure.cause) from failure
+        raise _named(spec, of_failure(subject, failure.cause)) from failure
     except BaseException:
         with told(subject):
             await handle.cancel()
         raise
     return PlanReport.model_validate(await archive.get_json(result.report)), result
+
+
+def _named(spec: CampaignSpec, problem: OperationError) -> OperationError:
+    """The problem with the service's address in it, where it is one with the service."""
+    if not isinstance(problem, ServiceTrouble):
+        return problem
+    return ServiceTrouble(
+        f"the service at {spec.service.base_url}: {problem.text}",
+        "`edgeshift doctor FILE` checks the service and each credential",
+    )
 
 
 async def planned(client: Client, spec: CampaignSpec, digest: str) -> Frozen | None:
@@ -114,7 +132,9 @@ async def planned(client: Client, spec: CampaignSpec, digest: str) -> Frozen | N
     )
 
 
-async def freeze(client: Client, spec: CampaignSpec, digest: str) -> Frozen:
+async def freeze(
+    client: Client, spec: CampaignSpec, digest: str, *, trouble: Trouble | None = None
+) -> Frozen:
     """Find the targets at the service and freeze them, without assessing. Raises BadInput, ServiceTrouble."""
     subject = f"the targets of {spec.name}"
     with told(subject):
@@ -128,9 +148,11 @@ async def freeze(client: Client, spec: CampaignSpec, digest: str) -> Frozen:
             static_summary=f"targets of {spec.name}",
         )
     try:
-        found = ResolvedTargets.model_validate(await with_progress(handle.result(), None, client))
+        found = ResolvedTargets.model_validate(
+            await with_progress(handle.result(), client, handle.id, trouble=trouble)
+        )
     except WorkflowFailureError as failure:
-        raise of_failure(subject, failure.cause) from failure
+        raise _named(spec, of_failure(subject, failure.cause)) from failure
     return Frozen(targets=found.targets, count=found.count, waves=found.waves, enterprise=found.enterprise)
 
 

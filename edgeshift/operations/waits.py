@@ -17,6 +17,9 @@ from edgeshift.operations.errors import TemporalTrouble
 
 Result = TypeVar("Result")
 
+Trouble = Callable[[str], None]
+"""Hears why something is being tried again."""
+
 LOOK_EVERY = 0.5
 """Seconds between two looks at how far it is."""
 
@@ -40,7 +43,12 @@ async def pollers(
 
 
 async def with_progress(
-    result: Awaitable[Result], look: Callable[[], Awaitable[None]] | None, client: Client
+    result: Awaitable[Result],
+    client: Client,
+    workflow_id: str,
+    *,
+    look: Callable[[], Awaitable[None]] | None = None,
+    trouble: Trouble | None = None,
 ) -> Result:
     """The result, with a look now and then meanwhile. Raises TemporalTrouble when no worker is there to
     make it.
@@ -53,6 +61,7 @@ async def with_progress(
             if await pollers(client):
                 alone_since = None
                 await _glance(look)
+                await _hear(client, workflow_id, trouble)
                 continue
             alone_since = alone_since or loop.time()
             if loop.time() - alone_since > PATIENCE:
@@ -71,3 +80,14 @@ async def _glance(look: Callable[[], Awaitable[None]] | None) -> None:
         # One look that is not answered means nothing: the workers may be busy with the very thing we wait
         # for.
         return
+
+
+async def _hear(client: Client, workflow_id: str, trouble: Trouble | None) -> None:
+    """Pass on why an activity of the workflow failed last, while it is being tried again."""
+    if trouble is None:
+        return
+    with told(workflow_id):
+        described = await client.get_workflow_handle(workflow_id).describe()
+    for pending in described.raw_description.pending_activities:
+        if pending.attempt > 1 and pending.last_failure.message:
+            trouble(pending.last_failure.message)

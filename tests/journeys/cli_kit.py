@@ -1,0 +1,181 @@
+"""A folder with the embedded stack over a small fleet, and the real command line in it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgeshift import operations
+from edgeshift.settings import TemporalSettings
+from edgeshift.temporal import connect
+from edgeshift.witness.control import Control
+
+CLI = [sys.executable, "-m", "edgeshift.cli.main"]
+
+LONG = 'http.request.uri.path eq "/' + "ä" * 2100 + '"'
+
+FLEET = f"""\
+zones:
+  - {{name: shop-1.example, plan: pro}}
+  - {{name: shop-2.example, plan: pro}}
+  - {{name: shop-3.example, plan: pro}}
+  - name: odd.example
+    plan: business
+    firewall_rules: [{{expression: 'http.host eq "odd.example"', action: bypass, products: [waf]}}]
+  - {{name: bank.example, plan: enterprise, traffic: {{requests_per_minute: 600}}}}
+  - name: editor.example
+    plan: enterprise
+    traffic: {{requests_per_minute: 600, false_positives: [{{kind: rich_text, path: /save, per_hour: 60}}]}}
+  - name: long.example
+    plan: pro
+    firewall_rules: [{{expression: '{LONG}', action: bypass, products: [waf]}}]
+  - name: legacy.example
+    plan: business
+    uri_overrides: [{{urls: [legacy.example/admin/*], rules: {{"100008": simulate}}}}]
+"""
+
+POLICY = """\
+sign_off: {approvers: [ada, grace], expires_after: 1000d, valid_for: 1000d}
+waits_for_support: 1000d
+validation: {window: 8h}
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a call of the command line gave."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Place:
+    """A folder, and the command line in it, without a terminal and at 80 columns."""
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self.folder = folder
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("EDGESHIFT_") or name == "EDGESHIFT_TEMPORAL_CLI"
+        }
+        kept.pop("COLUMNS", None)
+        self.environment = {**kept, "EDGESHIFT_USER": "olga", "PYTHONIOENCODING": "utf-8", **variables}
+
+    def run(self, *arguments: str) -> Ran:
+        """Call a verb. Whatever comes of it, there is no traceback, and an error is one line that begins
+        with error.
+        """
+        done = subprocess.run(
+            [*CLI, *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=150,
+        )
+        assert "Traceback" not in done.stdout + done.stderr, done.stderr
+        assert done.returncode >= 0, (done.returncode, done.stderr)
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    def ok(self, *arguments: str) -> str:
+        """The output of a verb that has to succeed."""
+        ran = self.run(*arguments)
+        assert ran.code == 0, (arguments, ran)
+        return ran.out
+
+    def refused(self, code: int, *arguments: str) -> str:
+        """The error of a verb that has to end with this code."""
+        ran = self.run(*arguments)
+        assert ran.code == code, (arguments, ran)
+        errors = [line for line in ran.err.splitlines() if line.startswith("error: ")]
+        assert len(errors) == 1, ran.err
+        return ran.err[ran.err.index("error: ") :]
+
+    def json(self, *arguments: str) -> Any:
+        """The JSON that a verb prints."""
+        return json.loads(self.ok(*arguments, "--json"))
+
+    def places(self, campaign: str) -> dict[str, int]:
+        """The counts of a campaign by place. Asked for without the command line, which takes a second
+        each time.
+        """
+
+        async def asked() -> dict[str, int]:
+            client = await connect(TemporalSettings(address=self.stack["address"]))
+            return (await operations.summary(client, campaign)).places
+
+        return asyncio.run(asked())
+
+    def until(
+        self, campaign: str, found: Callable[[dict[str, int]], bool], seconds: float = 60
+    ) -> dict[str, int]:
+        """The counts of a campaign, once they are as wanted."""
+        limit = time.monotonic() + seconds
+        while not found(places := self.places(campaign)):
+            assert time.monotonic() < limit, places
+            time.sleep(0.5)
+        return places
+
+    def write(self, name: str, text: str) -> str:
+        """Write a file; its name."""
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return name
+
+    @property
+    def stack(self) -> dict[str, Any]:
+        """What the stack says of itself."""
+        found: dict[str, Any] = json.loads((self.folder / ".edgeshift/stack.json").read_text())
+        return found
+
+    def campaign(self, name: str, targets: str, more: str = POLICY) -> str:
+        """A campaign file against the stack's service; its name."""
+        made = (self.folder / ".edgeshift/campaign.yaml").read_text()
+        text = made.replace("name: rehearsal", f"name: {name}").replace("  all: true\n", f"  {targets}\n")
+        return self.write(f"{name}.yaml", text + more)
+
+    def writes(self) -> list[dict[str, Any]]:
+        """Every request in the simulator's journal that was no reading."""
+        entries = asyncio.run(Control(self.stack["control"]).journal())
+        reads = ("GET", "HEAD")
+        return [e for e in entries if e["method"] not in reads and not e["path"].endswith("/graphql")]
+
+
+@contextmanager
+def running_stack(folder: Path) -> Iterator[Place]:
+    """The embedded stack over the small fleet, four hours a second."""
+    place = Place(folder)
+    place.write("fleet.yaml", FLEET)
+    log = folder / "up.log"
+    with log.open("w") as out:
+        command = [*CLI, "up", "--fleet", "fleet.yaml", "--time-scale", "14400"]
+        up = subprocess.Popen(command, cwd=folder, env=place.environment, stdout=out, stderr=out)
+    try:
+        limit = time.monotonic() + 90
+        while not (folder / ".edgeshift/stack.json").exists() or not worker_polls(place):
+            assert up.poll() is None and time.monotonic() < limit, log.read_text()
+            time.sleep(0.5)
+        yield place
+    finally:
+        up.send_signal(signal.SIGTERM)
+        up.wait(60)
+
+
+def worker_polls(place: Place) -> bool:
+    """Whether the doctor sees a worker."""
+    ran = place.run("doctor", "--json")
+    return any(
+        check["name"] == "worker" and check["state"] == "ok" for check in json.loads(ran.out)["checks"]
+    )

@@ -1,0 +1,138 @@
+"""Bad input with everything running: each a clear error that names the thing; nothing sent, nothing lost."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from edgeshift import operations
+from edgeshift.archive import Archive
+from edgeshift.campaign_file import load_campaign
+from edgeshift.cli.found_stack import stack_here
+from edgeshift.messages import TASK_QUEUE
+from edgeshift.operations import calls, waits
+from edgeshift.settings import TemporalSettings
+from edgeshift.temporal import connect
+from tests.journeys.cli_kit import Place, Ran, running_stack
+
+pytestmark = [pytest.mark.serial, pytest.mark.embedded, pytest.mark.timeout(240)]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: object) -> Iterator[Place]:
+    """A stack over the small fleet, on which nothing is ever started."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EDGESHIFT_TEMPORAL_CLI", str(temporal_cli_path))
+        with running_stack(tmp_path_factory.mktemp("bad")) as found:
+            yield found
+
+
+@pytest.fixture(scope="module")
+def plans(place: Place) -> dict[str, Ran]:
+    """What `plan` says of each bad campaign file. All at a time, since some of them try again for a while."""
+    service = str(place.stack["service"])
+    ui = str(place.stack["ui"])
+    token = re.compile(r'token: ".*"')
+    place.write("wrong-token", "a" * 40 + "\n")
+    place.campaign("unknown-zone", "include: [shop-1.example, shop-9.example, nowhere.example]")
+    place.campaign("unknown-account", "accounts: [Nobody]")
+    place.campaign("nothing-left", "include: [shop-1.example], plans: [free]".replace(", plans", "\n  plans"))
+    changes = {
+        "wrong-token": (token, f'token: "file:{place.folder}/wrong-token"'),
+        "no-token": (token, 'token: "env:NO_SUCH_VARIABLE"'),
+        "nobody-there": (re.compile(re.escape(service)), "http://127.0.0.1:9/client/v4"),
+        "nonsense": (re.compile(re.escape(service)), f"{ui}/client/v4"),
+    }
+    for name, (pattern, replacement) in changes.items():
+        file = place.folder / place.campaign(name, "all: true")
+        file.write_text(pattern.sub(replacement, file.read_text()))
+    names = ["unknown-zone", "unknown-account", "nothing-left", *changes]
+    with ThreadPoolExecutor(7) as pool:
+        ran = pool.map(lambda name: place.run("plan", f"{name}.yaml"), names)
+        return dict(zip(names, ran, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("unknown-zone", 2, "2 zone(s) of the campaign file are not known to the service"),
+        ("unknown-zone", 2, "shop-9.example, nowhere.example"),
+        ("unknown-account", 2, "1 account(s) of the campaign file are not known to the service"),
+        ("nothing-left", 2, "no zone is left after include, exclude, accounts and plans"),
+        ("wrong-token", 4, "Invalid access token"),
+        ("wrong-token", 4, "`edgeshift doctor FILE` checks the service and each credential"),
+        ("no-token", 4, "the variable NO_SUCH_VARIABLE is not set"),
+        ("nobody-there", 4, "the service at http://127.0.0.1:9/client/v4: "),
+        ("nobody-there", 4, "no connection to 127.0.0.1:9"),
+        ("nonsense", 4, "expected JSON with success and result"),
+    ],
+)
+def test_a_plan_names_what_is_wrong(plans: dict[str, Ran], name: str, code: int, said: str) -> None:
+    """The zones, the account, the variable, the address; the exit code tells whose fault it is."""
+    ran = plans[name]
+    assert ran.code == code, ran
+    assert said in ran.err[ran.err.index("error: ") :]
+
+
+def test_while_it_tries_again_it_says_why(plans: dict[str, Ran]) -> None:
+    """Nobody waits in front of a silent terminal."""
+    for name in ("nobody-there", "nonsense"):
+        assert "trying again: " in plans[name].err
+
+
+def test_a_start_is_refused_for_the_same_reasons(place: Place, plans: dict[str, Ran]) -> None:
+    """Nothing is started."""
+    said = place.refused(2, "start", "unknown-zone.yaml", "--yes")
+    assert "nowhere.example" in said
+    assert "there is no campaign unknown-zone" in place.refused(5, "pause", "unknown-zone")
+
+
+@pytest.mark.parametrize(("name", "part"), [("wrong-token", "credential 1"), ("nobody-there", "service")])
+def test_the_doctor_names_the_part_that_is_ill(
+    place: Place, plans: dict[str, Ran], name: str, part: str
+) -> None:
+    """And what to mend."""
+    ran = place.run("doctor", f"{name}.yaml")
+    assert ran.code == 1
+    assert f"failed  {part}" in ran.out and "mend: " in ran.out
+
+
+def test_nothing_was_sent_by_any_of_this(place: Place, plans: dict[str, Ran]) -> None:
+    """By the simulator's journal."""
+    assert plans
+    assert place.writes() == []
+
+
+def test_no_secret_is_in_what_was_printed(place: Place, plans: dict[str, Ran]) -> None:
+    """Neither the right token nor the wrong one."""
+    tokens = [file.read_text().strip() for file in (place.folder / ".edgeshift/credentials").iterdir()]
+    for ran in plans.values():
+        assert not any(token in ran.out + ran.err for token in [*tokens, "a" * 40])
+
+
+async def test_an_assessment_without_a_worker_says_so(
+    place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    """Nobody waits for ever where nobody works: the task queue and the remedy are named."""
+    monkeypatch.setattr(waits, "PATIENCE", 1.0)
+    for module in (waits, calls, operations.campaigns):
+        monkeypatch.setattr(module, "TASK_QUEUE", f"{TASK_QUEUE}-of-nobody")
+    spec = load_campaign(place.folder / place.campaign("alone", "all: true"))
+    client = await connect(TemporalSettings(address=place.stack["address"]))
+    with pytest.raises(
+        operations.TemporalTrouble, match=r"edgeshift-of-nobody.*`edgeshift worker` starts one"
+    ):
+        await asyncio.wait_for(operations.assess(client, Archive(str(tmp_path)), spec), 60)
+
+
+def test_the_stack_is_found_from_a_folder_within(place: Place) -> None:
+    """Verbs in a folder below find it, too; elsewhere they do not."""
+    inner = place.folder / "inner/most"
+    inner.mkdir(parents=True)
+    found = stack_here(inner)
+    assert found is not None and found.address == place.stack["address"]
+    assert stack_here(place.folder.parent) is None

@@ -1,0 +1,153 @@
+"""The command line by itself: help, usage, files with mistakes, and Temporal that is not there."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+import typer
+import typer.core
+import typer.main
+
+from edgeshift.cli.errors import MEANINGS, ExitCode
+from edgeshift.cli.main import VERBS, arranged, build
+from tests.journeys.cli_kit import Place
+
+DOCS = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
+NOWHERE = "127.0.0.1:9"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """An empty folder."""
+    return Place(tmp_path)
+
+
+def commands() -> dict[str, typer.core.TyperCommand]:
+    """Every verb, really loaded."""
+    group = typer.main.get_command(build(None))
+    return dict(group.commands)  # type: ignore[attr-defined]
+
+
+def test_help_names_every_verb_without_loading_it(place: Place) -> None:
+    """Help is for somebody who waits for it: the quicker of two calls, this machine may be busy."""
+    took = []
+    for _ in range(2):
+        before = time.perf_counter()
+        out = place.ok("--help")
+        took.append(time.perf_counter() - before)
+    assert all(verb in out for verb in VERBS)
+    assert max(map(len, out.splitlines())) <= 80
+    assert min(took) < 2
+
+
+def test_every_verb_loads_and_is_documented() -> None:
+    """Each stands in docs/cli.md with each of its options."""
+    for name, command in commands().items():
+        assert f"## {name}" in DOCS, name
+        section = DOCS.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        parts = getattr(command, "commands", None) or {"": command}
+        for part in parts.values():
+            for parameter in part.params:
+                for option in parameter.opts:
+                    shown = not getattr(parameter, "hidden", False) and option.startswith("--")
+                    assert not shown or option == "--help" or f"`{option}" in section, (name, option)
+
+
+def test_exit_codes_are_documented() -> None:
+    """Every code with its meaning."""
+    for code in ExitCode:
+        assert f"| {code.value} | {MEANINGS[code]} |" in DOCS
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "verb"),
+    [
+        (["status", "x", "--address", "h:1"], ["--address", "h:1", "status", "x"], "status"),
+        (["--debug", "plan", "--address=h:1", "f"], ["--debug", "--address=h:1", "plan", "f"], "plan"),
+        (["start", "--", "--debug"], ["start", "--", "--debug"], "start"),
+        (["--help"], ["--help"], None),
+        (["plan", "--address"], ["--address", "plan"], "plan"),
+    ],
+)
+def test_shared_options_may_stand_after_the_verb(
+    given: list[str], wanted: list[str], verb: str | None
+) -> None:
+    """They are moved to where the parser expects them."""
+    assert arranged(given) == (wanted, verb)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("statu",), "No such command 'statu'. Did you mean 'status', 'start'?; see `edgeshift --help`"),
+        (("plan",), "Missing argument 'file'"),
+        (("plan", "a", "b"), "unexpected extra argument"),
+        (("status", "--nonsense"), "No such option: --nonsense"),
+        (("sign-off", "approve", "x"), "exactly one of --zone, --fingerprint and --wave"),
+        (("plan", "none.yaml"), "`edgeshift init none.yaml` writes one"),
+        (("status", "--address", "nonsense"), "it is written as HOST:PORT"),
+        (("retry", "x", "--zone", "a", "--outcome", "failed"), "name zones or outcomes, not both"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_code_2(place: Place, arguments: tuple[str, ...], said: str) -> None:
+    """With what would be right, or where to read it."""
+    assert said in place.refused(2, *arguments)
+
+
+@pytest.mark.parametrize("verb", ["plan", "start", "doctor"])
+def test_a_file_with_mistakes_is_answered_before_anything_else(place: Place, verb: str) -> None:
+    """All of them, each with line and field; nothing is looked for at Temporal."""
+    place.write(
+        "bad.yaml", "name: A\ntargets: {all: true}\nwindw: 1\nservice: {credentials: [{token: sk-1234}]}\n"
+    )
+    said = place.refused(2, verb, "bad.yaml", "--address", NOWHERE)
+    assert "bad.yaml has 3 mistakes" in said
+    assert "bad.yaml:3:1: windw: unknown key; did you mean window?" in said
+    assert "sk-1234" not in said
+
+
+def test_init_writes_a_file_and_never_over_one(place: Place) -> None:
+    """The file is named after nothing but its own name."""
+    out = place.ok("init", "WAF 2024.yaml")
+    assert "edgeshift plan" in out
+    assert "\nname: waf-2024\n" in (place.folder / "WAF 2024.yaml").read_text()
+    assert "--force writes over it" in place.refused(6, "init", "WAF 2024.yaml")
+    assert "there is no folder" in place.refused(2, "init", "no/where.yaml")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", "c.yaml"),
+        ("start", "c.yaml", "--yes"),
+        ("sign-off", "approve", "c", "--zone", "z"),
+        ("pause", "c"),
+        ("support-resolved", "c", "--zone", "z"),
+        ("status",),
+        ("worker",),
+    ],
+)
+def test_temporal_that_is_not_there_is_named(place: Place, arguments: tuple[str, ...]) -> None:
+    """With its address and what to do."""
+    place.write("c.yaml", "name: c\ntargets: {all: true}\n")
+    said = place.refused(3, *arguments, "--address", NOWHERE)
+    assert f"no Temporal answers at {NOWHERE}" in said and "edgeshift up" in said
+
+
+def test_the_doctor_says_what_to_mend_where_nothing_is_there(place: Place) -> None:
+    """Each part that failed is named; exit 1."""
+    place.write("c.yaml", "name: c\ntargets: {all: true}\n")
+    ran = place.run("doctor", "c.yaml", "--address", NOWHERE, "--archive", "/proc/no-archive")
+    assert ran.code == 1
+    for name in ("Temporal", "archive", "credential 1, env:EDGESHIFT_TOKEN"):
+        assert f"failed  {name}" in ran.out
+    assert "the variable EDGESHIFT_TOKEN is not set" in ran.out
+
+
+def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
+    """By its variable; what it holds is not shown, it might be a secret in the wrong place."""
+    place = Place(tmp_path, EDGESHIFT_TEMPORAL_API_KEY="sk-5678")
+    said = place.refused(2, "status")
+    assert "EDGESHIFT_TEMPORAL_API_KEY" in said and "sk-5678" not in said
