@@ -34,10 +34,9 @@ async def write_report(
     OSError.
     """
     source = await gather_report(client, archive, campaign)
-    lines = as_csv(source.rows)
     if csv:
-        await asyncio.to_thread(_save, csv, lines)
-    page = render_report(report_data(source), lines, csv.name if csv else "")
+        await asyncio.to_thread(_save, csv, as_csv(source.rows))
+    page = render_report(report_data(source), source.rows, csv.name if csv else "")
     await asyncio.to_thread(_save, path, page)
     return source
 

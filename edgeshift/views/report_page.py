@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -12,15 +13,16 @@ from markupsafe import Markup
 from edgeshift.durations import say_duration
 from edgeshift.views import charts
 from edgeshift.views.report_data import ReportData
+from edgeshift.views.rows import ZoneRow, as_csv
 from edgeshift.views.words import finished, lasting, look, moment, printable, short
 
 MOST_EMBEDDED = 3_000_000
 """Bytes of CSV that the page carries in itself; a longer one is a file of its own."""
 
 
-def render_report(data: ReportData, csv: str, csv_file: str = "") -> str:
-    """The page. ``csv``: every zone; ``csv_file``: the name of the file that holds it as well, or empty."""
-    encoded = csv.encode()
+def render_report(data: ReportData, rows: Sequence[ZoneRow], csv_file: str = "") -> str:
+    """The page. ``rows``: every zone; ``csv_file``: the name of the file that has them as well, or empty."""
+    encoded = as_csv(rows).encode()
     return (
         _environment()
         .get_template("report.html.j2")
@@ -29,7 +31,7 @@ def render_report(data: ReportData, csv: str, csv_file: str = "") -> str:
             summary=data.summary,
             done=finished(data.summary.places),
             style=_style(),
-            finishes=charts.finishes(data.rows),
+            finishes=charts.finishes(rows),
             chart=charts,
             csv_data=base64.b64encode(encoded).decode() if len(encoded) <= MOST_EMBEDDED else "",
             csv_file=csv_file,

@@ -22,7 +22,7 @@ from edgeshift.views.charts import finishes, parts_of
 from edgeshift.views.entries import Attempt, Signed, Timeline
 from edgeshift.views.report_data import MOST_ROWS, Source, counts, report_data
 from edgeshift.views.report_page import render_report
-from edgeshift.views.rows import ZoneRow, as_csv
+from edgeshift.views.rows import ZoneRow
 
 BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 DIGEST = "d" * 64
@@ -130,7 +130,7 @@ def source(some: list[ZoneRow], text: str = "plain") -> Source:
 def page(text: str = "plain", number: int = 18) -> str:
     """A whole report with ``text`` in every place that text from outside can reach."""
     some = rows(number, name=f"{text}{{}}", reason=text)
-    return render_report(report_data(source(some, text)), as_csv(some))
+    return render_report(report_data(source(some, text)), some)
 
 
 class Reader(HTMLParser):
@@ -244,20 +244,24 @@ def test_a_large_campaign_lists_what_stands_out_and_counts_the_rest() -> None:
     assert len(data.rows) == MOST_ROWS
     assert not {row.place for row in data.rows} & {"migrated", "already_migrated"}
     assert data.left_out["rows"] == 2 * MOST_ROWS
-    assert "the others are in the CSV" in render_report(data, as_csv(some))
+    text = render_report(data, some)
+    assert "the others are in the CSV" in text
+    assert f"{3 * MOST_ROWS:,} zones finished within" in text
 
 
 def test_a_csv_that_is_too_long_is_named_and_not_embedded() -> None:
     """Beyond some megabytes the page says where the list is, or how to get it."""
-    data = report_data(source(rows(4)))
-    assert "--csv FILE" in render_report(data, "x" * 4_000_000)
-    assert "all.csv" in render_report(data, "x" * 4_000_000, "all.csv")
+    some = rows(1500, reason="x" * 3000)
+    data = report_data(source(some))
+    assert "--csv FILE" in render_report(data, some)
+    assert "all.csv" in render_report(data, some, "all.csv")
+    assert "base64" not in render_report(data, some)
 
 
 def test_nothing_at_all_is_a_report_too() -> None:
     """A campaign without zones, decisions or evidence still has a page that says so."""
     bare = source([]).model_copy(update={"timelines": {}, "evidence": {}, "aftercare": {}})
-    text = Reader(render_report(report_data(bare), as_csv([]))).text
+    text = Reader(render_report(report_data(bare), [])).text
     assert "No zone failed" in text
     assert "No validation window was judged" in text
 
