@@ -1,4 +1,4 @@
-"""How properties are tried: without a deadline for one example, since a busy machine is not a counterexample."""
+"""How properties are tried: no deadline for one example; a busy machine is no counterexample."""
 
 from __future__ import annotations
 
