@@ -244,6 +244,9 @@ class WafZone:
         policy = self._start.policy
         if prepared.verdict is Verdict.IN_VALIDATION and not self._validates_itself:
             mode = ValidationMode.ENFORCE if prepared.matches_entry_point else ValidationMode.SHADOW
+            # Nothing is sent: the permit that it was started with goes back with the next word.
+            if self._grant is not None:
+                self._to_settle, self._grant = self._grant.permit.number, None
             await self._window(prepared, mode, "in validation already, window counts from adoption")
         else:
             for mode in policy.modes:
