@@ -141,9 +141,9 @@ class CommitSpec(_Part):
     ``migration_limit``: how long the service may take to show the effect. ``poll``: how often its status is
     read. ``lease``: how long a permit counts. ``send_window``: how long a step may take before it is sent
     (a turn within the rate limit, the fresh reading, the intent). ``margin``: what is added to it and to the
-    request's limit before a step's worker is given up. ``resend_unchanged``: how often one zone may be sent again by
-    itself when the outcome was unknown and the status stayed unchanged for ``migration_limit``; 0 leaves it
-    with a person.
+    request's limit before a step's worker is given up. ``resend_unchanged``: how often one zone may be sent
+    again by itself when the outcome was unknown and the status stayed unchanged for ``migration_limit``; 0
+    leaves it with a person.
     """
 
     migration_limit: Duration = timedelta(hours=1)

@@ -1,4 +1,7 @@
-"""The registry of areas: what a campaign can change. Adding one is a file of rules, a workflow, activities and a line."""
+"""The registry of areas: what a campaign can change.
+
+Adding one is a file of rules, a workflow, activities and a line.
+"""
 
 from __future__ import annotations
 
