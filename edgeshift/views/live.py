@@ -29,6 +29,9 @@ from edgeshift.views.words import (
     short,
 )
 
+WIDEST = 100
+"""Columns of a bar at most."""
+
 MOST_WAVES = 12
 MOST_WAITING = 8
 MOST_NOTES = 5
@@ -145,10 +148,10 @@ class Bar:
         self._plain = plain
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(16, min(60, options.max_width))
+        return Measurement(16, min(WIDEST, options.max_width))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = min(options.max_width, 60)
+        width = min(options.max_width, WIDEST)
         text = Text(no_wrap=True)
         for kind, cells in shares(self._counts, width).items():
             text.append(_FILLS[kind][self._plain] * cells, style=STYLES[kind])

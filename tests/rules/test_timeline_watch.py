@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from edgeshift.cli.picture import save_picture
 from edgeshift.fleet import Area
 from edgeshift.messages import Book, CampaignSummary, Step, Waiting, WaveSummary
 from edgeshift.sign_off import Choice, Decision
@@ -170,3 +173,13 @@ def test_one_line_is_one_line(text: str) -> None:
 def test_durations_are_never_negative() -> None:
     """Clocks that disagree do not make a negative length."""
     assert lasting(timedelta(seconds=-3)) == "0.0s"
+
+
+def test_a_picture_for_the_documentation_asks_nobody_for_anything(tmp_path: Path) -> None:
+    """The exported SVG has the text, and nothing in it is fetched from anywhere."""
+    full = summary(5)
+    path = tmp_path / "watch.svg"
+    save_picture(path, campaign_view(full, Pace().progress(full, BEGAN), BEGAN), "edgeshift watch autumn")
+    svg = path.read_text()
+    assert "autumn" in svg
+    assert not re.search(r"(?:url\(|href=|src=)[\"']?http", svg)
