@@ -398,7 +398,7 @@ def test_a_zone_that_another_campaign_has_is_not_counted_against_this_one() -> N
     ],
 )
 def test_the_witness_and_the_rules_agree_on_digests(name: str, text: str) -> None:
-    """Two separate computations of digest and fingerprint give the same, whatever stands around the zone's name."""
+    """Two separate computations give the same, whatever stands around the zone's name."""
     filled = text.format(name=name, NAME=name.upper(), id=PRO)
     sent = {
         "name": "default",
