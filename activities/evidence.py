@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from temporalio import activity
@@ -36,6 +37,7 @@ class EvidenceActivities:
             managed_rulesets(body),
             message.mode.value,
             spec.validation.evidence,
+            functools.partial(waf.logs_anyway, body),
         )
         doubt = ""
         if not waf.in_validation(status):

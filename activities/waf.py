@@ -29,7 +29,7 @@ from edgeshift.messages import (
     ZoneReport,
     ZoneStart,
 )
-from edgeshift.service_api import NotUnderstood, Outcome, ServiceClient, ServiceError
+from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
 
 LONGER = timedelta(minutes=4)
 """How much longer than a migration may take the status is polled until it can be read, at most."""
@@ -215,8 +215,8 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
     """Everything readable of a zone that matters to the migration. A migrated zone has no legacy settings any
     more.
     """
-    checked, asked = await together(client.waf_check(zone.id), client.waf_status(zone.id))
-    check, status = checked.raw, asked.raw
+    (check, refused), asked = await together(_checked(client, zone), client.waf_status(zone.id))
+    status = asked.raw
     if waf.is_migrated(status):
         stored = await client.entry_point(zone.id)
         return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
@@ -239,11 +239,30 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
         changed_rules=sum(int(group.get("modified_rules_count") or 0) for group in groups),
         waf_setting=setting.raw,
         entry_point=entry.raw if entry else None,
+        refused=refused,
     )
     if waf.assess(reading).verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
-        config = await read_configuration(client, zone)
-        reading = reading.model_copy(update={"config": config})
+        try:
+            reading = reading.model_copy(update={"config": await read_configuration(client, zone)})
+        except Refused as refusal:
+            reading = reading.model_copy(update={"refused": support_case(refusal)})
     return reading
+
+
+async def _checked(client: ServiceClient, zone: Zone) -> tuple[dict[str, Any], tuple[waf.Cause, str] | None]:
+    """The compatibility check, or the support case that the service made of it."""
+    try:
+        return (await client.waf_check(zone.id)).raw, None
+    except Refused as refusal:
+        return {}, support_case(refusal)
+
+
+def support_case(refusal: Refused) -> tuple[waf.Cause, str]:
+    """The support case that a refused reading is, with its words. Raises any other refusal again."""
+    cause = waf.support_cause(refusal.unabridged)
+    if cause is None or isinstance(refusal, RateLimited):
+        raise refusal
+    return cause, "; ".join(refusal.messages)[:200]
 
 
 async def read_configuration(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> dict[str, Any]:

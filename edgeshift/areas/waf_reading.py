@@ -38,7 +38,10 @@ class Cause(StrEnum):
 
 
 class Reading(BaseModel):
-    """Everything that was read of a zone, as the service answered it. It is what the snapshot holds."""
+    """Everything that was read of a zone, as the service answered it. It is what the snapshot holds.
+
+    ``refused``: the support case that the service made of a reading itself, with its own words, short.
+    """
 
     check: dict[str, Any]
     status: dict[str, Any] | None = None
@@ -51,6 +54,7 @@ class Reading(BaseModel):
     waf_setting: dict[str, Any] | None = None
     entry_point: dict[str, Any] | None = None
     config: dict[str, Any] | None = None
+    refused: tuple[Cause, str] | None = None
 
 
 class Assessment(BaseModel):
@@ -114,6 +118,9 @@ def assess(reading: Reading) -> Assessment:
     if over := _over_limits(lengths):
         about = lengths if Cause.TOO_MANY_RULES in over else _too_long(lengths)
         return found(Verdict.NEEDS_SUPPORT, *over.values(), causes=tuple(over), rules=tuple(about))
+    if reading.refused is not None:
+        cause, said = reading.refused
+        return found(Verdict.NEEDS_SUPPORT, f"the service refuses: {said}", causes=(cause,))
     if in_validation(reading.status):
         return found(Verdict.IN_VALIDATION, "the zone is already in validation mode")
     if reading.check.get("compatible") is not True:
