@@ -123,6 +123,12 @@ class ValidationSpec(_Part):
     modes: Annotated[tuple[ValidationMode, ...], Field(min_length=1, max_length=2)] = (ValidationMode.SHADOW,)
     evidence: EvidencePolicy = EvidencePolicy()
 
+    @model_validator(mode="after")
+    def _each_mode_once(self) -> ValidationSpec:
+        if len(set(self.modes)) < len(self.modes):
+            raise ValueError(f"modes names {self.modes[0].value} twice; each mode has one window")
+        return self
+
 
 class ConsentSpec(_Part):
     """What the campaign may do beyond the ordinary. Each is asked for by name, and none is given by default.

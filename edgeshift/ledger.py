@@ -7,6 +7,7 @@ continue-as-new.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -62,6 +63,9 @@ AWAITING = (Place.AWAITING, Place.AWAITING_SEPARATE)
 """Places of zones that wait for a sign-off."""
 
 OUTCOME_PLACE = {outcome: Place[outcome.name] for outcome in ZoneOutcome}
+
+_ROUND = 65_536
+"""Ticks that waiting times are told in, before they begin again."""
 
 _REPORTED = {
     ReportKind.WAITING: Place.WAITING,
@@ -157,6 +161,13 @@ class Ledger:
         number = self.shapes[index]
         return self.known[number - 1] if number else None
 
+    def _entries(self) -> dict[str, list[Book]]:
+        """The book by fingerprint, so that a decision on many shapes reads it once."""
+        found: dict[str, list[Book]] = {}
+        for entry in self.book:
+            found.setdefault(entry.fingerprint, []).append(entry)
+        return found
+
     def decisions(self, index: int, wave: int) -> Book:
         """What the book says of the target's fingerprint, over all entries that are for its wave."""
         shape = self.shape(index)
@@ -183,10 +194,10 @@ class Ledger:
 
     def exclude(self, index: int, reason: str) -> None:
         """The target was not started, and why."""
+        self.settle_all(index)
         self.places[index] = Place.EXCLUDED
         if len(self.excluded) < MOST_NAMED:
             self.excluded[index] = reason[:120]
-        self.settle_all(index)
 
     def hear(self, report: ZoneReport, now: datetime) -> bool:
         """Take a zone's word in; whether it changed anything. Words of earlier attempts and duplicates do not
@@ -221,11 +232,11 @@ class Ledger:
 
     def finish(self, index: int, outcome: ZoneOutcome) -> None:
         """The target has an outcome."""
-        self.places[index] = OUTCOME_PLACE[outcome]
         self.settle_all(index)
+        self.places[index] = OUTCOME_PLACE[outcome]
 
     def _propose(self, index: int, report: ZoneReport, now: datetime) -> None:
-        self.since[index] = max(0, min(65535, int((now - self.epoch) / self.tick)))
+        self.since[index] = self._ticks(now)
         step = report.step or Step.COMMIT
         number = self._numbers.get((report.fingerprint, step), 0)
         if not number and len(self.known) < MOST_SHAPES:
@@ -233,24 +244,41 @@ class Ledger:
             number = self._numbers[report.fingerprint, step] = len(self.known)
         self.shapes[index] = number
 
+    def _ticks(self, now: datetime) -> int:
+        """The time in ticks, on a clock that begins again after 65,536 of them."""
+        return max(0, (now - self.epoch) // self.tick) % _ROUND
+
     def overdue(self, now: datetime, after: timedelta) -> list[int]:
-        """The targets that have waited for a sign-off at least this long."""
-        limit = int((now - self.epoch - after) / self.tick)
+        """The targets that have waited for a sign-off at least this long.
+
+        Ticks begin again after 655 times ``after``, so that what seems to have waited for more than half of
+        that has begun just now, by a clock that was ahead.
+        """
+        current, most = self._ticks(now), -(-after // self.tick)
         waiting = self.indexes(*AWAITING)
-        return [index for index in waiting if self.since[index] < limit] if limit > 0 else []
+        return [index for index in waiting if most < (current - self.since[index]) % _ROUND < _ROUND // 2]
 
     def apply_book(
         self, indexes: Iterable[int], waves: WaveIndex, policy: SignOffPolicy, by: str, now: datetime
     ) -> None:
         """Let the book's decisions count for those of the targets that wait for them."""
+        entries = self._entries()
         verdicts: dict[tuple[int, int], Tally] = {}
         for index in indexes:
-            if self.places[index] not in AWAITING:
+            if self.places[index] not in AWAITING or not self.shapes[index]:
+                continue
+            fingerprint = self.known[self.shapes[index] - 1].fingerprint
+            if fingerprint not in entries:
                 continue
             key = (self.shapes[index], waves.of(index))
             if key not in verdicts:
-                book = self.decisions(index, key[1])
-                verdicts[key] = tally(book.decisions, frozenset({book.fingerprint}), policy, by, now)
+                decisions = [
+                    decision
+                    for entry in entries[fingerprint]
+                    if entry.wave in (None, key[1])
+                    for decision in entry.decisions
+                ]
+                verdicts[key] = tally(decisions, frozenset({fingerprint}), policy, by, now)
             if verdicts[key] is Tally.REJECTED:
                 self.places[index] = Place.REJECTING
             elif verdicts[key] is Tally.APPROVED and self.places[index] == Place.AWAITING:
@@ -277,7 +305,9 @@ class Ledger:
         return True
 
     def settle_all(self, index: int) -> None:
-        """Whatever permits the target holds are settled."""
+        """Whatever permits the target holds are settled. One that is not open holds none."""
+        if not self.is_open(index):
+            return
         for number in [number for number, permit in self.permits.items() if permit.index == index]:
             del self.permits[number]
 
@@ -332,7 +362,8 @@ class WaveIndex:
 
     def __init__(self, waves: tuple[Wave, ...]) -> None:
         self.waves = waves
+        self._ends = [wave.end for wave in waves]
 
     def of(self, index: int) -> int:
         """The number of the wave that holds ``index``."""
-        return next(wave.number for wave in self.waves if wave.first <= index < wave.end)
+        return self.waves[bisect_right(self._ends, index)].number
