@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
+from rich.text import Text
 
 from edgeshift.cli.errors import CommandError, ExitCode
 
@@ -99,9 +101,20 @@ class Shell:
                 "nobody can be asked here (no terminal); give --yes to go on. Nothing was changed",
                 ExitCode.REFUSED,
             )
-        self.console.print(f"{question} \\[y/N] ", end="")
-        if input().strip().lower() not in ("y", "yes"):
+        if self._answer(question) not in ("y", "yes"):
             raise CommandError("not confirmed; nothing was changed", ExitCode.REFUSED)
+
+    def _answer(self, question: str) -> str:
+        """What a person types; empty at the end of input. Ctrl-C ends it as anywhere else."""
+        # asyncio only notes a first Ctrl-C for its loop, which stands still while somebody is asked.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            self.console.print(Text(f"{question} [y/N] "), end="")
+            return input().strip().lower()
+        except EOFError:
+            return ""
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 _current = Shell()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
+import sys
 import time
 from pathlib import Path
 
@@ -151,3 +155,43 @@ def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
     place = Place(tmp_path, EDGESHIFT_TEMPORAL_API_KEY="sk-5678")
     said = place.refused(2, "status")
     assert "EDGESHIFT_TEMPORAL_API_KEY" in said and "sk-5678" not in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [
+        (b"y\n", 0, "went on"),
+        (b"no\n", 6, "not confirmed; nothing was changed"),
+        (b"\x04", 6, "not confirmed; nothing was changed"),
+        (b"\x03", 130, "stopped"),
+    ],
+)
+def test_a_person_at_a_terminal_is_asked(tmp_path: Path, typed: bytes, code: int, said: str) -> None:
+    """Yes goes on; anything else, the end of input and Ctrl-C change nothing."""
+    asking = tmp_path / "asking.py"
+    asking.write_text(
+        "import edgeshift.cli.main as main, edgeshift.cli.init as init\n"
+        "from edgeshift.cli.shell import current, run\n"
+        "def asked():\n"
+        "    async def work():\n"
+        "        current().confirm('Really?', yes=False)\n"
+        "        print('went on')\n"
+        "    run(work())\n"
+        "init.init = asked\n"
+        "main.main(['init'])\n"
+    )
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, [sys.executable, str(asking)])
+    seen = b""
+    while b"[y/N]" not in seen:
+        seen += os.read(terminal, 1000)
+    # Nobody types in the microseconds between a question and the reading of its answer.
+    time.sleep(0.3)
+    os.write(terminal, typed)
+    with contextlib.suppress(OSError):
+        # The terminal of a process that has ended reports an error in place of an end.
+        while more := os.read(terminal, 1000):
+            seen += more
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
+    assert said in seen.decode()
