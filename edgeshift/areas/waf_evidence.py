@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 TERMINATING = frozenset(
     {"block", "challenge", "managed_challenge", "jschallenge", "js_challenge", "drop", "connection_close"}
@@ -51,9 +51,9 @@ class EvidencePolicy(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    enough: int = 20
-    false_positives: int = 0
-    gaps: int = 0
+    enough: int = Field(default=20, ge=0)
+    false_positives: int = Field(default=0, ge=0)
+    gaps: int = Field(default=0, ge=0)
 
 
 class Finding(BaseModel):

@@ -26,7 +26,7 @@ LARGE = 20_000
 HEADER = """\
 A fleet for the edgeshift simulator. {note}
 The credentials below have the right form and are good for nothing but the simulator.
-Start it:  edgeshift simulator --fleet {name} --listen 127.0.0.1:8787 --data simulator-data
+Start it:  edgeshift simulator --fleet {name} --listen 127.0.0.1:8780 --data simulator-data
 Check it:  edgeshift fleet check {name}
 What is not said here is a default. The format: docs/fleet-format.md, or `edgeshift fleet schema`.
 """

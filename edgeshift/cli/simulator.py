@@ -25,7 +25,7 @@ def simulator(
     data: Annotated[Path, typer.Option(help="The folder for its state; what is there goes on.")],
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes a free one.")
-    ] = "127.0.0.1:8787",
+    ] = "127.0.0.1:8780",
     time_scale: Annotated[
         float | None, typer.Option(min=0.001, help="Shortens every duration by this factor.")
     ] = None,
@@ -74,7 +74,7 @@ async def _serve(fleet: Fleet, data: Path, host: str, port: int, options: Simula
 def _address(listen: str) -> tuple[str, int]:
     host, colon, port = listen.rpartition(":")
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        _refuse(f"--listen {listen}: give HOST:PORT, such as 127.0.0.1:8787")
+        _refuse(f"--listen {listen}: give HOST:PORT, such as 127.0.0.1:8780")
     return host.strip("[]"), int(port)
 
 

@@ -230,7 +230,7 @@ async def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
     dump_fleet(a_fleet(), tmp_path / "fleet.json")
     for arguments, said in (
         (["--fleet", "no.yaml", "--data", "d"], "no.yaml"),
-        (["--fleet", "fleet.json", "--data", "d", "--listen", "8787"], "HOST:PORT"),
+        (["--fleet", "fleet.json", "--data", "d", "--listen", "8780"], "HOST:PORT"),
         (["--fleet", "fleet.json", "--data", "fleet.json"], "data folder"),
     ):
         process = await _run(tmp_path, *arguments)
