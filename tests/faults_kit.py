@@ -30,7 +30,7 @@ from temporalio.worker import ReplayerConfig, Worker, WorkerConfig
 
 from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import TASK_QUEUE, CampaignResult, ZonePhase, ZoneState
-from tests.kit import Scene, fleet_of, scene
+from tests.kit import Scene, eventually, fleet_of, scene
 
 ASIDE = frozenset({3, 4, 7})
 """Rules that a scene without Enterprise zones, support cases and stops has no case of."""
@@ -158,6 +158,8 @@ class Stage:
     def __init__(self, play: Scene, tag: str) -> None:
         self.play = play
         self.tag = tag
+        self._booked: set[str] = set()
+        self._signed: set[tuple[str, str]] = set()
 
     def name(self, short: str) -> str:
         """A zone's whole name."""
@@ -217,7 +219,7 @@ class Stage:
         async def sign() -> None:
             while True:
                 try:
-                    if not await self.play.sign_what_waits():
+                    if not await self._sign_once():
                         return
                 except (RPCError, WorkflowQueryFailedError):
                     pass
@@ -234,15 +236,35 @@ class Stage:
         await self.closed()
         return result
 
+    async def _sign_once(self) -> bool:
+        """Approve each fingerprint and each single zone that waits; whether the campaign is still open."""
+        summary = await self.play.summary()
+        waiting = [item for item in summary.waiting if item.zones > item.separate]
+        if fresh := [item.fingerprint for item in waiting if item.fingerprint not in self._booked]:
+            await self.play.sign(fresh)
+            self._booked.update(fresh)
+        for target in self.play.targets if any(item.separate for item in summary.waiting) else ():
+            state = await self.play.state(target.zone.name)
+            if (
+                state.phase is ZonePhase.AWAITING_SIGN_OFF
+                and (state.zone.id, state.digest) not in self._signed
+            ):
+                await self.play.sign_zone(target.zone.name, digest=state.digest)
+                self._signed.add((state.zone.id, state.digest))
+        return summary.state != "closed"
+
     async def closed(self, within: float = 20) -> None:
         """Return once no zone's workflow is open, nor said to be by the server's list."""
-        async with asyncio.timeout(within):
-            while [one async for one in self.play.client.list_workflows("ExecutionStatus = 'Running'")]:
-                await asyncio.sleep(0.1)
-            for target in self.play.targets:
-                handle = self.play.zone(target.zone.name)
-                while await _running(handle):
-                    await asyncio.sleep(0.1)
+        await eventually(self._all_closed, within, "every workflow of the scene closes")
+
+    async def _all_closed(self) -> bool:
+        handles = [self.play.zone(target.zone.name) for target in self.play.targets]
+        return not await self._open() and not any([await _running(handle) for handle in handles])
+
+    async def _open(self) -> list[str]:
+        """Workflows of the scene that the server lists as open."""
+        listed = self.play.client.list_workflows("ExecutionStatus = 'Running'")
+        return [execution.id async for execution in listed]
 
     async def check(self, absent: Iterable[int] = ASIDE) -> None:
         """The witnesses judge every rule but those that the scene has no case of."""

@@ -348,8 +348,10 @@ class Campaign:
     # --- messages
 
     @workflow.signal
-    def zone_report(self, report: ZoneReport) -> None:
-        """A zone's word."""
+    def zone_report(self, report: ZoneReport | None = None) -> None:
+        """A zone's word. A signal without one must not stop the campaign."""
+        if report is None:
+            return
         if report.campaign_run == self._first_run and self._ledger.hear(report, workflow.now()):
             self._apply_book([report.index])
             self._changed = True

@@ -43,8 +43,10 @@ class Quota:
         return found
 
     @workflow.signal
-    def blocked(self, message: Blocked) -> None:
+    def blocked(self, message: Blocked | None = None) -> None:
         """The service refuses this user's calls for a while: nobody gets a slot until then."""
+        if message is None:
+            return
         self._book = block(self._book, workflow.now().timestamp(), message.seconds)
 
     @workflow.query

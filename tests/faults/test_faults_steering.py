@@ -1,0 +1,371 @@
+"""Pause and abort while permits are out, abort at every stage, retry, reopen, rivals and operators."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import Client, WorkflowUpdateFailedError
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError
+
+from edgeshift.fleet import ZoneOutcome, campaign_id
+from edgeshift.messages import Again, Answer, CampaignResult, CampaignSummary, ZonePhase, ZoneState
+from edgeshift.sign_off import Choice
+from edgeshift.witness.seen import Word
+from tests.faults_kit import Stage, staged, zone
+from tests.kit import OPERATOR, Scene
+
+pytestmark = pytest.mark.embedded
+
+NO_ENTERPRISE = frozenset({3, 4})
+
+
+async def sent(stage: Stage, call: str = "entrypoint.put") -> int:
+    """How many requests of this call the service has seen."""
+    return len(await stage.play.journal(call))
+
+
+async def again(stage: Stage, update: str, *shorts: str) -> None:
+    """Retry or reopen zones, and keep a record of the person's word."""
+    play = stage.play
+    indexes = tuple(play.index(stage.name(short)) for short in shorts)
+    play.words += [Word(by=OPERATOR, at=play.now(), zone=stage.id(short)) for short in shorts]
+    await play.campaign.execute_update(
+        update, Again(by=OPERATOR, reason="again", indexes=indexes), result_type=Answer
+    )
+
+
+async def test_a_pause_while_permits_are_out_answers_once_they_are_settled(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Six commits are on the wire and slow; none begins after the answer; a resume ends it."""
+    names = [f"z{number}" for number in range(10)]
+    async with staged(temporal_client, tmp_path, *map(zone, names), begin=False, window=6) as stage:
+        await stage.play.control.send(
+            "POST", "faults", {"kind": "latency", "match": {"call": "entrypoint.put"}, "seconds": 1.5}
+        )
+        await stage.play.begin()
+        await stage.play.until(lambda seen: seen.places.get("awaiting") == 10)
+        states = [await stage.waits(name) for name in names]
+        await stage.play.sign({state.fingerprint for state in states})
+        await stage.play.until(lambda seen: seen.permits_out > 0)
+        answer = await stage.play.ask("pause", "lunch")
+        assert answer.text.startswith("paused; ")
+        assert (await stage.play.summary()).permits_out == 0
+        before = await sent(stage)
+        await asyncio.sleep(2.5)
+        assert await sent(stage) == before
+        assert (await stage.play.summary()).state == "paused"
+        await stage.play.ask("resume")
+        assert (await stage.finish()).outcomes == {"migrated": 10}
+        await stage.check(NO_ENTERPRISE)
+
+
+async def test_an_abort_while_permits_are_out_sees_through_what_was_sent(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Commits on the wire are verified to the end; whatever was not sent ends as aborted."""
+    names = [f"z{number}" for number in range(8)]
+    async with staged(temporal_client, tmp_path, *map(zone, names), begin=False, window=4) as stage:
+        await stage.play.control.send(
+            "POST", "faults", {"kind": "latency", "match": {"call": "entrypoint.put"}, "seconds": 1.5}
+        )
+        await stage.play.begin()
+        summary = await stage.play.until(lambda seen: seen.places.get("awaiting") == 8)
+        await stage.play.sign(item.fingerprint for item in summary.waiting)
+        await stage.play.until(lambda seen: seen.permits_out >= 4)
+        await asyncio.sleep(0.7)
+        await stage.play.ask("abort", "enough")
+        result = await stage.play.result()
+        await stage.closed()
+        migrated = sum(entry["effect"] != "none" for entry in await stage.play.commits())
+        assert result.aborted
+        assert migrated >= 1
+        assert result.outcomes == {"migrated": migrated, "aborted": 8 - migrated}
+        await stage.check(NO_ENTERPRISE)
+
+
+async def test_a_pause_during_the_start_holds_for_zones_that_are_just_starting(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Enterprise zones are started with a permit: those that start while the pause is asked give it back."""
+    names = [f"big{number}" for number in range(30)]
+    zones = [zone(name, "enterprise") for name in names]
+    async with staged(temporal_client, tmp_path, *zones, window=30) as stage:
+        await stage.play.ask("pause", "wait")
+        before = await sent(stage)
+        assert (await stage.play.summary()).permits_out == 0
+        await asyncio.sleep(3)
+        assert await sent(stage) == before
+        found = await stage.play.summary()
+        assert not set(found.places) & {"failed", "unknown", "excluded"}
+        await stage.play.ask("resume")
+        assert (await stage.finish(120)).outcomes == {"migrated": 30}
+        await stage.check({4})
+
+
+STAGES: dict[str, tuple[ZonePhase, dict[str, Any], dict[str, Any]]] = {
+    "assessing": (ZonePhase.ASSESSING, zone("z"), {"call": "waf.check", "seconds": 2}),
+    "window": (ZonePhase.VALIDATING, zone("z", "enterprise"), {}),
+    "validation": (
+        ZonePhase.STARTING_VALIDATION,
+        zone("z", "enterprise"),
+        {"call": "entrypoint.put", "seconds": 2},
+    ),
+    "sign-off": (ZonePhase.AWAITING_SIGN_OFF, zone("z"), {}),
+    "support": (
+        ZonePhase.NEEDS_SUPPORT,
+        zone(
+            "z",
+            firewall_rules=[
+                {"expression": f"ip.src eq 192.0.2.{n % 250}", "products": ["waf"]} for n in range(201)
+            ],
+        ),
+        {},
+    ),
+    "permit": (ZonePhase.AWAITING_PERMIT, zone("z"), {}),
+    "commit": (ZonePhase.COMMITTING, zone("z"), {"call": "entrypoint.put", "seconds": 2}),
+    "verification": (ZonePhase.VERIFYING, zone("z"), {}),
+}
+
+
+@pytest.mark.parametrize("stage_name", STAGES)
+async def test_an_abort_ends_a_zone_at_every_stage(
+    stage_name: str, temporal_client: Client, tmp_path: Path
+) -> None:
+    """Aborted where nothing irreversible was sent; seen through where it was."""
+    phase, described, slow = STAGES[stage_name]
+    window = {"window": "72h"} if stage_name == "window" else {}
+    simulator = {"migration_seconds": 40_000} if stage_name == "verification" else None
+    commit = {"migration_limit": "8s"}
+    async with staged(
+        temporal_client,
+        tmp_path,
+        described,
+        begin=False,
+        validation=window,
+        commit=commit,
+        simulator=simulator,
+    ) as stage:
+        if slow:
+            await stage.fault("latency", short="z", **slow)
+        await stage.play.begin()
+        if phase in (ZonePhase.AWAITING_PERMIT, ZonePhase.COMMITTING, ZonePhase.VERIFYING):
+            await stage.waits("z")
+            if phase is ZonePhase.AWAITING_PERMIT:
+                await stage.play.ask("pause")
+            await stage.play.sign_zone(stage.name("z"))
+        await stage.phase("z", phase)
+        await stage.play.ask("abort", "enough")
+        through = phase in (ZonePhase.COMMITTING, ZonePhase.VERIFYING)
+        expected = ZoneOutcome.MIGRATED if through else ZoneOutcome.ABORTED
+        assert await stage.outcome("z", 30) is expected
+        await stage.closed()
+        assert (await stage.play.result()).aborted
+        assert len(await stage.play.commits()) == int(through)
+        with pytest.raises((RPCError, WorkflowUpdateFailedError)):
+            await stage.play.ask("pause")
+        absent = {1, 2, 3, 4, 5, 9} if not through else {3, 4}
+        await stage.check(absent)
+
+
+async def test_retry_and_reopen_begin_zones_again(temporal_client: Client, tmp_path: Path) -> None:
+    """A failed and an unknown zone by retry, a rejected and an expired one by reopen."""
+    names = ("refused", "lost", "rejected", "expired")
+    async with staged(
+        temporal_client,
+        tmp_path,
+        *map(zone, names),
+        zone("open", "enterprise"),
+        begin=False,
+        validation={"window": "80h"},
+        commit={"resend_unchanged": 0},
+        sign_off={"expires_after": "24h"},
+    ) as stage:
+        play = stage.play
+        refusal: dict[str, Any] = {
+            "status": 400,
+            "body": '{"success":false,"errors":[{"message":"no"}],"result":null}',
+        }
+        await stage.fault("not_json", "entrypoint.put", "refused", effect="before", **refusal)
+        await stage.fault("server_error", "entrypoint.put", "lost", effect="before")
+        await play.begin()
+        for name in names:
+            await stage.waits(name)
+        await play.sign_zone(stage.name("refused"))
+        await play.sign_zone(stage.name("lost"))
+        await play.sign_zone(stage.name("rejected"), Choice.REJECT)
+        assert await stage.outcome("refused") is ZoneOutcome.FAILED
+        assert await stage.outcome("rejected") is ZoneOutcome.REJECTED
+        assert await stage.outcome("lost") is ZoneOutcome.UNKNOWN
+        assert await stage.outcome("expired") is ZoneOutcome.ON_HOLD
+        assert len(await play.commits(stage.name("lost"))) == 1
+        await again(stage, "retry", "refused", "lost")
+        await again(stage, "reopen", "rejected", "expired")
+        for name in names:
+            assert (await play.zone_until(stage.name(name), _second_try)).decisions == []
+        await play.sign_zone(stage.name("rejected"), Choice.REJECT)
+        for name in ("refused", "lost", "expired"):
+            await play.sign_zone(stage.name(name))
+        result = await stage.finish()
+        assert result.outcomes == {"migrated": 4, "rejected": 1}
+        assert await play.commits(stage.name("rejected")) == []
+        await stage.check({4, 7})
+
+
+def _second_try(state: ZoneState) -> bool:
+    return state.attempt == 2 and state.phase is ZonePhase.AWAITING_SIGN_OFF
+
+
+async def test_a_campaign_is_started_once_and_a_zone_belongs_to_one(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The second start is refused; a second campaign names the zones that the first one has, which it spares."""
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b")) as stage:
+        play = stage.play
+        await stage.waits("a")
+        await stage.waits("b")
+        assert play.start is not None
+        with pytest.raises(WorkflowAlreadyStartedError):
+            await play.client.start_workflow(
+                "Campaign", play.start, id=campaign_id(play.spec.name), task_queue="edgeshift"
+            )
+        rival = await play.client.start_workflow(
+            "Campaign",
+            play.start.model_copy(update={"name": f"{play.spec.name}-two"}),
+            id=campaign_id(f"{play.spec.name}-two"),
+            task_queue="edgeshift",
+        )
+        ended = CampaignResult.model_validate(await rival.result())
+        assert ended.outcomes == {"excluded": 2}
+        summary = await rival.query("summary", result_type=CampaignSummary)
+        assert summary.excluded == {index: f"already in {campaign_id(play.spec.name)}" for index in (0, 1)}
+        assert (await stage.finish()).outcomes == {"migrated": 2}
+        await stage.check()
+
+
+async def test_a_terminated_zone_is_found_named_and_can_be_retried(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """An operator terminates a zone that waits: the sweep settles it by the service; a retry begins it."""
+    async with staged(temporal_client, tmp_path, zone("gone"), zone("open")) as stage:
+        await stage.waits("gone")
+        await stage.waits("open")
+        await stage.play.zone(stage.name("gone")).terminate("by hand")
+        summary = await stage.play.until(lambda seen: seen.places.get("failed") == 1)
+        index = stage.play.index(stage.name("gone"))
+        assert any(f"zone {index} closed without a word: failed" in note for note in summary.notes)
+        assert await stage.changes() == []
+        await again(stage, "retry", "gone")
+        assert (await stage.finish()).outcomes == {"migrated": 2}
+        await stage.check()
+
+
+async def test_a_zone_terminated_after_its_commit_is_settled_by_reading_the_service(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Nobody commits it again: the service shows that it is migrated."""
+    async with staged(
+        temporal_client,
+        tmp_path,
+        zone("gone"),
+        zone("open"),
+        simulator={"migration_seconds": 14_400},
+        commit={"migration_limit": "20s"},
+    ) as stage:
+        await stage.waits("gone")
+        await stage.waits("open")
+        await stage.play.sign_zone(stage.name("gone"))
+        await stage.phase("gone", ZonePhase.VERIFYING)
+        await stage.play.zone(stage.name("gone")).terminate("by hand")
+        found = await stage.play.until(lambda seen: not seen.places.get("permitted"))
+        assert found.places in ({"awaiting": 1, "migrated": 1}, {"awaiting": 1, "failed": 1})
+        if "failed" in found.places:
+            await again(stage, "retry", "gone")
+        assert (await stage.finish()).outcomes.get("failed") is None
+        assert sum(entry["effect"] != "none" for entry in await stage.play.commits(stage.name("gone"))) == 1
+
+
+async def test_continue_as_new_in_mid_flight_loses_nothing(temporal_client: Client, tmp_path: Path) -> None:
+    """Forty zones in runs of 60 events each: the campaign goes on in new runs with book and permits."""
+    names = [f"z{number}" for number in range(40)]
+    async with staged(temporal_client, tmp_path, *map(zone, names), begin=False, window=8) as stage:
+        play = stage.play
+        starting = play.client.start_workflow
+
+        async def short_runs(workflow: Any, message: Any, **options: Any) -> Any:
+            if workflow == "Campaign":
+                message = message.model_copy(update={"most_events": 60})
+            return await starting(workflow, message, **options)
+
+        play.client.start_workflow = short_runs  # type: ignore[method-assign, assignment]
+        await play.begin()
+        first = (await play.campaign.describe()).run_id
+        assert (await stage.finish(120)).outcomes == {"migrated": 40}
+        runs = [
+            run.run_id
+            async for run in play.client.list_workflows(f"WorkflowId = '{campaign_id(play.spec.name)}'")
+        ]
+        assert first in runs
+        assert len(runs) >= 3
+        assert await stage.changes() == [("entrypoint.put", "pending")] * 40
+        await stage.check()
+
+
+@pytest.mark.parametrize("moment", ["while it is verified", "once it has closed"])
+async def test_a_zone_that_is_reset_to_before_its_commit_does_not_send_twice(
+    moment: str, temporal_client: Client, tmp_path: Path
+) -> None:
+    """The intent of the permit is in the archive: the new run finds out what happened and sends nothing."""
+    simulator = {"migration_seconds": 40_000}
+    async with staged(
+        temporal_client,
+        tmp_path,
+        zone("a"),
+        zone("open"),
+        simulator=simulator,
+        commit={"migration_limit": "15s", "lease": "2m"},
+    ) as stage:
+        play = stage.play
+        await stage.waits("a")
+        await stage.waits("open")
+        await play.sign_zone(stage.name("a"))
+        if moment == "while it is verified":
+            await stage.phase("a", ZonePhase.VERIFYING)
+        else:
+            assert await stage.outcome("a") is ZoneOutcome.MIGRATED
+        await _reset(play, stage.name("a"))
+        assert await stage.outcome("a", 40) is ZoneOutcome.MIGRATED
+        assert len(await play.commits(stage.name("a"))) == 1
+        await stage.finish()
+        await stage.check()
+
+
+async def _reset(play: Scene, name: str) -> None:
+    """What an operator's ``temporal workflow reset`` does, to the workflow task before the last change."""
+    handle = play.zone(name)
+    described = await handle.describe()
+    at, event_id = 0, 0
+    async for event in handle.fetch_history_events():
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+            at = event.event_id
+        scheduled = event.activity_task_scheduled_event_attributes.activity_type.name
+        if scheduled == "change_zone":
+            event_id = at
+    assert event_id
+    await play.client.workflow_service.reset_workflow_execution(
+        ResetWorkflowExecutionRequest(
+            namespace=play.client.namespace,
+            workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=described.run_id),
+            reason="by hand",
+            workflow_task_finish_event_id=event_id,
+            request_id=uuid.uuid4().hex,
+        )
+    )
