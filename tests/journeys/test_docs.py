@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import typer.main
+from pydantic import BaseModel
 
 from edgeshift.campaign_file import load_campaign
 from edgeshift.cli.main import build
@@ -115,7 +116,11 @@ def test_a_page_names_no_machine(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_setting_on_a_page_is_one(page: Path) -> None:
     """A variable that a page names is read by something."""
-    parts = {"TEMPORAL": TemporalSettings, "LOG": LogSettings, "WORKER": WorkerSettings}
+    parts: dict[str, type[BaseModel]] = {
+        "TEMPORAL": TemporalSettings,
+        "LOG": LogSettings,
+        "WORKER": WorkerSettings,
+    }
     known = {
         f"EDGESHIFT_{part}_{name.upper()}" for part, model in parts.items() for name in model.model_fields
     }
