@@ -30,6 +30,7 @@ from edgeshift.campaign_start import campaign_start
 from edgeshift.clock import Clock
 from edgeshift.fleet import Area, Target, ZoneOutcome, campaign_id, zone_migration_id
 from edgeshift.messages import (
+    Again,
     Answer,
     CampaignResult,
     CampaignSignOff,
@@ -314,6 +315,13 @@ class Scene:
 
         await asyncio.wait_for(work(), within)
         return await self.result()
+
+    async def again(self, verb: Literal["retry", "reopen"], *names: str) -> Answer:
+        """Begin zones again, and keep a record of it."""
+        self.words += [Word(by=OPERATOR, at=self.now(), zone=self.zone_id(name)) for name in names]
+        message = Again(by=OPERATOR, indexes=tuple(self.index(name) for name in names))
+        answer: Answer = await self.campaign.execute_update(verb, message, result_type=Answer)
+        return answer
 
     async def resolve_support(self, name: str) -> None:
         """Tell a zone that support has mended it."""

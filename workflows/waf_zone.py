@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import (
@@ -116,6 +116,7 @@ class WafZone:
         self._drifted_from = ""
         self._sent: Prepared | None = None
         self._validates_itself = False
+        self._asked_at: datetime | None = None
         self._telling = asyncio.Lock()
         self._result: ZoneResult | None = None
 
@@ -327,6 +328,7 @@ class WafZone:
         """
         self._expired = False
         self._enter(ZonePhase.AWAITING_SIGN_OFF)
+        self._asked_at = self._asked_at or workflow.now()
         workflow.upsert_search_attributes(
             [PHASE.value_set("proposed"), FINGERPRINT.value_set(prepared.fingerprint)]
         )
@@ -369,7 +371,7 @@ class WafZone:
         if result.status is ChangeStatus.DRIFTED:
             # The evidence was of the rules as they were: an Enterprise zone is validated anew.
             self._drifted_from = prepared.digest
-            self._validated, self._gathered = False, None
+            self._validated, self._gathered, self._asked_at = False, None, None
             return ""
         if result.status is ChangeStatus.REFUSED:
             await self._refused(result)
@@ -498,7 +500,11 @@ class WafZone:
 
         A decision on the fingerprint counts only where the zone's own evidence passed, or where it has none.
         """
-        found = [decision for decision in self._decisions.values() if decision.digest == prepared.digest]
+        found = [
+            decision
+            for decision in self._decisions.values()
+            if decision.digest == prepared.digest and (self._joins or self._given_since_asked(decision))
+        ]
         if self._joins:
             found += [
                 item for item in (grant.decisions if grant else ()) if item.digest == prepared.fingerprint
@@ -507,6 +513,10 @@ class WafZone:
         if self._ruling is not None and self._ruling.digest == prepared.fingerprint:
             found.append(self._ruling)
         return found
+
+    def _given_since_asked(self, decision: Decision) -> bool:
+        """Whether a decision was given when the evidence could be read: an earlier one is not about it."""
+        return decision.at is not None and self._asked_at is not None and decision.at >= self._asked_at
 
     @property
     def _joins(self) -> bool:

@@ -50,13 +50,17 @@ def _unsigned(seen: WitnessInput, request: Request, known: set[str]) -> str | No
     campaigns = seen.campaigns_of(request.zone or "")
     valid_for = min((c.valid_for for c in campaigns if c.valid_for is not None), default=None)
     late = False
-    for signature in seen.signatures:
+    reopened = [word.at for word in seen.words if word.zone == request.zone and word.at <= request.time]
+    for signature in sorted(seen.signatures, key=lambda signature: signature.at):
         if signature.digest not in known or signature.zone not in (None, request.zone):
             continue
         if signature.at > request.time:
             late = True
         elif signature.choice == "reject":
-            return f"committed although {signature.by} had rejected it"
+            if not any(signature.at <= moment for moment in reopened):
+                return f"committed although {signature.by} had rejected it"
+            # Reopened by a person's word: whatever was signed up to the rejection is void.
+            people.clear()
         elif valid_for is None or request.time - signature.at <= valid_for:
             people.add(signature.by)
         else:

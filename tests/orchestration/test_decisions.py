@@ -1,0 +1,63 @@
+"""Decisions count for what people could see when they gave them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.fleet import ZoneOutcome
+from edgeshift.messages import ZonePhase, ZoneState
+from edgeshift.sign_off import Choice
+from tests.kit import fleet_of, scene
+
+pytestmark = pytest.mark.embedded
+
+ABSENT = {3, 4, 7}
+
+
+def asks(state: ZoneState) -> bool:
+    """Whether the zone waits for a person."""
+    return state.phase is ZonePhase.AWAITING_SIGN_OFF
+
+
+async def test_an_approval_from_before_the_evidence_does_not_outweigh_it(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The digest was known early; the zone's own evidence does not pass, so people are asked anew."""
+    fleet = fleet_of({"name": "early.example", "plan": "enterprise"})
+    doubt = {"window": "12h", "evidence": {"enough": 1_000_000}}
+    async with scene(temporal_client, tmp_path, fleet, validation=doubt) as play:
+        found = await play.zone_until("early.example", lambda state: bool(state.digest))
+        assert found.phase is not ZonePhase.AWAITING_SIGN_OFF
+        await play.sign_zone("early.example", digest=found.digest)
+        await play.zone_until("early.example", asks)
+        assert await play.commits() == []
+        await play.sign_zone("early.example")
+        assert await play.outcome("early.example") is ZoneOutcome.MIGRATED
+        await play.result()
+        await play.check_rules(absent=ABSENT)
+
+
+async def test_a_reopened_rejection_is_decided_anew(temporal_client: Client, tmp_path: Path) -> None:
+    """Neither the rejection of its fingerprint nor an approval from before it counts after the reopening."""
+    fleet = fleet_of(
+        {"name": "a.example", "plan": "pro"},
+        {"name": "open.example", "plan": "pro", "previous_waf": {"owasp": {"sensitivity": "medium"}}},
+    )
+    async with scene(temporal_client, tmp_path, fleet, sign_off={"required": 2}) as play:
+        state = await play.zone_until("a.example", asks)
+        await play.sign([state.fingerprint])
+        await play.sign([state.fingerprint], Choice.REJECT, by="bob")
+        assert await play.outcome("a.example") is ZoneOutcome.REJECTED
+        await play.until(lambda summary: summary.places.get("rejected") == 1)
+        await play.again("reopen", "a.example")
+        await play.zone_until("a.example", lambda found: found.attempt == 2 and asks(found))
+        await play.sign([state.fingerprint], by="bob")
+        assert (await play.state("a.example")).phase is ZonePhase.AWAITING_SIGN_OFF
+        await play.sign([state.fingerprint], by="carl")
+        assert await play.outcome("a.example") is ZoneOutcome.MIGRATED
+        await play.ask("abort")
+        await play.result()
+        await play.check_rules(absent={3, 4})
