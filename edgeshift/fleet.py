@@ -1,4 +1,4 @@
-"""The nouns of a fleet: accounts, zones, plans, waves and what became of a zone. Frozen models, no behaviour beyond names."""
+"""The nouns of a fleet: accounts, zones, plans, waves, outcomes. Frozen models, little beyond names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HexId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 
 
 class Plan(StrEnum):
-    """A zone's plan, by its legacy id. Only Enterprise zones have a validation mode (docs/service.md §3.2)."""
+    """A zone's plan, by its legacy id. Only Enterprise zones can be validated (docs/service.md §3.2)."""
 
     FREE = "free"
     PRO = "pro"
@@ -81,7 +81,7 @@ class Wave(BaseModel):
 
 
 class ZoneOutcome(StrEnum):
-    """How a zone's workflow ended. Each is final for one attempt; some can be attempted again by a person's word."""
+    """How a zone's workflow ended. Each is final for one attempt; some can be begun again."""
 
     MIGRATED = "migrated"
     ALREADY_MIGRATED = "already_migrated"
@@ -94,7 +94,9 @@ class ZoneOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-RETRYABLE = frozenset({ZoneOutcome.FAILED, ZoneOutcome.UNKNOWN, ZoneOutcome.BLOCKED, ZoneOutcome.NEEDS_SUPPORT})
+RETRYABLE = frozenset(
+    {ZoneOutcome.FAILED, ZoneOutcome.UNKNOWN, ZoneOutcome.BLOCKED, ZoneOutcome.NEEDS_SUPPORT}
+)
 """Outcomes that ``retry`` begins again."""
 
 REOPENABLE = frozenset({ZoneOutcome.ON_HOLD, ZoneOutcome.REJECTED, ZoneOutcome.ABORTED})

@@ -48,8 +48,7 @@ class PaceTerms(BaseModel):
 
     @property
     def budget(self) -> int:
-        """Slots in a window: 99 % of the limit, at least two requests less than it, less the people's share.
-        """
+        """Slots in a window: 99 % of the limit, two requests less at least, and less the people's share."""
         return max(2, min(math.floor(self.limit * 0.99 - self.limit * self.people), self.limit - 2))
 
     @property
