@@ -7,6 +7,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import Blocked, LeaseRequest, QuotaStart
     from edgeshift.pace import Lease, SlotBook, block, lease, with_terms
+    from workflows.signals import one_message
 
 MOST_EVENTS = 2_000
 
@@ -43,10 +44,9 @@ class Quota:
         return found
 
     @workflow.signal
-    def blocked(self, message: Blocked | None = None) -> None:
+    @one_message
+    def blocked(self, message: Blocked) -> None:
         """The service refuses this user's calls for a while: nobody gets a slot until then."""
-        if message is None:
-            return
         self._book = block(self._book, workflow.now().timestamp(), message.seconds)
 
     @workflow.query

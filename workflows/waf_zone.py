@@ -60,6 +60,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.sign_off import Choice, Decision, Tally, refusal, tally
     from edgeshift.temporal import FINGERPRINT, PHASE
     from workflows import options
+    from workflows.signals import one_message
 
 MOST_REFUSED_STARTS = 20
 """How often a step that provably did not happen is tried again before the zone fails."""
@@ -631,7 +632,7 @@ class WafZone:
                 )
             )
 
-    # --- messages from people. A signal without a message, or with null, must not stop the workflow.
+    # --- messages from people
 
     def _misses(self, decision: Decision) -> str | None:
         """Why this decision cannot count now, or None."""
@@ -656,12 +657,11 @@ class WafZone:
             self._decisions[decision.digest, decision.by] = decision.model_copy(update={"at": workflow.now()})
 
     @workflow.signal
-    def sign_off(self, decision: Decision | None = None) -> None:
+    @one_message
+    def sign_off(self, decision: Decision) -> None:
         """A person's decision by the plain signal. One that cannot count now is kept in view, and counts if
         its digest is proposed later; one by somebody who is not listed is ignored.
         """
-        if decision is None:
-            return
         if missing := self._misses(decision):
             self._ignore(f"{workflow.now():%H:%M:%S} {decision.choice.value} by {decision.by}: {missing}")
         if not refusal(decision, self._start.policy.sign_off, self._start.started_by):
@@ -681,13 +681,12 @@ class WafZone:
             raise ApplicationError(missing, type="SignOffRefused", non_retryable=True)
 
     @workflow.signal
-    def support_resolved(self, message: SupportResolved | None = None) -> None:
+    @one_message
+    def support_resolved(self, message: SupportResolved) -> None:
         """A person's word that the zone's support case is mended: it is read anew.
 
         The ticket is there before the zone waits for it, so that a quick word may come while it is read.
         """
-        if message is None:
-            return
         if self._phase in (ZonePhase.NEEDS_SUPPORT, ZonePhase.ASSESSING):
             self._resolved = message
         else:
@@ -696,21 +695,19 @@ class WafZone:
     # --- messages from the campaign
 
     @workflow.signal
-    def permit(self, grant: PermitGrant | None = None) -> None:
+    @one_message
+    def permit(self, grant: PermitGrant) -> None:
         """A permit, maybe with decisions on the fingerprint. One that was used is not believed again."""
-        if grant is None:
-            return
         if grant.permit.number not in self._used and grant.permit.index == self._start.index:
             self._grant = grant
 
     @workflow.signal
-    async def revoke(self, message: Revoke | None = None) -> None:
+    @one_message
+    async def revoke(self, message: Revoke) -> None:
         """The campaign takes a permit back; it is told once the permit is settled.
 
         The word may overtake the permit itself, which then finds itself revoked.
         """
-        if message is None:
-            return
         self._revoked.add(message.number)
         unused = message.number not in self._used
         await workflow.wait_condition(lambda: self._using != message.number)
@@ -721,24 +718,23 @@ class WafZone:
         )
 
     @workflow.signal
-    def ruling(self, message: Ruling | None = None) -> None:
+    @one_message
+    def ruling(self, message: Ruling) -> None:
         """The zone's fingerprint was rejected."""
-        if message is None:
-            return
         self._ruling = message.decision
 
     @workflow.signal
-    def expire(self, message: Expire | None = None) -> None:
+    @one_message
+    def expire(self, message: Expire) -> None:
         """The zone has waited for its sign-off as long as the policy says."""
-        if message is None:
-            return
         if message.attempt == self._start.attempt and self._phase is ZonePhase.AWAITING_SIGN_OFF:
             self._expired = True
 
     @workflow.signal
-    def stop(self, message: Stop | None = None) -> None:
+    @one_message
+    def stop(self, message: Stop) -> None:
         """The campaign was aborted. What has been sent is still seen through."""
-        self._stop = message or self._stop
+        self._stop = message
 
     @workflow.query
     def state(self) -> ZoneState:

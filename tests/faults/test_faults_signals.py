@@ -62,10 +62,9 @@ async def test_an_early_approval_counts_once_its_digest_is_proposed(
 ) -> None:
     """The digest of an equal zone is signed while this one is still being read; once is enough."""
     async with staged(temporal_client, tmp_path, zone("first"), zone("late"), begin=False) as stage:
-        await stage.fault("latency", "waf.config", "late", seconds=2)
+        await stage.fault("latency", "waf.config", "late", seconds=4)
         await stage.play.begin()
         state = await stage.waits("first")
-        await stage.phase("late", ZonePhase.ASSESSING)
         await stage.play.sign_zone(stage.name("late"), digest=state.digest)
         assert await stage.outcome("late") is ZoneOutcome.MIGRATED
         result = await stage.finish()
@@ -177,7 +176,9 @@ async def test_nonsense_by_any_signal_leaves_zone_and_campaign_alive(
         await stage.waits("a")
         for name in zone_signals:
             for nonsense in NONSENSE:
-                await signal(stage, "a", name, nonsense)
+                # Whatever names somebody is a stop that can be understood.
+                if not (name == "stop" and isinstance(nonsense, dict) and "by" in nonsense):
+                    await signal(stage, "a", name, nonsense)
             await stage.play.zone(stage.name("a")).signal(name)
             await stage.play.zone(stage.name("a")).signal(name, args=[{"by": "ann"}, 2, 3])
         for nonsense in NONSENSE:

@@ -162,7 +162,11 @@ async def test_an_abort_ends_a_zone_at_every_stage(
             if phase is ZonePhase.AWAITING_PERMIT:
                 await stage.play.ask("pause")
             await stage.play.sign_zone(stage.name("z"))
-        await stage.phase("z", phase)
+        if phase is ZonePhase.ASSESSING:
+            # A zone answers no query while it reads: it has been started, and its first answer is slow.
+            await stage.play.until(lambda seen: seen.places.get("working") == 1)
+        else:
+            await stage.phase("z", phase)
         await stage.play.ask("abort", "enough")
         through = phase in (ZonePhase.COMMITTING, ZonePhase.VERIFYING)
         expected = ZoneOutcome.MIGRATED if through else ZoneOutcome.ABORTED
@@ -172,7 +176,7 @@ async def test_an_abort_ends_a_zone_at_every_stage(
         assert len(await stage.play.commits()) == int(through)
         with pytest.raises((RPCError, WorkflowUpdateFailedError)):
             await stage.play.ask("pause")
-        absent = {1, 2, 3, 4, 5, 9} if not through else {3, 4}
+        absent = {1, 2, 3, 4, 5, 8, 9} if not through else {3, 4}
         await stage.check(absent)
 
 
@@ -227,7 +231,7 @@ def _second_try(state: ZoneState) -> bool:
 async def test_a_campaign_is_started_once_and_a_zone_belongs_to_one(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """The second start is refused; a second campaign names the zones that the first one has, which it spares."""
+    """The second start is refused; a second campaign names, and spares, the zones of the first one."""
     async with staged(temporal_client, tmp_path, zone("a"), zone("b")) as stage:
         play = stage.play
         await stage.waits("a")
