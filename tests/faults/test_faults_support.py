@@ -1,0 +1,75 @@
+"""The service's own refusals that only support can lift: one ticket a cause, nothing sent over a limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.fleet import ZoneOutcome
+from edgeshift.messages import ZonePhase
+from tests.faults_kit import staged, zone
+
+pytestmark = pytest.mark.embedded
+
+TOO_MANY = [{"expression": f"ip.src eq 192.0.2.{n % 250}", "products": ["waf"]} for n in range(201)]
+TOO_LONG = [{"expression": f'http.request.uri.path eq "/{"x" * 4097}"', "products": ["waf"]}]
+
+WORDINGS: dict[str, dict[str, Any]] = {
+    "plain": {
+        "status": 400,
+        "message": "cannot migrate more than 200 firewall rules, please contact support",
+    },
+    "coded": {"status": 400, "code": 20229, "message": "Too many firewall rules to migrate (maximum is 200)"},
+    "forbidden": {
+        "status": 403,
+        "message": "Please contact support: the limit of 200 firewall rules is exceeded",
+    },
+}
+
+
+@pytest.mark.parametrize("at", ["check", "config", "put"])
+@pytest.mark.parametrize("wording", WORDINGS)
+async def test_zones_over_a_limit_get_one_ticket_a_cause_and_no_put(
+    wording: str, at: str, temporal_client: Client, tmp_path: Path
+) -> None:
+    """Whichever call would refuse them, and in whatever words: they are counted before anything is sent."""
+    support = {"at": at, "too_many_rules": WORDINGS[wording], "too_long_expression": WORDINGS[wording]}
+    async with staged(
+        temporal_client,
+        tmp_path,
+        zone("many", firewall_rules=TOO_MANY),
+        zone("long", firewall_rules=TOO_LONG),
+        zone("both", "enterprise", firewall_rules=TOO_MANY[:200] + TOO_LONG),
+        zone("fine"),
+        simulator={"support": support},
+    ) as stage:
+        for name in ("many", "long", "both"):
+            await stage.phase(name, ZonePhase.NEEDS_SUPPORT)
+            await stage.change(name, firewall_rules=[])
+            await stage.play.resolve_support(stage.name(name))
+        assert (await stage.finish()).outcomes == {"migrated": 4}
+        tickets = list((stage.play.folder / "state" / "tickets").rglob("*.md"))
+        assert len(tickets) == 4
+        await stage.check({7})
+
+
+async def test_an_unforeseen_refusal_by_the_service_is_recognised(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The service refuses a PUT that reading found fine: a ticket, and a person's word before more."""
+    body = '{"success":false,"result":null,"messages":[],"errors":[{"message":"%s"}]}'
+    text = body % WORDINGS["plain"]["message"]
+    async with staged(temporal_client, tmp_path, zone("a")) as stage:
+        await stage.fault("server_error", "entrypoint.put", "a", effect="before", status=400, body=text)
+        state = await stage.waits("a")
+        await stage.play.sign_zone(stage.name("a"), digest=state.digest)
+        found = await stage.phase("a", ZonePhase.NEEDS_SUPPORT)
+        assert len(found.tickets) == 1
+        await stage.play.resolve_support(stage.name("a"))
+        await stage.finish()
+        assert await stage.outcome("a") is ZoneOutcome.MIGRATED
+        assert await stage.changes() == [("entrypoint.put", "pending")] * 2
+        await stage.check()
