@@ -19,6 +19,7 @@ from temporalio import activity
 
 from activities.boundary import named_failures
 from activities.connections import Connections
+from activities.intents import came_to_nothing, commit_may_show, intent_key
 from activities.waf import configuration_digest, deletion_body, read_configuration, runs
 from edgeshift.archive import ArchiveError
 from edgeshift.areas import waf
@@ -53,17 +54,36 @@ class Fence:
     connections: Connections
     change: Change
     began: float
+    intent: str = ""
+
+    async def refuse_while_one_may_show(self) -> None:
+        """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
+        an earlier attempt, of a run that was reset, or of another campaign.
+        """
+        start = self.change.start
+        if await commit_may_show(self.connections, start.target.zone, start.policy.migration_limit):
+            raise NotSent("a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN)
+
+    async def settle(self, result: ChangeResult) -> None:
+        """Record that nothing came of this intent, where that is proved. Without the record, the next attempt
+        waits as if it were not.
+        """
+        if self.intent and result.status in (ChangeStatus.NOTHING_HAPPENED, ChangeStatus.REFUSED):
+            await came_to_nothing(self.connections, self.intent, result.reason)
 
     def time_left(self) -> timedelta:
         """How long something may still be sent under the permit."""
         passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
+        # A process that was stopped before its first line has lost time that its own clock did not see.
+        late = self.connections.clock.now() - activity.info().started_time
+        passed = max(passed, late)
         of_permit = self.change.permit.expires_at - (activity.info().started_time + passed)
         return min(of_permit, self.change.window - passed)
 
     def check_time(self) -> None:
         """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled."""
         if self.time_left() <= timedelta(0):
-            raise NotSent("the permit ran out before it was sent")
+            raise NotSent("the time to send ran out: slow readings, a stopped process, or a clock ahead")
         if activity.is_cancelled() or activity.is_worker_shutdown():
             raise NotSent("the worker was told to stop before it was sent")
 
@@ -71,8 +91,7 @@ class Fence:
         """Create the intent, once. Raises NotSent with an unknown outcome where it exists already."""
         self.check_time()
         change = self.change
-        zone = change.start.target.zone
-        key = f"intent/{zone.id}/{change.start.area.value}/{change.permit.name}{what}"
+        key = intent_key(change.start.target.zone, change.start.area, f"{change.permit.name}{what}")
         record = {
             "step": change.step.value,
             "digest": change.digest,
@@ -88,6 +107,7 @@ class Fence:
             raise NotSent(
                 "it has been sent under this permit before, or was about to be", ChangeStatus.UNKNOWN
             )
+        self.intent = key
         self.check_time()
 
 
@@ -110,14 +130,21 @@ class MutationActivities:
             if change.step is Step.DELETE_OVERRIDES:
                 return await self._delete_overrides(client, change, fence, body)
             if change.step is Step.COMMIT:
+                await fence.refuse_while_one_may_show()
                 await self._compare_fresh(client, change, fence)
-                return await self._put(client, change, fence, body, waf.Mode.PENDING)
+                result = await self._put(client, change, fence, body, waf.Mode.PENDING)
+                await fence.settle(result)
+                return result
+            if change.config:
+                await self._compare_fresh(client, change, fence)
             if change.mode is ValidationMode.SHADOW:
                 body = waf.shadow(body)
             result = await self._put(client, change, fence, body, waf.Mode.VALIDATION)
             return await self._look(client, change, result, body)
         except NotSent as why:
-            return ChangeResult(status=why.status, reason=why.reason[:200])
+            result = ChangeResult(status=why.status, reason=why.reason[:200])
+            await fence.settle(result)
+            return result
         except (ServiceError, ArchiveError, SecretRefError) as failure:
             # Only readings fail here; what the sending itself raises has become a result already.
             return ChangeResult(

@@ -19,6 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.boundary import named_failures
 from activities.connections import Connections
+from activities.intents import commit_may_show
 from edgeshift.areas import AREAS
 from edgeshift.areas.waf import is_migrated
 from edgeshift.fleet import Target, ZoneOutcome, zone_migration_id
@@ -28,9 +29,13 @@ from edgeshift.messages import (
     DescribeZones,
     Exclusion,
     Expire,
+    PermitGrant,
+    Revoke,
+    Ruling,
     SilentZone,
     StartedZones,
     StartZones,
+    Stop,
     TellZones,
     ToldZones,
     ZoneResult,
@@ -121,13 +126,24 @@ class ZoneActivities:
                 )
                 if same and held.get("attempt") == message.attempt:
                     return None
-                if not same:
+                if held.get("campaign") != batch.campaign:
                     return Exclusion(
                         index=index, reason=f"already in {held.get('campaign', 'another workflow')}"
                     )
+                if not same:
+                    # Only one run of a campaign is open, so this one's is gone: its zone is told to end.
+                    await self._end_orphan(identifier, str(held.get("campaign_run")))
                 # Our own previous attempt has said that it is finished and is about to close.
                 await asyncio.sleep(0.2)
         return Exclusion(index=index, reason="its previous attempt does not close")
+
+    async def _end_orphan(self, identifier: str, campaign_run: str) -> None:
+        stop = Stop(campaign_run=campaign_run, by="edgeshift", reason="its campaign is gone and begins anew")
+        try:
+            await self._connections.temporal.get_workflow_handle(identifier).signal("stop", stop)
+        except RPCError as failure:
+            if failure.status is not RPCStatusCode.NOT_FOUND:
+                raise
 
     async def _describe(self, identifier: str) -> WorkflowExecutionDescription | None:
         try:
@@ -140,10 +156,12 @@ class ZoneActivities:
     @activity.defn(name="tell_zones")
     @named_failures
     async def tell(self, batch: TellZones) -> ToldZones:
-        """Send one signal to each zone of a batch, at most 100 a second; those not open are named."""
+        """Send one signal to each zone of a batch, at most 100 a second; those not open are named, and those
+        that take no signals at the moment (a run takes 10,000).
+        """
         targets = await self._connections.targets(batch.targets)
         done, told = _progress(ToldZones)
-        gone = list(told.gone)
+        gone, unreached = list(told.gone), list(told.unreached)
         for place in range(done, len(batch.indexes)):
             index = batch.indexes[place]
             identifier = zone_migration_id(targets[index].zone.id, batch.area)
@@ -151,12 +169,16 @@ class ZoneActivities:
                 handle = self._connections.temporal.get_workflow_handle(identifier)
                 await handle.signal(batch.signal, _message(batch, place))
             except RPCError as failure:
-                if failure.status is not RPCStatusCode.NOT_FOUND:
+                if failure.status is RPCStatusCode.NOT_FOUND:
+                    gone.append(index)
+                elif failure.status is RPCStatusCode.INVALID_ARGUMENT:
+                    unreached.append(index)
+                else:
                     raise
-                gone.append(index)
-            activity.heartbeat(place + 1, ToldZones(gone=tuple(gone)))
+            told = ToldZones(gone=tuple(gone), unreached=tuple(unreached))
+            activity.heartbeat(place + 1, told)
             await asyncio.sleep(1 / PER_SECOND)
-        return ToldZones(gone=tuple(gone))
+        return told
 
     @activity.defn(name="describe_zones")
     @named_failures
@@ -203,9 +225,11 @@ class ZoneActivities:
             return SilentZone(
                 index=index, outcome=ZoneOutcome.MIGRATED, reason=f"workflow {how}; the service shows it"
             )
+        limit = (await self._connections.spec(batch.spec)).commit.migration_limit
+        sent = await commit_may_show(self._connections, target.zone, limit)
         return SilentZone(
             index=index,
-            outcome=ZoneOutcome.FAILED,
+            outcome=ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED,
             reason=f"workflow {how}; the service shows {str(status.raw.get('migration_state'))[:30]}",
         )
 
@@ -231,14 +255,17 @@ class ZoneActivities:
 
 
 def _message(batch: TellZones, place: int) -> object:
-    """The one message of a fan-out for the zone at this place."""
+    """The one message of a fan-out for the zone at this place, in the name of the campaign's first run."""
+    message: PermitGrant | Revoke | Expire | Ruling | Stop | None
     if batch.grants:
-        return batch.grants[place]
-    if batch.revokes:
-        return batch.revokes[place]
-    if batch.attempts:
-        return Expire(attempt=batch.attempts[place])
-    return batch.ruling or batch.stop
+        message = batch.grants[place]
+    elif batch.revokes:
+        message = batch.revokes[place]
+    elif batch.attempts:
+        message = Expire(attempt=batch.attempts[place])
+    else:
+        message = batch.ruling or batch.stop
+    return message and message.model_copy(update={"campaign_run": batch.campaign_run})
 
 
 def _progress(kind: type[Progress]) -> tuple[int, Progress]:

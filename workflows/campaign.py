@@ -7,11 +7,13 @@ each zone is a few bytes (edgeshift/ledger.py), so that continue-as-new carries 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import chain, islice
+from typing import Any
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import BaseModel
@@ -27,20 +29,24 @@ with workflow.unsafe.imports_passed_through():
         CampaignSignOff,
         CampaignStart,
         CampaignSummary,
+        DescribedZones,
         DescribeZones,
         Expire,
+        Message,
         Permit,
         PermitGrant,
         Person,
         PlacesAsked,
         Revoke,
         Ruling,
+        StartedZones,
         StartZones,
         Step,
         Stop,
         TargetAt,
         TargetsAt,
         TellZones,
+        ToldZones,
         Waiting,
         WaveSummary,
         ZoneReport,
@@ -48,6 +54,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.rollout import may_advance
     from edgeshift.sign_off import Choice, Decision, refusal
     from workflows import options
+    from workflows.signals import one_message
 
 BATCH = 25
 """Zones that are started or told in one activity."""
@@ -56,6 +63,16 @@ SLICE = 100
 """Waiting zones that each sweep looks at beside the silent ones."""
 
 MOST_NOTES = 20
+
+AGAIN_IN = timedelta(seconds=30)
+"""After which a batch that failed for good is tried again."""
+
+FEW = 20
+SHORT = 80
+"""Characters of a reason that are kept of a decision on more than a FEW fingerprints, and that are shown."""
+
+MOST_SHOWN = 500
+"""Entries of the book that a summary shows, the latest."""
 
 
 class Carried(BaseModel):
@@ -70,6 +87,7 @@ class Carried(BaseModel):
     aborted: Person | None = None
     notes: list[str] = []
     cursor: int = 0
+    sweep_at: datetime | None = None
 
 
 @workflow.defn(name="Campaign")
@@ -95,8 +113,12 @@ class Campaign:
         self._pausing = 0
         self._starting = False
         self._sweep_due = False
+        # Runs may be shorter than the time between sweeps, so that the next one's moment is carried on.
+        due = carried.sweep_at if carried and not fresh else None
+        self._sweep_at = due or workflow.now() + start.sweep
         self._changed = True
         self._told: set[int] = set()
+        self._unreached: dict[int, Place] = {}
         if carried:
             self._ledger.unpack(carried.ledger)
         if start.again is not None:
@@ -111,13 +133,12 @@ class Campaign:
         )
         sweeper = asyncio.create_task(self._sweep_regularly())
         while not self._closed:
-            await workflow.wait_condition(lambda: self._changed or self._sweep_due)
-            self._changed = False
-            self._advance()
-            await asyncio.gather(self._start_zones(), self._grant_permits(), self._spread_word())
-            if self._sweep_due:
-                self._sweep_due = False
-                await self._sweep()
+            try:
+                await self._take_a_turn()
+            except asyncio.CancelledError:
+                # Somebody cancelled the workflow: its zones must not be left without a campaign.
+                self._starting = False
+                self._stand_down(Person(by="a cancellation of the workflow"))
             if self._too_long and not self._pausing:
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 sweeper.cancel()
@@ -131,6 +152,16 @@ class Campaign:
             aborted=self._aborted is not None,
             carried=self._carried().model_dump_json(),
         )
+
+    async def _take_a_turn(self) -> None:
+        """Wait until something has changed, then do what follows from it."""
+        await workflow.wait_condition(lambda: self._changed or self._sweep_due)
+        self._changed = False
+        self._advance()
+        await asyncio.gather(self._start_zones(), self._grant_permits(), self._spread_word())
+        if self._sweep_due:
+            self._sweep_due = False
+            await self._sweep()
 
     # --- what it does next
 
@@ -182,7 +213,7 @@ class Campaign:
             self._ledger.begin(index)
             permits.append(self._permit(index, Step.VALIDATE) if index in self._enterprise else None)
         self._starting = True
-        started = await workflow.execute_activity_method(
+        started: StartedZones = await self._work(
             ZoneActivities.start,
             StartZones(
                 campaign=workflow.info().workflow_id,
@@ -192,8 +223,7 @@ class Campaign:
                 attempts=tuple(self._ledger.attempts[index] for index in indexes),
                 permits=tuple(permits),
             ),
-            summary=f"start {len(indexes)} zone(s) from {indexes[0]}",
-            **options.spreading(self._start.policy),
+            f"start {len(indexes)} zone(s) from {indexes[0]}",
         )
         self._starting = False
         for exclusion in started.excluded:
@@ -201,7 +231,7 @@ class Campaign:
         self._changed = True
 
     def _permit(self, index: int, step: Step) -> Permit:
-        prefix = f"{self._start.name}-{self._first_run[:8]}"
+        prefix = f"{self._start.name}-{self._first_run[-12:]}"
         return self._ledger.permit(index, step, prefix, workflow.now() + self._start.lease)
 
     async def _grant_permits(self) -> None:
@@ -240,10 +270,20 @@ class Campaign:
         for (_, wave), indexes in by_shape.items():
             book = self._ledger.decisions(indexes[0], wave)
             ruling = next(
-                decision
-                for decision in book.decisions
-                if decision.choice is Choice.REJECT and not self._refusal(decision)
+                (
+                    decision
+                    for decision in book.decisions
+                    if decision.choice is Choice.REJECT and not self._refusal(decision)
+                ),
+                None,
             )
+            if ruling is None:
+                # Whoever rejected it has thought better of it before the zones were told.
+                for index in indexes:
+                    self._ledger.places[index] = Place.AWAITING
+                self._apply_book(indexes)
+                self._changed = True
+                continue
             await self._tell_zones("ruling", indexes, ruling=Ruling(decision=ruling))
             for index in indexes:
                 self._rest(index, Place.REJECTING)
@@ -271,10 +311,11 @@ class Campaign:
         stop: Stop | None = None,
         attempts: tuple[int, ...] = (),
     ) -> None:
-        told = await workflow.execute_activity_method(
+        told: ToldZones = await self._work(
             ZoneActivities.tell,
             TellZones(
                 campaign=workflow.info().workflow_id,
+                campaign_run=self._first_run,
                 targets=self._start.targets,
                 area=self._start.area,
                 signal=signal,
@@ -286,19 +327,39 @@ class Campaign:
                 stop=stop,
                 attempts=attempts,
             ),
-            summary=f"{signal}: {len(indexes)} zone(s)",
-            **options.spreading(self._start.policy),
+            f"{signal}: {len(indexes)} zone(s)",
         )
+        # A zone that takes no signal now is flooded; it goes on in a new run, and is told again at the sweep.
+        self._unreached |= {index: Place(self._ledger.places[index]) for index in told.unreached}
         if told.gone:
             self._ledger.heard.difference_update(told.gone)
             await self._look_at(list(told.gone))
         self._changed = True
 
+    async def _work(self, activity: Callable[..., Any], batch: Message, summary: str) -> Any:
+        """Run an activity over a batch of zones. One that fails for good, such as by a corrupt archive,
+        is named in
+        the notes and tried again after a while: a campaign does not end by it.
+        """
+        while True:
+            try:
+                return await workflow.execute_activity_method(
+                    activity, batch, summary=summary, **options.spreading(self._start.policy)
+                )
+            except ActivityError as failure:
+                if is_cancelled_exception(failure):
+                    raise
+                self._note(f"{summary}: {failure.cause}; tried again in {AGAIN_IN.total_seconds():g} s")
+                await workflow.sleep(AGAIN_IN, summary=f"before again: {summary}")
+
     # --- sweeping
 
     async def _sweep_regularly(self) -> None:
         while True:
-            await workflow.sleep(self._start.sweep, summary="sweep")
+            left = self._sweep_at - workflow.now()
+            if left > timedelta(0):
+                await workflow.sleep(left, summary="sweep")
+            self._sweep_at = workflow.now() + self._start.sweep
             self._sweep_due = True
 
     async def _sweep(self) -> None:
@@ -307,6 +368,12 @@ class Campaign:
         for index in self._ledger.overdue(now, self._start.policy.sign_off.expires_after):
             self._ledger.places[index] = Place.EXPIRING
             self._changed = True
+        for index, place in self._unreached.items():
+            self._told.discard(index)
+            if self._ledger.places[index] == Place.STOPPING:
+                self._ledger.places[index] = place
+            self._changed = True
+        self._unreached.clear()
         for permit in list(self._ledger.permits.values()):
             if now > permit.expires_at + self._settling_time:
                 self._ledger.settle(permit.number, permit.index)
@@ -321,11 +388,11 @@ class Campaign:
         )
         some = list(islice(waiting, SLICE))
         self._cursor = some[-1] + 1 if len(some) == SLICE else 0
-        for place in range(0, len(found := silent + some), SLICE):
-            await self._look_at(found[place : place + SLICE])
+        for first in range(0, len(found := silent + some), SLICE):
+            await self._look_at(found[first : first + SLICE])
 
     async def _look_at(self, indexes: list[int]) -> None:
-        described = await workflow.execute_activity_method(
+        described: DescribedZones = await self._work(
             ZoneActivities.describe,
             DescribeZones(
                 campaign=workflow.info().workflow_id,
@@ -336,8 +403,7 @@ class Campaign:
                 indexes=tuple(indexes),
                 attempts=tuple(self._ledger.attempts[index] for index in indexes),
             ),
-            summary=f"look at {len(indexes)} silent or waiting zone(s)",
-            **options.spreading(self._start.policy),
+            f"look at {len(indexes)} silent or waiting zone(s)",
         )
         for zone in described.closed:
             if self._ledger.is_open(zone.index):
@@ -348,10 +414,9 @@ class Campaign:
     # --- messages
 
     @workflow.signal
-    def zone_report(self, report: ZoneReport | None = None) -> None:
-        """A zone's word. A signal without one must not stop the campaign."""
-        if report is None:
-            return
+    @one_message
+    def zone_report(self, report: ZoneReport) -> None:
+        """A zone's word."""
         if report.campaign_run == self._first_run and self._ledger.hear(report, workflow.now()):
             self._apply_book([report.index])
             self._changed = True
@@ -392,7 +457,12 @@ class Campaign:
 
     def _decision(self, message: CampaignSignOff, fingerprint: str) -> Decision:
         return Decision(
-            choice=message.choice, digest=fingerprint, by=message.by, reason=message.reason, at=workflow.now()
+            choice=message.choice,
+            digest=fingerprint,
+            by=message.by,
+            # The campaign carries every decision with it: of many at once, each keeps a short reason.
+            reason=message.reason if len(message.fingerprints) <= FEW else message.reason[:SHORT],
+            at=workflow.now(),
         )
 
     @sign_off.validator
@@ -438,11 +508,7 @@ class Campaign:
         """End the campaign: nothing new begins, zones that wait end as aborted, what was sent is seen
         through.
         """
-        self._aborted = message
-        self._note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
-        for index in list(self._ledger.indexes(Place.PENDING)):
-            self._ledger.finish(index, ZoneOutcome.ABORTED)
-        self._changed = True
+        self._stand_down(message)
         await self._take_back_permits()
         sent = self._ledger.number(Place.PERMITTED)
         windows = self._ledger.number(Place.WAITING)
@@ -450,6 +516,13 @@ class Campaign:
             text=f"aborting; {sent} zone(s) may be past return and are seen through,"
             f" {windows} left in validation"
         )
+
+    def _stand_down(self, message: Person) -> None:
+        self._aborted = message
+        self._note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
+        for index in list(self._ledger.indexes(Place.PENDING)):
+            self._ledger.finish(index, ZoneOutcome.ABORTED)
+        self._changed = True
 
     async def _take_back_permits(self) -> int:
         """Revoke what is out; come back when nothing can be sent under any of it."""
@@ -523,6 +596,9 @@ class Campaign:
 
     def _candidates(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> list[int]:
         places = {Place[outcome.name] for outcome in outcomes} | {Place.EXCLUDED}
+        if message.places:
+            places &= {place for place in Place if place.name.lower() in message.places}
+            return list(self._ledger.indexes(*places)) if places else []
         if message.indexes:
             return [
                 i for i in message.indexes if 0 <= i < self._start.count and self._ledger.places[i] in places
@@ -532,8 +608,12 @@ class Campaign:
 
     def _begin_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> int:
         indexes = self._candidates(message, outcomes)
+        before = self._ledger.number(Place.FAILED, Place.UNKNOWN)
         for index in indexes:
             self._ledger.again(index)
+        failed = before - self._ledger.number(Place.FAILED, Place.UNKNOWN)
+        # What is begun again is no accepted failure any more.
+        self._failures_accepted = max(0, self._failures_accepted - failed)
         self._note(
             f"{len(indexes)} zone(s) begun again by {message.by}: {message.reason or 'no reason given'}"
         )
@@ -578,7 +658,7 @@ class Campaign:
             places=ledger.tallies(),
             permits_out=len(ledger.permits),
             waiting=self._waiting(),
-            book=ledger.book,
+            book=[_shortened(entry) for entry in ledger.book[-MOST_SHOWN:]],
             excluded=ledger.excluded,
             notes=self._notes,
             targets=self._start.targets,
@@ -645,7 +725,13 @@ class Campaign:
             aborted=self._aborted,
             notes=self._notes,
             cursor=self._cursor,
+            sweep_at=workflow.now() if self._sweep_due else self._sweep_at,
         )
+
+
+def _shortened(entry: Book) -> Book:
+    decisions = [item.model_copy(update={"reason": item.reason[:SHORT]}) for item in entry.decisions]
+    return entry.model_copy(update={"decisions": decisions})
 
 
 def _refused(kind: str, text: str) -> ApplicationError:

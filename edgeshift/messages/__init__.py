@@ -38,7 +38,6 @@ from edgeshift.messages.steps import (
     GatherEvidence,
     OpenTicket,
     Prepare,
-    Prepared,
     TicketOpened,
     Verification,
     Verify,
@@ -58,6 +57,7 @@ from edgeshift.messages.targets import (
 from edgeshift.messages.zone import (
     Expire,
     PermitGrant,
+    Prepared,
     ReportKind,
     Revoke,
     Ruling,

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from edgeshift.sign_off import LONGEST_REASON
+
+By = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+"""Who says so."""
+
+Why = Annotated[str, StringConstraints(max_length=LONGEST_REASON)]
+"""A person's reason; long ones belong elsewhere, since a campaign carries what it was told."""
 
 TASK_QUEUE = "edgeshift"
 
@@ -46,5 +55,5 @@ class Answer(Message):
 class Person(Message):
     """Who asks for something, and why."""
 
-    by: str
-    reason: str = ""
+    by: By
+    reason: Why = ""

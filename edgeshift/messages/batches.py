@@ -37,6 +37,7 @@ class TellZones(Message):
     """Send one signal to each of a batch of zones: a permit each, or the same message to all."""
 
     campaign: str
+    campaign_run: str = ""
     targets: Digest
     area: Area
     signal: str
@@ -50,9 +51,10 @@ class TellZones(Message):
 
 
 class ToldZones(Message):
-    """Indexes of zones that have no open workflow to tell."""
+    """Indexes of zones that have no open workflow to tell, and of those that take no signal at the moment."""
 
     gone: tuple[int, ...] = ()
+    unreached: tuple[int, ...] = ()
 
 
 class DescribeZones(Message):

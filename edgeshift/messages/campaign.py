@@ -8,17 +8,21 @@ from pydantic import BaseModel, Field
 
 from edgeshift.durations import Duration
 from edgeshift.fleet import Area, Wave
-from edgeshift.messages.base import Message, Step
+from edgeshift.messages.base import By, Message, Step, Why
 from edgeshift.messages.zone import ZonePolicy
 from edgeshift.sign_off import Choice, Decision, Digest
 
 
 class Again(Message):
-    """Begin zones again: those at ``indexes``, or, when it is empty, every one that the verb is for."""
+    """Begin zones again: those at ``indexes``; where there are none, those at ``places`` (names of
+    outcomes, or
+    ``excluded``); and where there are neither, every one that the verb is for.
+    """
 
-    by: str
-    reason: str = ""
-    indexes: tuple[int, ...] = ()
+    by: By
+    reason: Why = ""
+    indexes: tuple[int, ...] = Field(default=(), max_length=10_000)
+    places: tuple[str, ...] = ()
 
 
 class CampaignStart(Message):
@@ -62,8 +66,8 @@ class CampaignSignOff(Message):
 
     choice: Choice
     fingerprints: tuple[Digest, ...] = Field(min_length=1, max_length=1000)
-    by: str
-    reason: str = ""
+    by: By
+    reason: Why = ""
     wave: int | None = None
 
 
@@ -120,7 +124,7 @@ class PlacesAsked(Message):
     """The input of a campaign's ``targets_at`` query: the names of places, and how many at most."""
 
     places: tuple[str, ...]
-    most: int = Field(default=10_000, ge=1, le=200_000)
+    most: int = Field(default=5_000, ge=1, le=5_000)
 
 
 class TargetAt(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from edgeshift.areas.waf import Cause, Mode, Verdict
+from edgeshift.areas.waf import Cause, Mode
 from edgeshift.areas.waf_evidence import EvidenceVerdict
 from edgeshift.campaign_spec import ValidationMode
 from edgeshift.durations import Duration
@@ -24,28 +24,6 @@ class Prepare(Message):
     announce: bool
     joins: bool = True
     settles: int | None = None
-
-
-class Prepared(Message):
-    """What reading and proposing gave. Digests name objects of the archive, except ``digest`` and
-    ``fingerprint``, which are the proposal's own and may name equal proposals of several zones. ``config``:
-    of the configuration alone.
-
-    For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is,
-    ``comparable`` when it runs the proposal or its shadow, so that its events say something of the proposal.
-    """
-
-    verdict: Verdict
-    causes: tuple[Cause, ...] = ()
-    reasons: tuple[str, ...] = ()
-    snapshot: str
-    step: Step = Step.COMMIT
-    digest: str = ""
-    fingerprint: str = ""
-    proposal: str = ""
-    config: str = ""
-    matches_entry_point: bool = False
-    comparable: bool = True
 
 
 class Announce(Message):

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, Field
 
+from edgeshift.areas.waf import Cause, Verdict
 from edgeshift.areas.waf_evidence import EvidenceVerdict
 from edgeshift.campaign_spec import ValidationMode
 from edgeshift.durations import Duration
@@ -38,6 +39,38 @@ class ZonePolicy(Message):
     silence: Duration = timedelta(seconds=60)
 
 
+class Prepared(Message):
+    """What reading and proposing gave. Digests name objects of the archive, except ``digest`` and
+    ``fingerprint``, which are the proposal's own and may name equal proposals of several zones. ``config``:
+    of the configuration alone.
+
+    For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is,
+    ``comparable`` when it runs the proposal or its shadow, so that its events say something of the proposal.
+    """
+
+    verdict: Verdict
+    causes: tuple[Cause, ...] = ()
+    reasons: tuple[str, ...] = ()
+    snapshot: str
+    step: Step = Step.COMMIT
+    digest: str = ""
+    fingerprint: str = ""
+    proposal: str = ""
+    config: str = ""
+    matches_entry_point: bool = False
+    comparable: bool = True
+
+
+class PermitGrant(Message):
+    """The campaign's word to a zone: a permit, with the decisions on the fingerprint where those brought it
+    about.
+    """
+
+    campaign_run: str = ""
+    permit: Permit
+    decisions: tuple[Decision, ...] = ()
+
+
 class ZoneCarried(Message):
     """What a zone carries over a continue-as-new, which only a storm of messages makes it need."""
 
@@ -46,6 +79,15 @@ class ZoneCarried(Message):
     decisions: tuple[Decision, ...] = ()
     evidence: str = ""
     evidence_verdict: EvidenceVerdict | None = None
+    sent: Prepared | None = None
+    validates_itself: bool = False
+    asked_at: datetime | None = None
+    grant: PermitGrant | None = None
+    to_settle: int | None = None
+    used: tuple[int, ...] = ()
+    revoked: tuple[int, ...] = ()
+    tickets: tuple[str, ...] = ()
+    drifted_from: str = ""
 
 
 class ZoneStart(Message):
@@ -115,36 +157,31 @@ class ZoneReport(Message):
     reason: str = ""
 
 
-class PermitGrant(Message):
-    """The campaign's word to a zone: a permit, with the decisions on the fingerprint where those brought it
-    about.
-    """
-
-    permit: Permit
-    decisions: tuple[Decision, ...] = ()
-
-
 class Revoke(Message):
     """The campaign takes permits back. The zone answers with a report once the permit is settled."""
 
+    campaign_run: str = ""
     number: int
 
 
 class Ruling(Message):
     """The campaign's word that a decision on the zone's fingerprint rejects it."""
 
+    campaign_run: str = ""
     decision: Decision
 
 
 class Expire(Message):
     """The campaign's word that the zone has waited for its sign-off as long as the policy says."""
 
+    campaign_run: str = ""
     attempt: int
 
 
 class Stop(Message):
     """The campaign's word that it is aborted, by whom and why."""
 
+    campaign_run: str = ""
     by: str
     reason: str = ""
 

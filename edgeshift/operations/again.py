@@ -24,7 +24,7 @@ VERBS: dict[str, frozenset[ZoneOutcome]] = {"retry": RETRYABLE, "reopen": REOPEN
 _CARRIED = TypeAdapter(dict[str, object])
 
 
-async def zones_at(client: Client, name: str, places: Sequence[str], most: int = 100_000) -> TargetsAt:
+async def zones_at(client: Client, name: str, places: Sequence[str], most: int = 5_000) -> TargetsAt:
     """The indexes of the campaign's targets at these places, each with the fingerprint that it last
     proposed.
     """
@@ -70,12 +70,7 @@ async def begin_again(
     chosen = tuple(indexes)
     if result is not None:
         return await _reopened(client, name, result, by, reason, chosen, places)
-    if not chosen:
-        found = await zones_at(client, name, places)
-        chosen = tuple(target.index for target in found.targets)
-    if not chosen:
-        raise _nothing(name, places)
-    message = Again(by=by, reason=reason, indexes=chosen)
+    message = Again(by=by, reason=reason, indexes=chosen, places=() if chosen else tuple(places))
     return await tell(client, campaign_id(name), verb, message, f"campaign {name}")
 
 
@@ -95,7 +90,7 @@ async def _reopened(
     chosen = tuple(index for index in (indexes or range(start.count)) if ledger.places[index] in wanted)
     if not chosen:
         raise _nothing(name, places)
-    again = Again(by=by, reason=reason, indexes=chosen)
+    again = Again(by=by, reason=reason, indexes=indexes, places=() if indexes else tuple(places))
     await launch(client, start.model_copy(update={"carried": result.carried, "again": again}))
     return Answer(text=f"the closed campaign goes on: {len(chosen)} zone(s) begin again")
 

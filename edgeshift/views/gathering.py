@@ -40,7 +40,7 @@ from edgeshift.views.words import FINISHED, Kind, look, one_line
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 
-MOST_PLACES = 10_000
+MOST_PLACES = 5_000
 """Targets whose places a running campaign is asked for; of more, only those that wait for somebody."""
 
 MOST_ASKED = 500

@@ -1,0 +1,43 @@
+"""Intents: what is about to be sent, recorded once before it is, so that nothing is sent twice."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+
+from temporalio import activity
+
+from activities.connections import Connections
+from edgeshift.archive import ArchiveError
+from edgeshift.areas.digests import canonical_bytes
+from edgeshift.fleet import Area, Zone
+from edgeshift.messages import Step
+
+
+def intent_key(zone: Zone, area: Area, permit: str) -> str:
+    """The archive's name of an intent."""
+    return f"intent/{zone.id}/{area.value}/{permit}"
+
+
+async def came_to_nothing(connections: Connections, intent: str, reason: str) -> None:
+    """Record that nothing came of an intent. Where that fails, the intent counts as one that may show."""
+    key = intent.replace("intent/", "nothing/", 1)
+    try:
+        await connections.archive.create_once(key, canonical_bytes({"reason": reason}))
+    except ArchiveError as failure:
+        activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
+
+
+async def commit_may_show(connections: Connections, zone: Zone, limit: timedelta) -> bool:
+    """Whether a commit of this zone was sent, by whomever, and may still come to show.
+
+    ``limit``: how long a migration may take. One of which nothing came does not count.
+    """
+    archive, now = connections.archive, connections.clock.now()
+    async for key in archive.list(intent_key(zone, Area.WAF, "").rstrip("/")):
+        record = json.loads(await archive.get_named(key) or b"{}")
+        if record.get("step") != Step.COMMIT.value or now >= datetime.fromisoformat(record["at"]) + limit:
+            continue
+        if await archive.get_named(key.replace("intent/", "nothing/", 1)) is None:
+            return True
+    return False

@@ -1,0 +1,223 @@
+"""What the zones of every area do alike: waiting for a sign-off, a permit, support; one fenced step."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, TimeoutError, TimeoutType
+
+with workflow.unsafe.imports_passed_through():
+    from activities.mutations import MutationActivities
+    from activities.support import SupportActivities
+    from edgeshift.areas.waf import Cause
+    from edgeshift.campaign_spec import ValidationMode
+    from edgeshift.fleet import ZoneOutcome
+    from edgeshift.messages import (
+        Change,
+        ChangeResult,
+        ChangeStatus,
+        OpenTicket,
+        PermitGrant,
+        Prepared,
+        ReportKind,
+        Step,
+        ZonePhase,
+    )
+    from edgeshift.sign_off import Choice, Decision, Tally, refusal, tally
+    from edgeshift.temporal import FINGERPRINT, PHASE
+    from workflows import options
+    from workflows.zone_protocol import Ended, ZoneProtocol, said
+
+MOST_REFUSED_STARTS = 20
+"""How often a step that did not come about is tried again before the zone fails."""
+
+
+class ZoneWorkflow(ZoneProtocol):
+    """The steps that are the same in every area."""
+
+    async def _signed_off(self, prepared: Prepared) -> PermitGrant | None:
+        """Wait for the sign-off of this proposal and for the permit. None: it has to be proposed anew.
+
+        Raises Ended on a rejection, on expiry and on abort.
+        """
+        self._expired = False
+        self._enter(ZonePhase.AWAITING_SIGN_OFF)
+        self._asked_at = self._asked_at or workflow.now()
+        workflow.upsert_search_attributes(
+            [PHASE.value_set("proposed"), FINGERPRINT.value_set(prepared.fingerprint)]
+        )
+        while True:
+            await self._until(
+                lambda: (
+                    self._usable(self._grant)
+                    or self._ruling is not None
+                    or self._expired
+                    or self._tally(prepared) is not Tally.WAITING
+                ),
+                None,
+                resumable=True,
+            )
+            verdict = self._tally(prepared)
+            if verdict is Tally.REJECTED:
+                by = self._rejection(prepared)
+                raise Ended(ZoneOutcome.REJECTED, f"rejected by {by.by}: {by.reason or 'no reason given'}")
+            if verdict is Tally.APPROVED:
+                break
+            if self._usable(self._grant):
+                # A permit whose decisions do not count for this proposal: it goes back.
+                await self._give_back(prepared)
+            elif self._expired:
+                raise Ended(ZoneOutcome.ON_HOLD, "nobody signed it off in time; reopen it when somebody will")
+            self._ruling = None
+        if not self._usable(self._grant):
+            self._enter(ZonePhase.AWAITING_PERMIT)
+            await self._tell(ReportKind.READY, step=prepared.step, fingerprint=prepared.fingerprint)
+            await self._until(lambda: self._usable(self._grant), None, resumable=True)
+        self._check_stop()
+        return self._grant
+
+    async def _announce(self, prepared: Prepared) -> None:
+        """Tell the campaign that the zone waits for its own sign-off."""
+        await self._tell(
+            ReportKind.AWAITING,
+            step=prepared.step,
+            digest=prepared.digest,
+            fingerprint=prepared.fingerprint,
+            joins=False,
+        )
+
+    async def _give_back(self, prepared: Prepared) -> None:
+        assert self._grant is not None
+        self._to_settle, self._grant = self._grant.permit.number, None
+        await self._announce(prepared)
+
+    def _usable(self, grant: PermitGrant | None) -> bool:
+        return grant is not None and grant.permit.number not in self._revoked
+
+    def _counting(self, prepared: Prepared, grant: PermitGrant | None) -> list[Decision]:
+        """The decisions that may count for this proposal: the zone's own, and those that came with a permit
+        or ruling.
+
+        A decision on the fingerprint counts only where the zone's own evidence passed, or where it has none.
+        """
+        found = [
+            decision
+            for decision in self._decisions.values()
+            if decision.digest == prepared.digest and (self._joins or self._given_since_asked(decision))
+        ]
+        if self._joins:
+            found += [
+                item for item in (grant.decisions if grant else ()) if item.digest == prepared.fingerprint
+            ]
+            found += [item for item in self._decisions.values() if item.digest == prepared.fingerprint]
+        if self._ruling is not None and self._ruling.digest == prepared.fingerprint:
+            found.append(self._ruling)
+        return found
+
+    def _given_since_asked(self, decision: Decision) -> bool:
+        """Whether a decision was given when the evidence could be read: an earlier one is not about it."""
+        return decision.at is not None and self._asked_at is not None and decision.at >= self._asked_at
+
+    def _tally(self, prepared: Prepared) -> Tally:
+        return tally(
+            self._counting(prepared, self._grant if self._usable(self._grant) else None),
+            frozenset({prepared.digest, prepared.fingerprint}),
+            self._start.policy.sign_off,
+            self._start.started_by,
+            workflow.now(),
+        )
+
+    def _rejection(self, prepared: Prepared) -> Decision:
+        policy, by = self._start.policy.sign_off, self._start.started_by
+        return next(
+            decision
+            for decision in self._counting(prepared, self._grant)
+            if decision.choice is Choice.REJECT and not refusal(decision, policy, by)
+        )
+
+    async def _change(
+        self, prepared: Prepared, grant: PermitGrant, mode: ValidationMode | None = None
+    ) -> ChangeResult:
+        """One mutating step under a permit. Whatever cannot be shown not to have happened is unknown."""
+        self._grant = None
+        self._using = grant.permit.number
+        self._used.add(grant.permit.number)
+        change = Change(
+            start=self._start.model_copy(update={"permit": None, "carried": None}),
+            step=prepared.step if mode is None else Step.VALIDATE,
+            permit=grant.permit,
+            snapshot=prepared.snapshot,
+            proposal=prepared.proposal,
+            digest=prepared.digest,
+            fingerprint=prepared.fingerprint,
+            # Under the permit that it was started with, the zone has only just been read.
+            config="" if grant.permit == self._start.permit else prepared.config,
+            mode=mode,
+            decisions=tuple(self._counting(prepared, grant)),
+            window=self._start.policy.send_window,
+        )
+        try:
+            return await workflow.execute_activity_method(
+                MutationActivities.change,
+                change,
+                summary=f"{change.step.value} under permit {grant.permit.number}",
+                **options.changing(change, grant.permit.expires_at - workflow.now()),
+            )
+        except ActivityError as failure:
+            cause = failure.cause
+            if isinstance(cause, TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_START:
+                return ChangeResult(
+                    status=ChangeStatus.NOTHING_HAPPENED, reason="the permit ran out before it began"
+                )
+            return ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"no answer: {said(failure)}"[:200])
+        finally:
+            self._using = None
+            self._to_settle = grant.permit.number
+
+    async def _pause_before_again(self, result: ChangeResult) -> None:
+        """After a step that did not happen, or of which it is not known: not at once again, not without
+        end.
+        """
+        if result.status is ChangeStatus.ANSWERED:
+            return
+        self._refused_starts += 1
+        if self._refused_starts > MOST_REFUSED_STARTS:
+            raise Ended(ZoneOutcome.FAILED, f"given up after {MOST_REFUSED_STARTS} tries: {result.reason}")
+        unknown = result.status is ChangeStatus.UNKNOWN
+        if unknown or self._refused_starts > 1:
+            policy = self._start.policy
+            settling = policy.request_limit + policy.margin if unknown else timedelta(0)
+            pause = max(settling, timedelta(seconds=min(60, 2 ** max(0, self._refused_starts - 2))))
+            await self._until(lambda: False, pause, summary=f"before the next try: {result.reason}"[:100])
+
+    async def _wait_for_support(self, causes: tuple[Cause, ...], reason: str, said: str = "") -> None:
+        """Open a ticket for each cause and wait for a person's word that it is mended. Raises Ended when none
+        comes.
+        """
+        assert self._prepared is not None
+        for cause in causes:
+            ticket = await workflow.execute_local_activity_method(
+                SupportActivities.open_ticket,
+                OpenTicket(start=self._start, cause=cause, snapshot=self._prepared.snapshot, refusal=said),
+                summary=f"ticket: {cause.value}",
+                **options.reading(self._start.policy),
+            )
+            if ticket.location not in self._tickets:
+                self._tickets.append(ticket.location)
+        self._enter(ZonePhase.NEEDS_SUPPORT)
+        await self._tell(ReportKind.SUPPORT, reason=reason[:120])
+        if await self._until(
+            lambda: self._resolved is not None, self._start.policy.waits_for_support, resumable=True
+        ):
+            self._resolved = None
+            return
+        raise Ended(ZoneOutcome.NEEDS_SUPPORT, reason)
+
+    async def _refused(self, result: ChangeResult) -> None:
+        """The service refused the step: a support case, or the end of the attempt."""
+        if result.cause is None:
+            raise Ended(ZoneOutcome.FAILED, f"the service refused it: {result.reason}")
+        await self._wait_for_support(
+            (result.cause,), f"the service refused it: {result.reason}", result.reason
+        )

@@ -1,0 +1,374 @@
+"""What every zone's workflow says and hears: words to its campaign, messages from people and from the
+campaign.
+
+It holds the zone's state; what is done with it is in workflows/zone.py and in the workflow of each area.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.reports import ReportActivities
+    from edgeshift.areas.waf_evidence import EvidenceVerdict
+    from edgeshift.fleet import ZoneOutcome
+    from edgeshift.messages import (
+        Announce,
+        Answer,
+        Expire,
+        Gathered,
+        PermitGrant,
+        Prepared,
+        ReportKind,
+        Revoke,
+        Ruling,
+        Step,
+        Stop,
+        SupportResolved,
+        ZoneCarried,
+        ZonePhase,
+        ZoneReport,
+        ZoneResult,
+        ZoneStart,
+        ZoneState,
+    )
+    from edgeshift.sign_off import Decision, refusal
+    from workflows import options
+    from workflows.signals import one_message
+
+MOST_DECISIONS = 100
+"""Decisions kept of one zone."""
+
+LOCAL_FAILURES = (ActivityError, ApplicationError)
+"""What a failed activity raises: a local one that is not retryable comes as the bare ApplicationError."""
+
+
+class Ended(Exception):
+    """The zone's attempt is over, with this outcome."""
+
+    def __init__(self, outcome: ZoneOutcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+        self.reason = reason
+
+
+class ZoneProtocol:
+    """The state of one zone, and its messages."""
+
+    def __init__(self, start: ZoneStart) -> None:
+        carried = start.carried
+        self._start = start
+        self._sequence = carried.sequence if carried else 0
+        self._resends = carried.resends if carried else 0
+        self._refused_starts = 0
+        self._phase = ZonePhase.ASSESSING
+        self._since = workflow.now()
+        self._prepared: Prepared | None = None
+        self._gathered: Gathered | None = None
+        if carried and carried.evidence and carried.evidence_verdict:
+            self._gathered = Gathered(evidence=carried.evidence, verdict=carried.evidence_verdict, why="")
+        self._validated = self._gathered is not None
+        self._decisions: dict[tuple[str, str], Decision] = {}
+        for decision in carried.decisions if carried else ():
+            self._decisions[decision.digest, decision.by] = decision
+        self._ruling: Decision | None = None
+        self._grant: PermitGrant | None = carried.grant if carried else None
+        if start.permit:
+            self._grant = PermitGrant(campaign_run=start.campaign_run, permit=start.permit)
+        self._using: int | None = None
+        self._to_settle: int | None = carried.to_settle if carried else None
+        self._used: set[int] = set(carried.used if carried else ())
+        self._revoked: set[int] = set(carried.revoked if carried else ())
+        self._stop: Stop | None = None
+        self._expired = False
+        self._resolved: SupportResolved | None = None
+        self._tickets: list[str] = list(carried.tickets) if carried else []
+        self._ignored: list[str] = []
+        self._drifted_from = carried.drifted_from if carried else ""
+        self._sent: Prepared | None = carried.sent if carried else None
+        self._validates_itself = carried.validates_itself if carried else False
+        self._asked_at: datetime | None = carried.asked_at if carried else None
+        self._telling = asyncio.Lock()
+        self._result: ZoneResult | None = None
+
+    @property
+    def _joins(self) -> bool:
+        return self._gathered is None or self._gathered.verdict is EvidenceVerdict.PASS
+
+    # --- waiting and telling
+
+    async def _until(
+        self,
+        found: Callable[[], bool],
+        limit: timedelta | None,
+        summary: str | None = None,
+        *,
+        resumable: bool = False,
+    ) -> bool:
+        """Wait for a condition, for at most ``limit``; whether it came. Raises Ended when the campaign is
+        aborted. ``resumable``: a storm of messages, which a run cannot take without end, makes it go on in a
+        new run, which reads the zone anew and waits again.
+        """
+        try:
+            await workflow.wait_condition(
+                lambda: self._stop is not None or found() or (resumable and self._is_flooded()),
+                timeout=limit,
+                timeout_summary=summary,
+            )
+        except builtins.TimeoutError:
+            return False
+        self._check_stop()
+        if resumable and self._is_flooded() and not found():
+            await self._continue()
+        return True
+
+    def _is_flooded(self) -> bool:
+        return workflow.info().is_continue_as_new_suggested()
+
+    async def _continue(self) -> None:
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        carried = ZoneCarried(
+            sequence=self._sequence,
+            resends=self._resends,
+            decisions=tuple(self._decisions.values()),
+            evidence=self._gathered.evidence if self._gathered else "",
+            evidence_verdict=self._gathered.verdict if self._gathered else None,
+            sent=self._sent,
+            validates_itself=self._validates_itself,
+            asked_at=self._asked_at,
+            grant=self._grant,
+            to_settle=self._to_settle,
+            used=tuple(sorted(self._used)),
+            revoked=tuple(sorted(self._revoked)),
+            tickets=tuple(self._tickets),
+            drifted_from=self._drifted_from,
+        )
+        workflow.continue_as_new(self._start.model_copy(update={"permit": None, "carried": carried}))
+
+    def _check_stop(self) -> None:
+        if self._stop is not None:
+            raise Ended(
+                ZoneOutcome.ABORTED,
+                f"campaign aborted by {self._stop.by}: {self._stop.reason or 'no reason'}",
+            )
+
+    def _enter(self, phase: ZonePhase) -> None:
+        self._phase, self._since = phase, workflow.now()
+        workflow.set_current_details(
+            f"**{phase.value.replace('_', ' ')}** since {self._since:%Y-%m-%d %H:%M:%S} UTC"
+        )
+
+    async def _tell(
+        self,
+        kind: ReportKind,
+        *,
+        settles: int | None = None,
+        unused: bool = False,
+        step: Step | None = None,
+        digest: str = "",
+        fingerprint: str = "",
+        joins: bool = True,
+        outcome: ZoneOutcome | None = None,
+        reason: str = "",
+    ) -> None:
+        """Tell the campaign. One word at a time, so that none overtakes another; a campaign that is gone is
+        no error.
+        """
+        async with self._telling:
+            self._sequence += 1
+            if settles is None:
+                settles, self._to_settle = self._to_settle, None
+            report = ZoneReport(
+                campaign_run=self._start.campaign_run,
+                index=self._start.index,
+                attempt=self._start.attempt,
+                sequence=self._sequence,
+                kind=kind,
+                settles=settles,
+                unused=unused,
+                step=step,
+                digest=digest,
+                fingerprint=fingerprint,
+                joins=joins,
+                outcome=outcome,
+                reason=reason,
+            )
+            try:
+                await workflow.execute_local_activity_method(
+                    ReportActivities.tell,
+                    Announce(campaign=self._start.campaign, report=report),
+                    summary=f"tell the campaign: {kind.value}",
+                    **options.telling(),
+                )
+            except LOCAL_FAILURES as failure:
+                self._ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
+
+    # --- messages from people
+
+    def _misses(self, decision: Decision) -> str | None:
+        """Why this decision cannot count now, or None."""
+        if self._result is not None:
+            return f"the zone is closed ({self._result.outcome.value})"
+        if reason := refusal(decision, self._start.policy.sign_off, self._start.started_by):
+            return reason
+        prepared = self._prepared
+        if self._phase is not ZonePhase.AWAITING_SIGN_OFF or prepared is None:
+            return f"the zone does not wait for a sign-off; it is {self._phase.value.replace('_', ' ')}"
+        if decision.digest not in (prepared.digest, prepared.fingerprint):
+            return f"the digest is not the one that waits, which is {prepared.digest}"
+        if decision.digest == prepared.fingerprint != prepared.digest and not self._joins:
+            return "the zone's own evidence did not pass; sign its own digest"
+        return None
+
+    def _ignore(self, text: str) -> None:
+        self._ignored = [*self._ignored[-19:], text[:200]]
+
+    def _keep(self, decision: Decision) -> None:
+        """Keep a decision with the time at which it came. Where there are too many, one that is about another
+        digest than the present one gives way.
+        """
+        key = (decision.digest, decision.by)
+        if key not in self._decisions and len(self._decisions) >= MOST_DECISIONS:
+            prepared = self._prepared
+            present = {prepared.digest, prepared.fingerprint} if prepared else set()
+            others = (kept for kept in self._decisions if kept[0] not in present)
+            if (other := next(others, None)) is None:
+                return
+            del self._decisions[other]
+        self._decisions[key] = decision.model_copy(update={"at": workflow.now()})
+
+    @workflow.signal
+    @one_message
+    def sign_off(self, decision: Decision) -> None:
+        """A person's decision by the plain signal. One that cannot count now is kept in view, and counts if
+        its digest is proposed later; one by somebody who is not listed is ignored.
+        """
+        if missing := self._misses(decision):
+            self._ignore(f"{workflow.now():%H:%M:%S} {decision.choice.value} by {decision.by}: {missing}")
+        if not refusal(decision, self._start.policy.sign_off, self._start.started_by):
+            self._keep(decision)
+
+    @workflow.update
+    def decide(self, decision: Decision) -> Answer:
+        """A person's decision by update, refused at once where it cannot count."""
+        self._keep(decision)
+        return Answer(
+            text=f"{decision.choice.value} by {decision.by} counts for {self._start.target.zone.name}"
+        )
+
+    @decide.validator
+    def _decide(self, decision: Decision) -> None:
+        if missing := self._misses(decision):
+            raise ApplicationError(missing, type="SignOffRefused", non_retryable=True)
+
+    @workflow.signal
+    @one_message
+    def support_resolved(self, message: SupportResolved) -> None:
+        """A person's word that the zone's support case is mended: it is read anew.
+
+        The ticket is there before the zone waits for it, so that a quick word may come while it is read.
+        """
+        if self._phase in (ZonePhase.NEEDS_SUPPORT, ZonePhase.ASSESSING):
+            self._resolved = message
+        else:
+            self._ignore(f"support resolved by {message.by}: the zone does not wait for support")
+
+    # --- messages from the campaign
+
+    def _is_mine(self, campaign_run: str) -> bool:
+        """Whether this zone's campaign says it: another one may have had the zone before, or has it no
+        more.
+        """
+        if campaign_run != self._start.campaign_run:
+            self._ignore("a message of another campaign")
+            return False
+        return True
+
+    @workflow.signal
+    @one_message
+    def permit(self, grant: PermitGrant) -> None:
+        """A permit, maybe with decisions on the fingerprint. One that was used is not believed again."""
+        if not self._is_mine(grant.campaign_run):
+            return
+        if grant.permit.number not in self._used and grant.permit.index == self._start.index:
+            self._grant = grant
+
+    @workflow.signal
+    @one_message
+    async def revoke(self, message: Revoke) -> None:
+        """The campaign takes a permit back; it is told once the permit is settled.
+
+        The word may overtake the permit itself, which then finds itself revoked.
+        """
+        if not self._is_mine(message.campaign_run):
+            return
+        self._revoked.add(message.number)
+        unused = message.number not in self._used
+        await workflow.wait_condition(lambda: self._using != message.number)
+        validates = self._phase is ZonePhase.AWAITING_VALIDATION
+        step = Step.VALIDATE if validates else self._prepared.step if self._prepared else None
+        await self._tell(
+            ReportKind.SETTLED, settles=message.number, unused=unused, step=step if unused else None
+        )
+
+    @workflow.signal
+    @one_message
+    def ruling(self, message: Ruling) -> None:
+        """The zone's fingerprint was rejected."""
+        if self._is_mine(message.campaign_run):
+            self._ruling = message.decision
+
+    @workflow.signal
+    @one_message
+    def expire(self, message: Expire) -> None:
+        """The zone has waited for its sign-off as long as the policy says."""
+        mine = self._is_mine(message.campaign_run)
+        if mine and message.attempt == self._start.attempt and self._phase is ZonePhase.AWAITING_SIGN_OFF:
+            self._expired = True
+
+    @workflow.signal
+    @one_message
+    def stop(self, message: Stop) -> None:
+        """The campaign was aborted. What has been sent is still seen through."""
+        if self._is_mine(message.campaign_run):
+            self._stop = message
+
+    @workflow.query
+    def state(self) -> ZoneState:
+        """Where the zone is and what it waits for."""
+        prepared, gathered = self._prepared, self._gathered
+        return ZoneState(
+            zone=self._start.target.zone,
+            campaign=self._start.campaign,
+            wave=self._start.target.wave,
+            attempt=self._start.attempt,
+            phase=self._phase,
+            since=self._since,
+            step=prepared.step if prepared else None,
+            digest=prepared.digest if prepared else "",
+            fingerprint=prepared.fingerprint if prepared else "",
+            proposal=prepared.proposal if prepared else "",
+            snapshot=prepared.snapshot if prepared else "",
+            evidence=gathered.evidence if gathered else "",
+            evidence_verdict=gathered.verdict if gathered else None,
+            decisions=list(self._decisions.values()),
+            ignored=self._ignored,
+            reasons=list(prepared.reasons) if prepared else [],
+            drifted_from=self._drifted_from,
+            tickets=self._tickets,
+            outcome=self._result.outcome if self._result else None,
+        )
+
+
+def said(failure: FailureError) -> str:
+    """The innermost reason of a failed activity, short."""
+    cause: BaseException = failure
+    while isinstance(cause, ActivityError) and cause.cause is not None:
+        cause = cause.cause
+    return str(cause)[:250] or type(cause).__name__
