@@ -20,6 +20,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.boundary import named_failures
 from activities.connections import Connections
 from activities.intents import commit_may_show
+from activities.mending import mend_one
 from edgeshift.areas import AREAS
 from edgeshift.areas.waf import is_migrated
 from edgeshift.fleet import Target, ZoneOutcome, zone_migration_id
@@ -207,6 +208,7 @@ class ZoneActivities:
                 batch.attempts[place],
             )
             if found.status is WorkflowExecutionStatus.RUNNING and mine:
+                await mend_one(self._connections.temporal, found)
                 return None
             if found.status is WorkflowExecutionStatus.COMPLETED and mine:
                 result = await self._result(identifier, found.run_id)

@@ -238,6 +238,8 @@ class Stage:
 
     async def _sign_once(self) -> bool:
         """Approve each fingerprint and each single zone that waits; whether the campaign is still open."""
+        if await self.play.is_closed():
+            return False
         summary = await self.play.summary()
         waiting = [item for item in summary.waiting if item.zones > item.separate]
         if fresh := [item.fingerprint for item in waiting if item.fingerprint not in self._booked]:

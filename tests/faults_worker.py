@@ -114,6 +114,7 @@ async def _serve(order: Order) -> None:
         pacer=lambda credential, campaign: Unpaced(),
         quota=False,
         interceptors=[Killer(order)],
+        mends_every=1.0,
     ):
         await asyncio.Event().wait()
 

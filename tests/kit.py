@@ -6,6 +6,7 @@ Whoever plays a scene ends it with ``check_rules``: the witnesses judge every ru
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import uuid
@@ -29,6 +30,7 @@ from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.campaign_start import campaign_start
 from edgeshift.clock import Clock
 from edgeshift.fleet import Area, Target, ZoneOutcome, campaign_id, zone_migration_id
+from edgeshift.ledger import Ledger, Packed, Place
 from edgeshift.messages import (
     Again,
     Answer,
@@ -180,6 +182,19 @@ class Scene:
         found: CampaignSummary = await self.campaign.query("summary", result_type=CampaignSummary)
         return found
 
+    async def is_closed(self) -> bool:
+        """Whether the campaign's workflow has ended, as the server says."""
+        return (await self.campaign.describe()).close_time is not None
+
+    async def excluded(self) -> set[int]:
+        """The targets that the campaign left to others; of a closed one, out of its result."""
+        if not await self.is_closed():
+            return set((await self.summary()).excluded)
+        result = await self.result()
+        ledger = Ledger(len(self.targets), self.now(), timedelta(seconds=1))
+        ledger.unpack(Packed.model_validate(json.loads(result.carried)["ledger"]))
+        return set(ledger.indexes(Place.EXCLUDED))
+
     async def result(self) -> CampaignResult:
         """The campaign's end."""
         return await _ended(self.campaign)
@@ -292,6 +307,8 @@ class Scene:
 
     async def sign_what_waits(self) -> bool:
         """Approve every fingerprint and every single zone that waits; whether the campaign is still open."""
+        if await self.is_closed():
+            return False
         summary = await self.summary()
         waiting = [item for item in summary.waiting if item.zones > item.separate]
         signed = {signature.digest for signature in self.signatures}
@@ -350,8 +367,8 @@ class Scene:
         """Everything that the witnesses saw of the scene."""
         scaled = self.spec.scaled()
         archive = await asyncio.to_thread(ArchiveFolder, self.folder / "state" / "archive")
-        summary = await self.summary()
-        zones = archive.targets(summary.targets)
+        assert self.start is not None
+        zones = archive.targets(self.start.targets)
         secrets = {credential.label: credential.value for credential in self.fleet.credentials}
         scans = scan(self.folder / "state" / "archive", secrets, sighting=zones[0])
         for path in searched:
@@ -381,7 +398,7 @@ class Scene:
             bodies=archive.bodies(),
             rate_limit=await load_rate_limit(self.control),
             targets={self.spec.name: zones},
-            excluded={self.spec.name: frozenset(zones[index] for index in summary.excluded)},
+            excluded={self.spec.name: frozenset(zones[index] for index in await self.excluded())},
             executions=await load_executions(self.client) if self.lists else await self._described(),
         )
 
@@ -498,6 +515,7 @@ async def scene(
                     pacer=None if paced else lambda credential, campaign: Unpaced(),
                     quota=paced,
                     grace=timedelta(seconds=5),
+                    mends_every=3600.0 if clock else 1.0,
                     interceptors=[*([Refreshing(clock)] if clock else []), *interceptors],
                 )
             )

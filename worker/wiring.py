@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -20,6 +21,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from activities.connections import Connections, PacerSource
 from activities.evidence import EvidenceActivities
+from activities.mending import LOOKS_EVERY, mend_regularly
 from activities.mutations import MutationActivities
 from activities.reports import ReportActivities
 from activities.support import SupportActivities
@@ -109,6 +111,7 @@ async def workers(
     grace: timedelta = GRACE,
     extra: Sequence[type] = (),
     interceptors: Sequence[Interceptor] = (),
+    mends_every: float = LOOKS_EVERY,
 ) -> AsyncIterator[Connections]:
     """Run the workers of one process until the block ends: one for campaigns and zones, one for quotas.
 
@@ -152,4 +155,6 @@ async def workers(
                 deployment_config=deployment(settings),
             )
         )
+        mending = asyncio.create_task(mend_regularly(client, mends_every))
+        running.callback(mending.cancel)
         yield connections

@@ -79,7 +79,6 @@ class Carried(BaseModel):
     """The state that continue-as-new carries, or that a closed campaign leaves."""
 
     ledger: Packed
-    first_run: str
     started_at: datetime
     wave: int
     failures_accepted: int = 0
@@ -102,7 +101,8 @@ class Campaign:
         carried = Carried.model_validate_json(start.carried) if start.carried else None
         fresh = carried is None or start.again is not None
         self._started_at = carried.started_at if carried else workflow.now()
-        self._first_run = workflow.info().run_id if carried is None or fresh else carried.first_run
+        # The same over every continue-as-new, and over a reset by an operator.
+        self._first_run = workflow.info().first_execution_run_id
         self._ledger = Ledger(start.count, self._started_at, start.policy.sign_off.expires_after / 100)
         self._wave = carried.wave if carried else 0
         self._failures_accepted = carried.failures_accepted if carried else 0
@@ -231,7 +231,8 @@ class Campaign:
         self._changed = True
 
     def _permit(self, index: int, step: Step) -> Permit:
-        prefix = f"{self._start.name}-{self._first_run[-12:]}"
+        # Of this very run: after a reset, numbers are given out again.
+        prefix = f"{self._start.name}-{workflow.info().run_id[-12:]}"
         return self._ledger.permit(index, step, prefix, workflow.now() + self._start.lease)
 
     async def _grant_permits(self) -> None:
@@ -717,7 +718,6 @@ class Campaign:
     def _carried(self) -> Carried:
         return Carried(
             ledger=self._ledger.packed(),
-            first_run=self._first_run,
             started_at=self._started_at,
             wave=self._wave,
             failures_accepted=self._failures_accepted,

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowQueryFailedError
+from temporalio.service import RPCError
 
 from edgeshift.embedded import EmbeddedTemporal
 from edgeshift.messages import ZonePhase
@@ -190,3 +191,38 @@ async def test_a_worker_killed_while_targets_are_listed_delays_the_campaign_alon
     kill = Kill("resolve_targets", 1, "after")
     changes, _ = await play(kill, "professional", temporal_client, embedded.address, tmp_path / "listing")
     assert changes == CHANGES["professional"]
+
+
+async def test_a_campaign_goes_on_when_people_sign_while_workers_die(
+    temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
+) -> None:
+    """A sign-off that comes with the task of a dead worker is recorded in an order that does not replay; the
+    next worker, which has nothing in its cache, mends the campaign, and the sign-off still counts.
+    """
+    kill = Kill("start_zones", 1, "after")
+    async with staged(
+        temporal_client, tmp_path, zone("shop"), serve=False, sign_off={"required": 2}
+    ) as stage:
+        order = _order(stage, embedded.address, tmp_path, kill)
+        async with supervised(order):
+            await stage.play.begin()
+            await _sign_at_once(stage, "ann")
+        async with supervised(_order(stage, embedded.address, tmp_path, None)):
+            await _sign_at_once(stage, "bob")
+            result = await stage.play.result()
+        assert result.outcomes == {"migrated": 1}
+        assert await stage.changes() == CHANGES["professional"]
+        await stage.check({3, 4, 7})
+
+
+async def _sign_at_once(stage: Stage, by: str) -> None:
+    """Sign what waits as soon as anybody answers."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                if waiting := (await stage.play.summary()).waiting:
+                    await stage.play.sign([item.fingerprint for item in waiting], by=by)
+                    return
+            except (RPCError, WorkflowQueryFailedError):
+                pass
+            await asyncio.sleep(0.1)

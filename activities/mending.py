@@ -1,0 +1,102 @@
+"""Mending workflows whose history the SDK no longer replays.
+
+When a worker dies, the server hands its workflow task to another one. An update that comes with such a task
+is recorded after the commands of the same task, and replayed before them (docs/decisions.md), so that the
+workflow would never get on once no worker has it in its cache. It is reset to just before that task: signals
+and updates since then are applied again, and whatever edgeshift does twice counts once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import uuid
+
+import structlog
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHandle
+from temporalio.service import RPCError
+
+log = structlog.get_logger("edgeshift.mending")
+
+LOOKS_EVERY = 30.0
+"""Seconds between looks for workflows that do not get on."""
+
+FAILED_AT_LEAST = 2
+"""Attempts of a workflow task from which on it is looked at."""
+
+_BROKEN = "Update machine does not handle this event"
+_EVENT = re.compile(r"HistoryEvent\(id: (\d+)")
+
+
+async def mend_regularly(client: Client, every: float = LOOKS_EVERY) -> None:
+    """Look for open workflows that do not replay, and mend them, until cancelled."""
+    while True:
+        await asyncio.sleep(every)
+        try:
+            await mend(client)
+        except RPCError as failure:
+            log.info("no look for workflows to mend", reason=failure.message)
+
+
+async def mend(client: Client) -> list[str]:
+    """Mend every campaign and quota that fails to replay for this reason; their identifiers.
+
+    Zones are mended by the sweep of their campaign, which looks at them anyway.
+    """
+    mended = []
+    query = "ExecutionStatus = 'Running' AND WorkflowType IN ('Campaign', 'Quota')"
+    async for found in client.list_workflows(query):
+        described = await client.get_workflow_handle(found.id, run_id=found.run_id).describe()
+        if await mend_one(client, described):
+            mended.append(found.id)
+    return mended
+
+
+async def mend_one(client: Client, found: WorkflowExecutionDescription) -> bool:
+    """Mend a workflow if its task fails again and again for this reason; whether it did."""
+    if found.raw_description.pending_workflow_task.attempt < FAILED_AT_LEAST:
+        return False
+    event = await _broken_at(client.get_workflow_handle(found.id, run_id=found.run_id))
+    if event is None:
+        return False
+    await reset_before(client, found.id, found.run_id, event)
+    return True
+
+
+async def _broken_at(handle: WorkflowHandle[object, object]) -> int | None:
+    """The event at which the workflow's replay fails for the known reason, from its last failed task."""
+    found = None
+    async for event in handle.fetch_history_events():
+        if event.event_type is not EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED:
+            continue
+        failed = event.workflow_task_failed_event_attributes
+        if failed.cause is not WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR:
+            continue
+        if _BROKEN in failed.failure.message and (match := _EVENT.search(failed.failure.message)):
+            found = int(match.group(1))
+    return found
+
+
+async def reset_before(client: Client, workflow_id: str, run_id: str, event: int) -> str:
+    """Reset a workflow to before the workflow task that gave ``event``; the new run."""
+    handle = client.get_workflow_handle(workflow_id, run_id=run_id)
+    task = 0
+    async for found in handle.fetch_history_events():
+        if found.event_id >= event:
+            break
+        if found.event_type is EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+            task = found.event_id
+    answer = await client.workflow_service.reset_workflow_execution(
+        ResetWorkflowExecutionRequest(
+            namespace=client.namespace,
+            workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
+            reason="its history does not replay: an update came with a task of a worker that had died",
+            workflow_task_finish_event_id=task,
+            request_id=str(uuid.uuid4()),
+        )
+    )
+    log.warning("workflow mended", workflow=workflow_id, reset_to=task, run=answer.run_id)
+    return answer.run_id
