@@ -70,6 +70,8 @@ async def begin_again(
     chosen = tuple(indexes)
     if result is not None:
         return await _reopened(client, name, result, by, reason, chosen, places)
+    if not chosen and not (await zones_at(client, name, places, 1)).total:
+        raise _nothing(name, places)
     message = Again(by=by, reason=reason, indexes=chosen, places=() if chosen else tuple(places))
     return await tell(client, campaign_id(name), verb, message, f"campaign {name}")
 
