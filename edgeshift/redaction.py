@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 MASK = "[redacted]"
 
@@ -30,21 +32,88 @@ SECRET_FIELDS = frozenset(
 _SHORTEST = 4
 """Characters below which a value is too common to be looked for in a text."""
 
-_known: set[str] = set()
+_SHORTEST_PART = 8
+_CREDENTIAL = re.compile(r"auth|credential|header_|key|pass|secret|sig|token", re.IGNORECASE)
+
+_longest_first: list[str] = []
 
 
 def register_secret(value: str) -> None:
     """Remember a secret's value: `redact_text` masks it from now on, wherever it turns up."""
-    if len(value) >= _SHORTEST:
-        _known.add(value)
-        # The form it takes inside JSON and in the repr of a string.
-        _known.add(json.dumps(value)[1:-1])
-        _known.add(repr(value)[1:-1])
+    fresh = set(secret_forms(value)) - set(_longest_first)
+    if fresh:
+        _longest_first[:] = sorted([*_longest_first, *fresh], key=len, reverse=True)
+
+
+def register_destination(value: str) -> None:
+    """Remember a log job's `destination_conf`, and by itself whatever in it may be a credential."""
+    for part in destination_secrets(value):
+        register_secret(part)
+
+
+def secret_forms(value: str) -> list[str]:
+    """How a secret may turn up in a text, longest first: as it is, inside JSON, in the repr of a string,
+    in a URL. Empty for a value that is too common to be looked for.
+    """
+    if len(value) < _SHORTEST:
+        return []
+    inside_json = (json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False))
+    forms = {value, *inside_json, repr(value)[1:-1], quote(value), quote(value, safe="")}
+    return sorted(forms, key=len, reverse=True)
+
+
+def destination_mask(value: str) -> str:
+    """What may be shown of a `destination_conf` (docs/service.md §2.3): its scheme and bucket or host.
+
+    The same destination has always the same mask: `s3://logs/…` for `s3://logs/a/b?region=eu`.
+    """
+    parts = _split(value)
+    if parts is None:
+        return MASK
+    hidden = "/…" if parts.path.strip("/") or parts.query or parts.fragment else ""
+    return f"{_shown(parts)}{hidden}"
+
+
+def destination_secrets(value: str) -> list[str]:
+    """What must not be repeated of a `destination_conf`: the whole of it, the user and password, and the
+    parameters that are credentials by their name. Over http the path may be one too.
+    """
+    parts = _split(value)
+    if parts is None:
+        return [value]
+    found = [] if value in (_shown(parts), f"{_shown(parts)}/") else [value]
+    found += _destination_parts(parts)
+    return list(dict.fromkeys(part for part in found if part))
+
+
+def _destination_parts(parts: SplitResult) -> Iterator[str]:
+    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    likely = [user, password]
+    for pair in parts.query.split("&"):
+        name, _, given = pair.partition("=")
+        if _CREDENTIAL.search(name):
+            likely += [given, unquote(given), *unquote(given).split()]
+    if parts.scheme in ("http", "https"):
+        # Some receivers of logs know their customers by the path alone.
+        likely += [parts.path, *(step for step in parts.path.split("/") if len(step) >= 2 * _SHORTEST_PART)]
+    yield from (part for part in likely if len(part) >= _SHORTEST_PART)
+
+
+def _split(value: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return None
+    return parts if parts.scheme and "://" in value else None
+
+
+def _shown(parts: SplitResult) -> str:
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def redact_text(text: str) -> str:
     """`text` with every registered secret's value masked, longest first."""
-    for value in sorted(_known, key=len, reverse=True):
+    for value in _longest_first:
         text = text.replace(value, MASK)
     return text
 

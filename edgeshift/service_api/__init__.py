@@ -1,6 +1,7 @@
 """The service's typed client: calls, answers, errors, pace."""
 
 from edgeshift.service_api.client import ServiceClient
+from edgeshift.service_api.confidential import EscSetting, LogJob, OwnershipChallenge
 from edgeshift.service_api.credential import Credential
 from edgeshift.service_api.errors import (
     Conflict,
@@ -32,6 +33,7 @@ __all__ = [
     "ConnectionLost",
     "ConnectionRefused",
     "Credential",
+    "EscSetting",
     "Forbidden",
     "GatewayError",
     "Gone",
@@ -40,10 +42,12 @@ __all__ = [
     "Lane",
     "Lease",
     "LocalPacer",
+    "LogJob",
     "Misconfigured",
     "NotFound",
     "NotUnderstood",
     "Outcome",
+    "OwnershipChallenge",
     "PaceTerms",
     "Pacer",
     "QueryFailed",

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
@@ -21,6 +22,8 @@ from edgeshift.service_api.pacing import Pacer
 from edgeshift.service_api.transport import Call, Received, Transport
 
 A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 BeforeSend = Callable[[], Awaitable[None]]
 """Called when a write's turn has come, just before it is sent. What it raises keeps the write from being
@@ -31,6 +34,12 @@ MOST_PAGES = 10_000
 
 _HEX = re.compile(r"[0-9a-f]{32}")
 _WORD = re.compile(r"[A-Za-z0-9_]{1,100}")
+
+
+class Reading(Protocol[T_co]):
+    """Makes a result of an answer, or raises the ServiceError that it is."""
+
+    def __call__(self, call: Call, received: Received, *, secrets: tuple[str, ...]) -> T_co: ...
 
 
 class Caller:
@@ -72,6 +81,12 @@ class Caller:
         """Where the service is."""
         return self._transport.base_url
 
+    def service_time(self) -> datetime | None:
+        """What time it is at the service, in UTC and to the second, by the ``Date`` of its last answer
+        (docs/service.md §7, observed); None before an answer has said it.
+        """
+        return self._transport.service_time()
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, {self._transport.credential!r})"
 
@@ -88,19 +103,31 @@ class Caller:
         await self.aclose()
 
     async def _received(
-        self, call: Call, *, urgent: bool = False, before_send: BeforeSend | None = None
+        self, call: Call, *, urgent: bool | None = None, before_send: BeforeSend | None = None
     ) -> Received:
-        await self._pacer.acquire(Lane.URGENT if urgent or call.write else Lane.NORMAL)
+        """The answer as it came. ``urgent``: by default writes are, and reads are not."""
+        await self._pacer.acquire(Lane.URGENT if (call.write if urgent is None else urgent) else Lane.NORMAL)
         if before_send is not None:
             await before_send()
         return await self._transport.exchange(call)
 
     async def _envelope(
-        self, call: Call, *, urgent: bool = False, before_send: BeforeSend | None = None
+        self, call: Call, *, urgent: bool | None = None, before_send: BeforeSend | None = None
     ) -> Envelope:
+        return await self._exchanged(call, opened, urgent=urgent, before_send=before_send)
+
+    async def _exchanged(
+        self,
+        call: Call,
+        reading: Reading[T],
+        *,
+        urgent: bool | None = None,
+        before_send: BeforeSend | None = None,
+    ) -> T:
+        """What ``reading`` makes of the call's answer."""
         received = await self._received(call, urgent=urgent, before_send=before_send)
         try:
-            return opened(call, received, secrets=self._secrets)
+            return reading(call, received, secrets=self._secrets)
         except RateLimited as refusal:
             self._hold_back(refusal)
             raise
@@ -109,7 +136,7 @@ class Caller:
         self._pacer.blocked(self._assumed_block if refusal.retry_after is None else refusal.retry_after)
 
     async def _one(
-        self, call: Call, kind: type[A], *, urgent: bool = False, before_send: BeforeSend | None = None
+        self, call: Call, kind: type[A], *, urgent: bool | None = None, before_send: BeforeSend | None = None
     ) -> A:
         """The call's result as a model. Raises NotUnderstood where it is not one."""
         envelope = await self._envelope(call, urgent=urgent, before_send=before_send)
@@ -194,14 +221,7 @@ class Caller:
 
 
 def _with_params(call: Call, more: Mapping[str, str]) -> Call:
-    return Call(
-        name=call.name,
-        method=call.method,
-        path=call.path,
-        params={**(call.params or {}), **more},
-        json=call.json,
-        write=call.write,
-    )
+    return replace(call, params={**(call.params or {}), **more})
 
 
 def hex_id(value: str, what: str) -> str:

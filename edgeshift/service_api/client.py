@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from edgeshift.service_api.esc import EscCalls
 from edgeshift.service_api.events import EventCalls
+from edgeshift.service_api.log_jobs import LogJobCalls
 from edgeshift.service_api.migration import MigrationCalls
 from edgeshift.service_api.previous_waf import PreviousWafCalls
-from edgeshift.service_api.rulesets import RulesetCalls
 from edgeshift.service_api.zones import ZoneCalls
 
 
-class ServiceClient(ZoneCalls, MigrationCalls, RulesetCalls, PreviousWafCalls, EventCalls):
+class ServiceClient(ZoneCalls, MigrationCalls, PreviousWafCalls, EventCalls, EscCalls, LogJobCalls):
     """Every call that edgeshift makes of the service.
 
     One method is one call, or the pages of one list. Nothing is retried here, neither reads nor writes: a

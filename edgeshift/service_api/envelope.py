@@ -88,6 +88,35 @@ def opened(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> 
     return Envelope(result=document.get("result"), info=document.get("result_info"))
 
 
+def unwrapped(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> Any:
+    """The result of a reading that may come without the envelope, or without a body: then None
+    (docs/service.md §2.1). Raises what ``opened`` raises.
+    """
+    if not 200 <= received.status < 300:
+        raise refusal(call, received, parsed(received.body), secrets=secrets)
+    body = received.body.strip()
+    document = parsed(body)
+    if document is None and body not in (b"", b"null"):
+        raise understood_not(call, received, "expected JSON, or no body")
+    if not isinstance(document, dict) or "success" not in document:
+        return document
+    result = opened(call, received, secrets=secrets).result
+    if "result" not in document:
+        raise understood_not(call, received, "expected the result beside success")
+    return result
+
+
+def acknowledged(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> Any:
+    """What a write was answered whose answer is not shown, with or without the envelope; None where it is
+    no JSON. Any 2xx counts, unless its ``success`` is false. Raises what ``opened`` raises of others.
+    """
+    document = parsed(received.body)
+    failure = isinstance(document, dict) and document.get("success") is False
+    if not 200 <= received.status < 300 or failure:
+        return opened(call, received, secrets=secrets).result
+    return document.get("result") if isinstance(document, dict) and "success" in document else document
+
+
 def parsed(body: bytes) -> Any:
     """The JSON document that the body is, or None where it is none."""
     try:

@@ -43,16 +43,21 @@ def abridged(message: str, secrets: Sequence[str] = ()) -> str:
     Quoted simple words (``'zone'``) stay; anything else in quotes, and whatever reads like a filter
     expression, becomes an ellipsis.
     """
-    text = message[:_LONGEST_FULL_MESSAGE]
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    text = text[:_LONGEST_READ]
+    text = without(secrets, message)[:_LONGEST_READ]
     text = _INVALID_VALUE.sub(r"'…'\2", text)
     text = _PARSER_SAYS.sub(r"\1", text)
     text = _QUOTED.sub(_simple_or_nothing, text)
     text = _LOOKS_LIKE_EXPRESSION.sub(" … ", text)
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
+
+
+def without(secrets: Sequence[str], message: str) -> str:
+    """The message without the secrets, at most 4,096 characters."""
+    # Before the cut, which could leave half of one.
+    for secret in secrets:
+        message = message.replace(secret, "***")
+    return message[:_LONGEST_FULL_MESSAGE]
 
 
 def _simple_or_nothing(found: re.Match[str]) -> str:
@@ -77,8 +82,9 @@ class ServiceError(Exception):
 
     ``call``: the name of the call, such as ``waf.check``. ``status``: HTTP's, or None where there was no
     answer. ``codes``, ``messages``: of the service's error objects, in its order; messages abridged.
-    ``unabridged``: the messages as the service wrote them, for recognising what they are about; they must not
-    be written anywhere. ``ray``: the ``cf-ray`` header. ``outcome``: what can have come of it.
+    ``unabridged``: the messages as the service wrote them but for secrets, for recognising what they are
+    about; they must not be written anywhere. ``ray``: the ``cf-ray`` header. ``outcome``: what can have come
+    of it.
     """
 
     def __init__(
@@ -101,7 +107,7 @@ class ServiceError(Exception):
         self.outcome = outcome
         self.status = status
         self.codes = tuple(codes)
-        self.unabridged = tuple(message[:_LONGEST_FULL_MESSAGE] for message in messages)
+        self.unabridged = tuple(without(secrets, message) for message in messages)
         self.messages = tuple(abridged(message, secrets) for message in messages)
         self.ray = ray
         self.what = abridged(what, secrets)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgeshift.service_api.caller import BeforeSend, Caller, hex_id, word
-from edgeshift.service_api.errors import InvalidIdentifier, NotFound
+from edgeshift.service_api.caller import BeforeSend, hex_id
+from edgeshift.service_api.errors import InvalidIdentifier
 from edgeshift.service_api.models import CompatibilityCheck, Configuration, MigrationStatus, Ruleset
+from edgeshift.service_api.rulesets import RulesetCalls, entry_point_path
 from edgeshift.service_api.transport import Call
 
 ENTRY_POINT_PHASE = "http_request_firewall_managed"
-NO_ENTRY_POINT = 10003
-"""The code of the 404 that says that a phase has no entry point (docs/service.md §7, observed)."""
 
 _PHASE_TWO = {"phase_two": "1"}
 
 
-class MigrationCalls(Caller):
+class MigrationCalls(RulesetCalls):
     """Check, configuration, status, and the entry point that is put."""
 
     async def waf_check(self, zone_id: str, *, urgent: bool = False) -> CompatibilityCheck:
@@ -37,18 +36,9 @@ class MigrationCalls(Caller):
         path = f"/zones/{hex_id(zone_id, 'zone id')}/waf_migration/status"
         return await self._one(Call("waf.status", "GET", path), MigrationStatus, urgent=urgent)
 
-    async def entry_point(
-        self, zone_id: str, phase: str = ENTRY_POINT_PHASE, *, urgent: bool = False
-    ) -> Ruleset | None:
-        """The entry point ruleset of a phase, or None where there is none."""
-        call = Call("entrypoint.get", "GET", _entry_point_path(zone_id, phase))
-        try:
-            return await self._one(call, Ruleset, urgent=urgent)
-        except NotFound as failure:
-            # Codes and messages may be missing altogether: a 404 without a code says the same.
-            if NO_ENTRY_POINT in failure.codes or not failure.codes:
-                return None
-            raise
+    async def entry_point(self, zone_id: str, *, urgent: bool = False) -> Ruleset | None:
+        """The entry point ruleset of the new WAF, or None where there is none."""
+        return await self.phase_entry_point(zone_id, ENTRY_POINT_PHASE, urgent=urgent)
 
     async def put_entry_point(
         self,
@@ -69,13 +59,9 @@ class MigrationCalls(Caller):
         call = Call(
             "entrypoint.put",
             "PUT",
-            _entry_point_path(zone_id, ENTRY_POINT_PHASE),
+            entry_point_path(zone_id, ENTRY_POINT_PHASE),
             {"waf_migration": waf_migration, **_PHASE_TWO},
             json=dict(body),
             write=True,
         )
         return await self._one(call, Ruleset, before_send=before_send)
-
-
-def _entry_point_path(zone_id: str, phase: str) -> str:
-    return f"/zones/{hex_id(zone_id, 'zone id')}/rulesets/phases/{word(phase, 'phase')}/entrypoint"

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgeshift.service_api.caller import BeforeSend, Caller, count, hex_id
+from edgeshift.service_api.caller import BeforeSend, Caller, count, hex_id, word
+from edgeshift.service_api.errors import NotFound
 from edgeshift.service_api.models import Ruleset
 from edgeshift.service_api.transport import Call
+
+NO_ENTRY_POINT = 10003
+"""The code of the 404 that says that a phase has no entry point (docs/service.md §7, observed)."""
 
 
 class RulesetCalls(Caller):
@@ -17,9 +21,21 @@ class RulesetCalls(Caller):
         """The zone's rulesets, without their rules."""
         return await self._cursored(Call("rulesets.list", "GET", _path(zone_id)), Ruleset)
 
-    async def ruleset(self, zone_id: str, ruleset_id: str) -> Ruleset:
+    async def ruleset(self, zone_id: str, ruleset_id: str, *, urgent: bool = False) -> Ruleset:
         """One ruleset with its rules."""
-        return await self._one(Call("rulesets.get", "GET", _path(zone_id, ruleset_id)), Ruleset)
+        call = Call("rulesets.get", "GET", _path(zone_id, ruleset_id))
+        return await self._one(call, Ruleset, urgent=urgent)
+
+    async def phase_entry_point(self, zone_id: str, phase: str, *, urgent: bool = False) -> Ruleset | None:
+        """The entry point ruleset of a phase with its rules, or None where there is none."""
+        call = Call("entrypoint.get", "GET", entry_point_path(zone_id, phase))
+        try:
+            return await self._one(call, Ruleset, urgent=urgent)
+        except NotFound as failure:
+            # Codes and messages may be missing altogether: a 404 without a code says the same.
+            if NO_ENTRY_POINT in failure.codes or not failure.codes:
+                return None
+            raise
 
     async def create_ruleset(
         self, zone_id: str, body: Mapping[str, Any], *, before_send: BeforeSend | None = None
@@ -48,14 +64,21 @@ class RulesetCalls(Caller):
         await self._envelope(call, before_send=before_send)
 
     async def ruleset_versions(self, zone_id: str, ruleset_id: str) -> list[Ruleset]:
-        """The versions of a ruleset, without their rules."""
+        """The versions of a ruleset, without their rules, in the service's order."""
         path = f"{_path(zone_id, ruleset_id)}/versions"
         return await self._many(Call("rulesets.versions.list", "GET", path), Ruleset)
 
-    async def ruleset_version(self, zone_id: str, ruleset_id: str, version: int) -> Ruleset:
-        """An earlier version of a ruleset, with its rules."""
+    async def ruleset_version(
+        self, zone_id: str, ruleset_id: str, version: int, *, urgent: bool = False
+    ) -> Ruleset:
+        """One version of a ruleset, with its rules. Raises NotFound where there is no such version."""
         path = f"{_path(zone_id, ruleset_id)}/versions/{count(version, 'version')}"
-        return await self._one(Call("rulesets.versions.get", "GET", path), Ruleset)
+        return await self._one(Call("rulesets.versions.get", "GET", path), Ruleset, urgent=urgent)
+
+
+def entry_point_path(zone_id: str, phase: str) -> str:
+    """Where the entry point of a phase is. Raises InvalidIdentifier."""
+    return f"{_path(zone_id)}/phases/{word(phase, 'phase')}/entrypoint"
 
 
 def _path(zone_id: str, ruleset_id: str | None = None) -> str:

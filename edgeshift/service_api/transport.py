@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import ssl
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any, Self
@@ -43,18 +45,25 @@ _BEFORE_WRITING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, 
 @dataclass(frozen=True)
 class Call:
     """What is asked of the service. ``name``: the call's name in errors. ``write``: whether it changes
-    anything.
+    anything. ``secrets``: what of the body must not be repeated; the body itself is not in the repr.
     """
 
     name: str
     method: str
     path: str
     params: Mapping[str, str] | None = None
-    json: Any = None
+    json: Any = field(default=None, repr=False)
     write: bool = False
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def failed(
-        self, kind: type[ServiceError], what: str, *, outcome: Outcome | None = None, **more: Any
+        self,
+        kind: type[ServiceError],
+        what: str,
+        *,
+        outcome: Outcome | None = None,
+        secrets: Sequence[str] = (),
+        **more: Any,
     ) -> ServiceError:
         """The error of this call; a write's outcome is uncertain unless ``outcome`` says otherwise."""
         uncertain = outcome or Outcome.MAY_HAVE_HAPPENED
@@ -64,6 +73,7 @@ class Call:
             method=self.method,
             path=self.path,
             outcome=uncertain if self.write else Outcome.READ,
+            secrets=(*secrets, *self.secrets),
             **more,
         )
 
@@ -114,6 +124,24 @@ class Transport:
         self._pool = self._client(
             httpx.Limits(max_connections=most_connections, keepalive_expiry=_KEPT_ALIVE)
         )
+        self._told: tuple[datetime, float] | None = None
+
+    def service_time(self) -> datetime | None:
+        """The service's time in UTC, to the second: what the last answer's ``Date`` said and the time since;
+        None before an answer has said it.
+        """
+        if self._told is None:
+            return None
+        moment, at = self._told
+        return moment + timedelta(seconds=time.monotonic() - at)
+
+    def _note_time(self, date: str | None) -> None:
+        try:
+            moment = parsedate_to_datetime(date or "")
+        except (ValueError, OverflowError):
+            return
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        self._told = (moment, time.monotonic())
 
     def _client(self, limits: httpx.Limits) -> httpx.AsyncClient:
         return httpx.AsyncClient(
@@ -154,6 +182,7 @@ class Transport:
     async def _exchange(self, client: httpx.AsyncClient, call: Call) -> Received:
         url = f"{self.base_url}{call.path}"
         async with client.stream(call.method, url, params=call.params, json=call.json) as answer:
+            self._note_time(answer.headers.get("date"))
             body = bytearray()
             async for part in answer.aiter_bytes():
                 body += part

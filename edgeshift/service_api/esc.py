@@ -1,0 +1,110 @@
+"""The ESC disable setting of a zone or an account (docs/service.md §2.1, §3.1, §4.1).
+
+What POST and DELETE answer is not shown: any 2xx counts, and what is in force is read afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import SecretStr
+
+from edgeshift.redaction import register_secret, secret_forms
+from edgeshift.service_api.caller import BeforeSend, Caller
+from edgeshift.service_api.confidential import EscSetting
+from edgeshift.service_api.envelope import acknowledged, parsed, unwrapped
+from edgeshift.service_api.errors import InvalidIdentifier, NotFound
+from edgeshift.service_api.transport import Call, Received
+
+LONGEST_SECRET = 100
+"""Characters (docs/service.md §8)."""
+
+_SCOPE = re.compile(r"(zones|accounts)/[0-9a-f]{32}")
+_NO_ROUTE = frozenset({7000, 7003})
+_ENDED = re.compile(
+    r"\b(removed|retired|no longer|deprecated|discontinued|sunset|end[- ]of[- ]life|has ended)\b",
+    re.IGNORECASE,
+)
+
+
+class EscCalls(Caller):
+    """Reading and writing the setting. ``scope`` is ``zones/<id>`` or ``accounts/<id>``; another raises
+    InvalidIdentifier. Every write is sent once.
+    """
+
+    async def esc(self, scope: str, *, urgent: bool = False) -> EscSetting:
+        """What is configured for the scope. Bare or in the envelope, empty, null or a 404 that says no more
+        than that there is nothing: all are read.
+
+        Raises NotFound or Gone where the service says that ESC has ended, or that it knows no such path, and
+        NotUnderstood for an answer that has neither ``always`` nor ``with_secret`` but other things.
+        """
+        call = Call("esc.get", "GET", _path(scope))
+        result = await self._exchanged(call, _configured, urgent=urgent)
+        if result in (None, {}):
+            return EscSetting()
+        if not isinstance(result, dict) or not {"always", "with_secret"} & result.keys():
+            raise self._not_understood(call, "expected an object with always or with_secret")
+        return self._read(call, EscSetting, result)
+
+    async def set_esc_secret(
+        self, scope: str, secret: SecretStr, *, before_send: BeforeSend | None = None, urgent: bool = False
+    ) -> None:
+        """Configure the secret; the status stays. Raises InvalidIdentifier for an empty one or one of more
+        than 100 characters; nothing is sent then.
+        """
+        value = secret.get_secret_value()
+        if not 0 < len(value) <= LONGEST_SECRET:
+            raise InvalidIdentifier(
+                f"ESC secret of {len(value)} characters: 1 to {LONGEST_SECRET} are right (docs/service.md §8)"
+            )
+        register_secret(value)
+        body = {"with_secret": value}
+        await self._write("esc.secret", "POST", scope, before_send, urgent, body, (*secret_forms(value),))
+
+    async def disable_esc(
+        self, scope: str, *, before_send: BeforeSend | None = None, urgent: bool = True
+    ) -> None:
+        """Turn ESC off for every request of the scope; an account's scope covers all its zones."""
+        await self._write("esc.disable", "POST", scope, before_send, urgent, {"always": True})
+
+    async def enable_esc(
+        self, scope: str, *, before_send: BeforeSend | None = None, urgent: bool = True
+    ) -> None:
+        """Turn ESC on again, which takes a few seconds. Whether a secret is cleared too is not known."""
+        await self._write("esc.enable", "DELETE", scope, before_send, urgent)
+
+    async def _write(
+        self,
+        name: str,
+        method: str,
+        scope: str,
+        before_send: BeforeSend | None,
+        urgent: bool,
+        body: dict[str, Any] | None = None,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        call = Call(name, method, _path(scope), json=body, write=True, secrets=secrets)
+        await self._exchanged(call, acknowledged, urgent=urgent, before_send=before_send)
+
+
+def _configured(call: Call, received: Received, *, secrets: tuple[str, ...]) -> Any:
+    """What the answer to a reading has, None for nothing."""
+    try:
+        return unwrapped(call, received, secrets=secrets)
+    except NotFound as failure:
+        ended = any(map(_ENDED.search, failure.unabridged))
+        # A page of something between says nothing of the setting.
+        foreign = bool(received.body.strip()) and parsed(received.body) is None
+        if ended or foreign or _NO_ROUTE & set(failure.codes):
+            raise
+        return None
+
+
+def _path(scope: str) -> str:
+    if not _SCOPE.fullmatch(scope):
+        raise InvalidIdentifier(
+            f"ESC scope {scope[:64]!r}: zones/ or accounts/ and 32 lower-case hexadecimal digits are right"
+        )
+    return f"/{scope}/disable_esc"
