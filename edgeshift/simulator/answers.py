@@ -61,6 +61,14 @@ def refuse(status: int, message: str, code: int | None = None, *, pointer: str |
     return ApiError(status, error(message, code, pointer=pointer))
 
 
+def wrong(value: Json, what: str, why: str, pointer: str) -> Json:
+    """The error object for a value in a body that is not what it must be."""
+    shown = (
+        "null" if value is None else str(value)[:80] if not isinstance(value, dict | list) else "the value"
+    )
+    return error(f"'{shown}' is not a valid value for {what} because {why}", 20021, pointer=pointer)
+
+
 def succeeded(result: Json, *, status: int = 200, result_info: Json = None) -> Answer:
     """The envelope of success around `result`."""
     document = {"result": result, "success": True, "errors": [], "messages": []}

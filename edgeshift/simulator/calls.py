@@ -33,7 +33,8 @@ class Route:
 
     `call` is the name in the journal and in faults. The caller needs one of `permissions`. `legacy_waf`
     calls stop once the zone is migrated (docs/service.md §3.2). `refusal` writes what is refused before the
-    handler is reached.
+    handler is reached. The body of a `confidential` call holds a secret that could be guessed: the journal
+    has no digest of it.
     """
 
     method: str
@@ -43,12 +44,13 @@ class Route:
     permissions: tuple[str, ...] = ()
     legacy_waf: bool = False
     refusal: "Refuser" = failed
+    confidential: bool = False
 
 
 @dataclass(slots=True)
 class Call:
     """A recognised request. A handler that changes something says so by `effect`: `applied` or
-    `scheduled`."""
+    `scheduled`. `esc` is what the journal says of a call that disables Edge Side Code."""
 
     state: "State"
     route: Route
@@ -63,6 +65,7 @@ class Call:
     body: bytes
     record: ZoneRecord | None = None
     effect: str = "none"
+    esc: dict[str, Json] | None = None
     _parsed: list[Json] = field(default_factory=list)
 
     @property

@@ -1,6 +1,7 @@
 """The control API under /_simulator: what a test or an operator of the simulator asks of it, not its
 clients."""
 
+import inspect
 import ipaddress
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +12,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from edgeshift.simulator.answers import ApiError
 from edgeshift.simulator.calls import parse_json
 from edgeshift.simulator.clock import parse_timestamp, timestamp
 from edgeshift.simulator.control_zones import ZoneControl
 from edgeshift.simulator.faults import FaultSpec
+from edgeshift.simulator.ruleset_checks import check_phase, checked_body
+from edgeshift.simulator.rulesets import MANAGED_PHASE
 from edgeshift.simulator.state import State
+from edgeshift.simulator.strangers import StrangerWrite
+from edgeshift.simulator.zone_records import ZoneRecord
 
 MOST_ENTRIES = 10_000
 
@@ -74,6 +80,10 @@ class Control:
             Route("/journal", self._guarded(self._journal), methods=["GET"]),
             Route("/zones", self._guarded(self._list_zones), methods=["GET"]),
             Route("/zones/{zone_id}", self._guarded(self._zone), methods=["GET", "PATCH"]),
+            Route("/zones/{zone_id}/rulesets/{phase}/write", self._guarded(self._stranger), methods=["POST"]),
+            Route("/stranger-writes", self._guarded(self._strangers), methods=["GET", "DELETE"]),
+            Route("/logs", self._guarded(self._logs), methods=["GET"]),
+            Route("/logs/flush", self._guarded(self._flush_logs), methods=["POST"]),
             Route("/faults", self._guarded(self._faults), methods=["GET", "POST", "DELETE"]),
             Route("/faults/{fault_id}", self._guarded(self._fault), methods=["GET", "DELETE"]),
             Route("/clock", self._guarded(self._clock), methods=["GET", "PUT"]),
@@ -87,10 +97,12 @@ class Control:
                 body: Any = None
                 if request.method in ("POST", "PUT", "PATCH"):
                     try:
-                        body = parse_json(await request.body())
+                        body = parse_json(await request.body() or b"null")
                     except ValueError:
                         raise ControlError("the request body must be JSON") from None
                 found = handler(request, body)
+                if inspect.isawaitable(found):
+                    found = await found
             except ControlError as error:
                 return JSONResponse({"error": str(error)}, error.status)
             except ValidationError as error:
@@ -124,9 +136,7 @@ class Control:
         return {"zones": self._zones.list()}
 
     def _zone(self, request: Request, body: Any) -> Any:
-        record = self._state.zones.get(request.path_params["zone_id"])
-        if record is None:
-            raise ControlError("there is no such zone", 404)
+        record = self._record(request)
         if request.method == "PATCH":
             try:
                 self._zones.change(record, body)
@@ -135,6 +145,42 @@ class Control:
             except ValueError as error:
                 raise ControlError(str(error)) from None
         return self._zones.show(record)
+
+    def _record(self, request: Request) -> ZoneRecord:
+        record = self._state.zones.get(request.path_params["zone_id"])
+        if record is None:
+            raise ControlError("there is no such zone", 404)
+        return record
+
+    def _stranger(self, request: Request, body: Any) -> Any:
+        state, phase = self._state, request.path_params["phase"]
+        record = self._record(request)
+        write = StrangerWrite.model_validate(body)
+        try:
+            check_phase(phase)
+            checked_body({"rules": write.rules}, phase, state.options)
+        except ApiError as error:
+            raise ControlError(str(error.errors[0]["message"])) from None
+        if phase == MANAGED_PHASE:
+            raise ControlError("the managed rules are changed by PATCH of the zone: entry_point")
+        with state.database.transaction():
+            if write.when == "now":
+                return {"ruleset": state.strangers.carry_out(record.id, phase, write)}
+            state.strangers.arm(record.id, phase, write)
+        return JSONResponse({"armed": state.strangers.armed()}, 201)
+
+    def _strangers(self, request: Request, body: Any) -> Any:
+        if request.method == "DELETE":
+            with self._state.database.transaction():
+                return {"removed": self._state.strangers.clear()}
+        return {"armed": self._state.strangers.armed()}
+
+    def _logs(self, request: Request, body: Any) -> Any:
+        return {"buckets": str(self._state.logs.buckets), "jobs": self._state.logs.standing()}
+
+    async def _flush_logs(self, request: Request, body: Any) -> Any:
+        delivered = await self._state.logs.flush()
+        return {"delivered": delivered, "jobs": self._state.logs.standing()}
 
     def _faults(self, request: Request, body: Any) -> Any:
         book = self._state.faults
@@ -189,6 +235,8 @@ class Control:
                 raise ControlError("give an object with the options that are to change")
             if "faults" in body:
                 raise ControlError("faults are added by POST to /_simulator/faults")
+            if "clock" in body:
+                raise ControlError("the clock is set by PUT to /_simulator/clock")
             self._state.change_options(body)
         return self._state.options.model_dump(mode="json")
 

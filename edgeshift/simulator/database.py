@@ -36,6 +36,18 @@ CREATE UNIQUE INDEX IF NOT EXISTS rulesets_one_a_phase ON rulesets (zone, phase)
 CREATE TABLE IF NOT EXISTS ruleset_versions (
     ruleset TEXT NOT NULL, version INTEGER NOT NULL, document TEXT NOT NULL, PRIMARY KEY (ruleset, version)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS esc_changes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, operation TEXT NOT NULL, requested_at TEXT,
+    effect_seconds REAL NOT NULL, visibility_seconds REAL NOT NULL, always INTEGER NOT NULL, secret TEXT
+);
+CREATE INDEX IF NOT EXISTS esc_changes_by_scope ON esc_changes (scope, id);
+CREATE TABLE IF NOT EXISTS log_jobs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, zone TEXT NOT NULL, document TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS log_jobs_by_zone ON log_jobs (zone, id);
+CREATE TABLE IF NOT EXISTS log_challenges (
+    zone TEXT NOT NULL, place TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (zone, place, digest)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS faults (
     id INTEGER PRIMARY KEY AUTOINCREMENT, spec TEXT NOT NULL, seen INTEGER NOT NULL DEFAULT 0,
     fired INTEGER NOT NULL DEFAULT 0

@@ -4,8 +4,10 @@
 import re
 from collections.abc import Callable
 
-from edgeshift.simulator.answers import ApiError, Json, error, refuse
+from edgeshift.simulator import log_fields
+from edgeshift.simulator.answers import ApiError, Json, error, refuse, wrong
 from edgeshift.simulator.managed_rulesets import MANAGED_RULESETS
+from edgeshift.simulator.options import SimulatorOptions
 from edgeshift.simulator.rulesets import MANAGED_PHASE
 
 PHASES = (
@@ -28,7 +30,7 @@ PHASES = (
     "http_response_firewall_managed",
     "http_response_headers_transform",
 )
-ENTERPRISE_PHASES = ("http_log_custom_fields",)
+ENTERPRISE_PHASES = (log_fields.PHASE,)
 ACTIONS = (
     "block",
     "challenge",
@@ -47,12 +49,20 @@ ACTIONS = (
     "set_config",
     "skip",
 )
-MANAGED_ACTIONS = ("execute", "skip")
+# A phase that is not here takes every action but those that belong to one phase alone.
+PHASE_ACTIONS = {
+    MANAGED_PHASE: ("execute", "skip"),
+    log_fields.PHASE: (log_fields.ACTION,),
+}
+ANY_PHASE_ACTIONS = tuple(action for action in ACTIONS if action != log_fields.ACTION)
 _ID = re.compile(r"[0-9a-f]{32}")
 
 RuleCheck = Callable[[dict[str, Json], str], list[Json]]
 # A phase with rules of its own registers its check here: (rule, pointer) -> error objects.
 PHASE_CHECKS: dict[str, RuleCheck] = {}
+BodyCheck = Callable[[list[Json], SimulatorOptions], list[Json]]
+# And here, where rules are judged together or by options: (all rules, options) -> error objects.
+BODY_CHECKS: dict[str, BodyCheck] = {log_fields.PHASE: log_fields.errors}
 
 
 def check_phase(phase: str) -> None:
@@ -68,24 +78,27 @@ def check_entitled(phase: str, *, plan: str, managed_waf: bool) -> None:
         raise refuse(400, f"not entitled to use the phase {phase}", 50002)
 
 
-def checked_body(body: Json, phase: str) -> dict[str, Json]:
-    """The body of a PUT or POST when its shape and its rules are right. Raises one 400 with every error
-    found."""
+def checked_body(body: Json, phase: str, options: SimulatorOptions | None = None) -> dict[str, Json]:
+    """The body of a PUT or POST when its shape and its rules are right; `options` are the usual ones if
+    absent.
+
+    Raises one 400 with every error found.
+    """
     if not isinstance(body, dict):
         raise refuse(400, "the request body must be a JSON object", 10026)
     errors: list[Json] = []
     for key in ("name", "description", "kind", "phase"):
         if key in body and not isinstance(body[key], str):
-            errors.append(_wrong(body[key], key, "it must be a string", f"/{key}"))
+            errors.append(wrong(body[key], key, "it must be a string", f"/{key}"))
     rules = body.get("rules", [])
     if not isinstance(rules, list):
-        errors.append(_wrong(rules, "rules", "it must be an array", "/rules"))
+        errors.append(wrong(rules, "rules", "it must be an array", "/rules"))
         rules = []
     refs: set[str] = set()
     for place, rule in enumerate(rules):
         pointer = f"/rules/{place}"
         if not isinstance(rule, dict):
-            errors.append(_wrong(rule, "rule", "it must be an object", pointer))
+            errors.append(wrong(rule, "rule", "it must be an object", pointer))
             continue
         errors += _rule_errors(rule, phase, pointer)
         ref = rule.get("ref")
@@ -99,6 +112,8 @@ def checked_body(body: Json, phase: str) -> dict[str, Json]:
                     )
                 )
             refs.add(ref)
+    if phase in BODY_CHECKS:
+        errors += BODY_CHECKS[phase](rules, options or SimulatorOptions())
     if errors:
         raise ApiError(400, *errors)
     return body
@@ -106,16 +121,16 @@ def checked_body(body: Json, phase: str) -> dict[str, Json]:
 
 def _rule_errors(rule: dict[str, Json], phase: str, pointer: str) -> list[Json]:
     errors = [
-        _wrong(rule[key], key, "it must be a string", f"{pointer}/{key}")
+        wrong(rule[key], key, "it must be a string", f"{pointer}/{key}")
         for key in ("id", "version", "action", "expression", "description", "ref")
         if key in rule and not isinstance(rule[key], str)
     ]
     if "enabled" in rule and not isinstance(rule["enabled"], bool):
-        errors.append(_wrong(rule["enabled"], "enabled", "it must be a boolean", f"{pointer}/enabled"))
+        errors.append(wrong(rule["enabled"], "enabled", "it must be a boolean", f"{pointer}/enabled"))
     if errors:
         return errors
     if rule.get("id") and not _ID.fullmatch(rule["id"]):
-        errors.append(_wrong(rule["id"], "id", "it must be 32 hex digits", f"{pointer}/id"))
+        errors.append(wrong(rule["id"], "id", "it must be 32 hex digits", f"{pointer}/id"))
     problem = expression_problem(rule.get("expression", ""))
     if problem:
         shown = rule.get("expression", "")[:200]
@@ -124,10 +139,10 @@ def _rule_errors(rule: dict[str, Json], phase: str, pointer: str) -> list[Json]:
         )
         errors.append(error(message, 20127, pointer=f"{pointer}/expression"))
     action = rule.get("action", "")
-    allowed = MANAGED_ACTIONS if phase == MANAGED_PHASE else ACTIONS
+    allowed = PHASE_ACTIONS.get(phase, ANY_PHASE_ACTIONS)
     if action not in allowed:
         reason = f"it is not one of {', '.join(allowed)}"
-        errors.append(_wrong(action, "action", reason, f"{pointer}/action"))
+        errors.append(wrong(action, "action", reason, f"{pointer}/action"))
     elif action == "execute":
         errors += _execute_errors(rule.get("action_parameters"), f"{pointer}/action_parameters")
     elif action == "skip":
@@ -138,23 +153,23 @@ def _rule_errors(rule: dict[str, Json], phase: str, pointer: str) -> list[Json]:
 
 def _execute_errors(parameters: Json, pointer: str) -> list[Json]:
     if not isinstance(parameters, dict):
-        return [_wrong(parameters, "action_parameters", "it must be an object with an id", pointer)]
+        return [wrong(parameters, "action_parameters", "it must be an object with an id", pointer)]
     errors: list[Json] = []
     if parameters.get("id") not in MANAGED_RULESETS:
-        errors.append(_wrong(parameters.get("id"), "id", "it is not a managed ruleset", f"{pointer}/id"))
+        errors.append(wrong(parameters.get("id"), "id", "it is not a managed ruleset", f"{pointer}/id"))
     overrides = parameters.get("overrides", {})
     if not isinstance(overrides, dict):
-        return [*errors, _wrong(overrides, "overrides", "it must be an object", f"{pointer}/overrides")]
+        return [*errors, wrong(overrides, "overrides", "it must be an object", f"{pointer}/overrides")]
     errors += _override_errors(overrides, f"{pointer}/overrides")
     for key, name in (("rules", "id"), ("categories", "category")):
         entries = overrides.get(key, [])
         if not isinstance(entries, list):
-            errors.append(_wrong(entries, key, "it must be an array", f"{pointer}/overrides/{key}"))
+            errors.append(wrong(entries, key, "it must be an array", f"{pointer}/overrides/{key}"))
             continue
         for place, entry in enumerate(entries):
             where = f"{pointer}/overrides/{key}/{place}"
             if not isinstance(entry, dict) or not isinstance(entry.get(name), str) or not entry[name]:
-                errors.append(_wrong(entry, key, f"it must be an object with {name}", where))
+                errors.append(wrong(entry, key, f"it must be an object with {name}", where))
             else:
                 errors += _override_errors(entry, where)
     return errors
@@ -164,13 +179,13 @@ def _override_errors(entry: dict[str, Json], pointer: str) -> list[Json]:
     errors: list[Json] = []
     action = entry.get("action")
     if action is not None and (not isinstance(action, str) or action not in ACTIONS):
-        errors.append(_wrong(action, "action", "it is not an action", f"{pointer}/action"))
+        errors.append(wrong(action, "action", "it is not an action", f"{pointer}/action"))
     if not isinstance(entry.get("enabled", True), bool):
-        errors.append(_wrong(entry["enabled"], "enabled", "it must be a boolean", f"{pointer}/enabled"))
+        errors.append(wrong(entry["enabled"], "enabled", "it must be a boolean", f"{pointer}/enabled"))
     threshold = entry.get("score_threshold")
     if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int)):
         errors.append(
-            _wrong(threshold, "score_threshold", "it must be an integer", f"{pointer}/score_threshold")
+            wrong(threshold, "score_threshold", "it must be an integer", f"{pointer}/score_threshold")
         )
     return errors
 
@@ -179,7 +194,7 @@ def _skip_errors(parameters: Json, pointer: str) -> list[Json]:
     keys = ("ruleset", "rulesets", "rules", "phases", "products")
     if isinstance(parameters, dict) and any(parameters.get(key) for key in keys):
         return []
-    return [_wrong(parameters, "action_parameters", f"it must have one of {', '.join(keys)}", pointer)]
+    return [wrong(parameters, "action_parameters", f"it must have one of {', '.join(keys)}", pointer)]
 
 
 def expression_problem(text: str) -> str | None:
@@ -209,10 +224,3 @@ def _end_of_string(text: str, start: int) -> int:
     while place < len(text) and text[place] != '"':
         place += 2 if text[place] == "\\" else 1
     return place if place < len(text) else -1
-
-
-def _wrong(value: Json, what: str, why: str, pointer: str) -> Json:
-    shown = (
-        "null" if value is None else str(value)[:80] if not isinstance(value, dict | list) else "the value"
-    )
-    return error(f"'{shown}' is not a valid value for {what} because {why}", 20021, pointer=pointer)

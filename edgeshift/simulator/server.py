@@ -25,6 +25,7 @@ from edgeshift.simulator.routes import (
     accounts,
     firewall_rules,
     legacy_waf,
+    logpush,
     page_rules,
     rulesets,
     security_events,
@@ -40,6 +41,7 @@ ROUTE_MODULES = (
     waf_migration,
     rulesets,
     legacy_waf,
+    logpush,
     firewall_rules,
     page_rules,
     security_events,
@@ -148,6 +150,7 @@ async def running(
     state: State = app.state.simulator
     server = _Server(configuration(app))
     serving = asyncio.create_task(server.serve(sockets=[listening]))
+    pushing = asyncio.create_task(state.logs.run())
     try:
         await server.ready.wait()
         yield RunningSimulator(host, listening.getsockname()[1], state)
@@ -155,6 +158,10 @@ async def running(
         app.state.deliverer.close()
         server.should_exit = True
         await serving
+        pushing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await pushing
+        await state.logs.close(CLOSING_SECONDS)
         listening.close()
         state.close()
 

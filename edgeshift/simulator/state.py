@@ -13,10 +13,13 @@ from edgeshift.simulator.fault_book import FaultBook
 from edgeshift.simulator.fleet_file import Fleet, FleetZone
 from edgeshift.simulator.journal import Journal
 from edgeshift.simulator.migration import Migrations
+from edgeshift.simulator.log_jobs import LogJobs
+from edgeshift.simulator.logs.pipeline import LogPipeline
 from edgeshift.simulator.options import SimulatorOptions
 from edgeshift.simulator.rate_limit import RateLimits
 from edgeshift.simulator.rulesets import Rulesets, seeded
 from edgeshift.simulator.zone_records import Zones
+from edgeshift.simulator.strangers import Strangers
 
 
 class State:
@@ -44,6 +47,9 @@ class State:
             self.migrations = Migrations(self.database, self.zones, self.rulesets, self.clock)
             self.faults = FaultBook(self.database)
             fleet_digest = digest_of(fleet.model_dump_json(exclude_defaults=True).encode())
+            self.strangers = Strangers(self.database, self.rulesets, self.clock)
+            self.log_jobs = LogJobs(self.database)
+            self.logs = LogPipeline(self)
             if not self.database.belongs_to(fleet_digest):
                 self._fill(fleet, fleet_digest)
         except BaseException:

@@ -37,11 +37,12 @@ def create_ruleset(call: Call) -> Answer:
         if not isinstance(sent.get(key), str) or not sent[key]:
             raise refuse(400, f"{key} is required and must be a string", 20021, pointer=f"/{key}")
     check_phase(phase)
-    body = checked_body(sent, phase)
+    body = checked_body(sent, phase, call.options)
     if body["kind"] != "zone":
         said = f"'{body['kind']}' is not a valid value for kind because a zone has rulesets of kind zone"
         raise refuse(400, said, 20021, pointer="/kind")
     _allow(call, phase)
+    call.state.strangers.met(call.zone.id, phase, "before_create")
     if call.state.rulesets.of_phase(call.zone.id, phase) is not None:
         said = (
             "'zone' is not a valid value for kind because exceeded maximum number of zone rulesets "
@@ -53,8 +54,10 @@ def create_ruleset(call: Call) -> Answer:
 
 def put_ruleset(call: Call) -> Answer:
     """Replace all rules of a ruleset; the next version."""
-    current = _own(call)
-    return _updated(call, current["phase"], current)
+    phase = _own(call)["phase"]
+    _allow(call, phase)
+    call.state.strangers.met(call.zone.id, phase, "before_put")
+    return _updated(call, phase, _own(call))
 
 
 def delete_ruleset(call: Call) -> Answer:
@@ -93,6 +96,8 @@ def put_entry_point(call: Call) -> Answer:
     if phase == MANAGED_PHASE and "waf_migration" in call.query:
         _permit(call, phase)
         return waf_migration.start(call, call.query["waf_migration"])
+    _allow(call, phase)
+    call.state.strangers.met(call.zone.id, phase, "before_put")
     return _updated(call, phase, call.state.rulesets.of_phase(call.zone.id, phase))
 
 
@@ -107,15 +112,16 @@ def get_entry_point_version(call: Call) -> Answer:
 
 
 def _updated(call: Call, phase: str, current: Document | None) -> Answer:
-    _allow(call, phase)
-    body = checked_body(call.json(), phase)
+    body = checked_body(call.json(), phase, call.options)
     if current is not None and not isinstance(body.get("rules"), list):
         raise refuse(400, "rules are required", 20021, pointer="/rules")
     for key in ("kind", "phase"):
         expected = {"kind": "zone", "phase": phase}[key]
         if body.get(key, expected) != expected:
             raise refuse(400, f"{key} cannot be changed: it is {expected}", 20021, pointer=f"/{key}")
-    return succeeded(_stored(call, prepared(body, current, call.now, phase=phase)))
+    stored = _stored(call, prepared(body, current, call.now, phase=phase))
+    call.state.strangers.met(call.zone.id, phase, "after_put")
+    return succeeded(stored)
 
 
 def _stored(call: Call, document: Document) -> Document:
