@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import TypeAdapter
@@ -125,6 +125,10 @@ class Connections:
                 assumed_block=spec.service.rate.per,
             )
         return self._clients[key]
+
+    def time_at(self, client: ServiceClient) -> datetime:
+        """What time it is at the service, by its last answer; by this machine before one has said it."""
+        return client.service_time() or self.clock.now()
 
     async def forget(self, client: ServiceClient) -> None:
         """Drop a client whose credential was refused, so that its reference is resolved anew (a rotated

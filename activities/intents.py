@@ -28,16 +28,22 @@ async def came_to_nothing(connections: Connections, intent: str, reason: str) ->
         activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
 
 
-async def commit_may_show(connections: Connections, zone: Zone, limit: timedelta) -> bool:
+async def commit_may_show(connections: Connections, zone: Zone, area: Area, limit: timedelta) -> bool:
     """Whether a commit of this zone was sent, by whomever, and may still come to show.
 
-    ``limit``: how long a migration may take. One of which nothing came does not count.
+    ``limit``: how long that may take. One of which nothing came, or nothing more can come, does not count.
     """
     archive, now = connections.archive, connections.clock.now()
-    async for key in archive.list(intent_key(zone, Area.WAF, "").rstrip("/")):
+    async for key in archive.list(intent_key(zone, area, "").rstrip("/")):
         record = json.loads(await archive.get_named(key) or b"{}")
         if record.get("step") != Step.COMMIT.value or now >= datetime.fromisoformat(record["at"]) + limit:
             continue
         if await archive.get_named(key.replace("intent/", "nothing/", 1)) is None:
             return True
     return False
+
+
+async def close_intents(connections: Connections, zone: Zone, area: Area, reason: str) -> None:
+    """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
+    async for key in connections.archive.list(intent_key(zone, area, "").rstrip("/")):
+        await came_to_nothing(connections, key, reason)

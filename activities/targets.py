@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.area_work import AreaWork
 from activities.boundary import heartbeating, named_failures
 from activities.connections import TARGETS, Connections
-from activities.waf import read_zone
-from edgeshift.areas import waf
-from edgeshift.areas.digests import fingerprint
+from edgeshift.areas import esc
 from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import Plan, Target, Zone
-from edgeshift.ledger import pack_bits
+from edgeshift.fleet import Area, Plan, ScopeKind, Target, Zone
 from edgeshift.messages import (
     AssessBatch,
     AssessedBatch,
@@ -26,6 +24,7 @@ from edgeshift.messages import (
     ResolveTargets,
     ZoneAssessment,
 )
+from edgeshift.packing import pack_bits, pack_numbers
 from edgeshift.rollout import freeze, plan_waves
 from edgeshift.service_api import ServiceError
 
@@ -35,8 +34,9 @@ MOST_NAMED = 5
 class TargetActivities:
     """Targets of a campaign."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, work: Mapping[Area, AreaWork]) -> None:
         self._connections = connections
+        self._work = work
 
     @activity.defn(name="resolve_targets")
     @named_failures
@@ -54,7 +54,11 @@ class TargetActivities:
                 accounts[found.account.id] = found.account.name or ""
                 plan = Plan.of(found.plan.legacy_id if found.plan else None)
                 zones[found.id] = Zone(id=found.id, name=found.name, account=found.account.id, plan=plan)
+            if spec.area is Area.ESC and (reason := esc.too_late(self._connections.time_at(client))):
+                raise ApplicationError(reason, type="BadInput", non_retryable=True)
         chosen = choose(spec, list(zones.values()), accounts)
+        if spec.area is Area.ESC and spec.esc.scope == "account":
+            chosen = as_accounts(spec, chosen, list(zones.values()), accounts)
         return await self._freeze(spec, freeze(chosen, {}, spec.waves))
 
     async def _freeze(self, spec: CampaignSpec, targets: list[Target]) -> ResolvedTargets:
@@ -67,6 +71,7 @@ class TargetActivities:
             waves=tuple(plan_waves(spec.waves, len(targets))),
             plans=dict(Counter(target.zone.plan.value for target in targets)),
             enterprise=enterprise_bits(targets),
+            covers=covers_of(targets),
         )
 
     @activity.defn(name="assess_targets")
@@ -85,37 +90,18 @@ class TargetActivities:
     async def _assess_one(
         self, digest: str, spec: CampaignSpec, index: int, target: Target
     ) -> ZoneAssessment:
+        """A target's line, tried a few times; one zone's trouble does not hold the others up."""
         line = ZoneAssessment(index=index, zone=target.zone, wave=target.wave)
-        try:
-            reading = await self._read_patiently(digest, target.zone)
-        except ServiceError as failure:
-            return line.model_copy(update={"error": str(failure)[:200]})
-        found = waf.assess(reading)
-        line = line.model_copy(
-            update={
-                "verdict": found.verdict,
-                "causes": list(found.causes),
-                "reasons": list(found.reasons),
-                "losses": list(found.losses),
-                "warnings": list(found.warnings),
-            }
-        )
-        if reading.config is None:
-            return line
-        proposal = waf.propose(reading, spec.adjustments)
-        shape = fingerprint(proposal.body, target.zone)
-        return line.model_copy(update={"fingerprint": shape, "additions": list(proposal.additions)})
-
-    async def _read_patiently(self, digest: str, zone: Zone) -> waf.Reading:
-        """A zone's reading, tried a few times; one zone's trouble does not hold the others up."""
-        client = await self._connections.service(digest, zone)
-        for pause in (0.2, 1.0, 3.0):
+        work = self._work[spec.area]
+        for pause in (0.2, 1.0, 3.0, None):
             try:
-                return await read_zone(client, zone)
+                return await work.assess(digest, spec, target, line)
             except ServiceError as failure:
-                activity.logger.info("reading %s again: %s", zone.name, failure)
+                if pause is None:
+                    return line.model_copy(update={"error": str(failure)[:200]})
+                activity.logger.info("reading %s again: %s", target.zone.name, failure)
                 await self._connections.clock.sleep(pause)
-        return await read_zone(client, zone)
+        raise AssertionError("the last try has returned")
 
     @activity.defn(name="merge_assessment")
     @named_failures
@@ -145,6 +131,7 @@ class TargetActivities:
             count=frozen.count,
             waves=frozen.waves,
             enterprise=frozen.enterprise,
+            covers=frozen.covers,
         )
 
 
@@ -152,6 +139,54 @@ def enterprise_bits(targets: Sequence[Target]) -> str:
     """The bitmap of the Enterprise targets."""
     indexes = (index for index, target in enumerate(targets) if target.zone.plan is Plan.ENTERPRISE)
     return pack_bits(indexes, len(targets))
+
+
+def covers_of(targets: Sequence[Target]) -> str:
+    """How many zones each target stands for, packed; empty where each is a zone."""
+    if all(target.zone.covers == 1 for target in targets):
+        return ""
+    return pack_numbers(min(target.zone.covers, 65_535) for target in targets)
+
+
+def as_accounts(
+    spec: CampaignSpec, chosen: Sequence[Zone], zones: Sequence[Zone], names: dict[str, str]
+) -> list[Zone]:
+    """The accounts of the chosen zones, each for all its zones. Raises BadInput where one has zones that the
+    campaign does not name, or more than its window.
+    """
+    named = {zone.id for zone in chosen}
+    found = []
+    for account in dict.fromkeys(zone.account for zone in chosen):
+        name = names.get(account) or account
+        inside = [zone for zone in zones if zone.account == account]
+        others = [zone.name for zone in inside if zone.id not in named]
+        if others:
+            shown = ", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
+            raise ApplicationError(
+                f"esc.scope is account, which covers every zone of account {name}, but the targets leave out"
+                f" {len(others)} of them: {shown}; name the account under targets.accounts, or use esc.scope:"
+                " zone",
+                type="BadInput",
+                non_retryable=True,
+            )
+        if len(inside) > spec.window:
+            raise ApplicationError(
+                f"account {name} covers {len(inside)} zones, which all count while it is worked on, but"
+                f" window is {spec.window}; raise window, or use esc.scope: zone",
+                type="BadInput",
+                non_retryable=True,
+            )
+        found.append(
+            Zone(
+                id=account,
+                name=name,
+                account=account,
+                plan=Plan.OTHER,
+                kind=ScopeKind.ACCOUNT,
+                covers=len(inside),
+            )
+        )
+    return found
 
 
 def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) -> list[Zone]:

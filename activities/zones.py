@@ -17,13 +17,13 @@ from temporalio.common import (
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.area_work import AreaWork
 from activities.boundary import named_failures
 from activities.connections import Connections
 from activities.intents import commit_may_show
 from activities.mending import mend_one
 from edgeshift.areas import AREAS
-from edgeshift.areas.waf import is_migrated
-from edgeshift.fleet import Target, ZoneOutcome, zone_migration_id
+from edgeshift.fleet import Area, Target, ZoneOutcome, migration_id
 from edgeshift.messages import (
     TASK_QUEUE,
     DescribedZones,
@@ -43,8 +43,7 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.secret_refs import SecretRefError
-from edgeshift.service_api import ServiceClient, ServiceError
-from edgeshift.service_api.models import MigrationStatus
+from edgeshift.service_api import ServiceError
 from edgeshift.temporal import CAMPAIGN, PHASE, PLAN, WAVE
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
@@ -58,8 +57,9 @@ class ZoneActivities:
     there.
     """
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, work: Mapping[Area, AreaWork]) -> None:
         self._connections = connections
+        self._work = work
 
     @activity.defn(name="start_zones")
     @named_failures
@@ -78,7 +78,7 @@ class ZoneActivities:
         start = batch.start
         index = batch.indexes[place]
         zone = target.zone
-        identifier = zone_migration_id(zone.id, start.area)
+        identifier = migration_id(zone, start.area)
         message = ZoneStart(
             campaign=batch.campaign,
             campaign_run=batch.campaign_run,
@@ -105,7 +105,7 @@ class ZoneActivities:
                     task_timeout=self._connections.task_timeout,
                     memo=memo,
                     static_summary=zone.name,
-                    static_details=f"{zone.plan.value} zone {zone.id}, campaign {start.name}",
+                    static_details=f"{zone.plan.value} {zone.kind.value} {zone.id}, campaign {start.name}",
                     search_attributes=TypedSearchAttributes(
                         [
                             SearchAttributePair(CAMPAIGN, start.name),
@@ -128,8 +128,10 @@ class ZoneActivities:
                 if same and held.get("attempt") == message.attempt:
                     return None
                 if held.get("campaign") != batch.campaign:
+                    through = f", with all of {held['holder']}" if "holder" in held else ""
                     return Exclusion(
-                        index=index, reason=f"already in {held.get('campaign', 'another workflow')}"
+                        index=index,
+                        reason=f"already in {held.get('campaign', 'another workflow')}{through}",
                     )
                 if not same:
                     # Only one run of a campaign is open, so this one's is gone: its zone is told to end.
@@ -165,7 +167,7 @@ class ZoneActivities:
         gone, unreached = list(told.gone), list(told.unreached)
         for place in range(done, len(batch.indexes)):
             index = batch.indexes[place]
-            identifier = zone_migration_id(targets[index].zone.id, batch.area)
+            identifier = migration_id(targets[index].zone, batch.area)
             try:
                 handle = self._connections.temporal.get_workflow_handle(identifier)
                 await handle.signal(batch.signal, _message(batch, place))
@@ -198,7 +200,7 @@ class ZoneActivities:
 
     async def _settle(self, batch: DescribeZones, place: int, target: Target) -> SilentZone | None:
         index = batch.indexes[place]
-        identifier = zone_migration_id(target.zone.id, batch.area)
+        identifier = migration_id(target.zone, batch.area)
         found = await self._describe(identifier)
         if found is not None:
             memo = await found.memo()
@@ -218,32 +220,29 @@ class ZoneActivities:
             found.status.name.lower() if found is not None and found.status is not None else "not to be found"
         )
         try:
-            client = await self._connections.service(batch.spec, target.zone)
-            status = await self._status(client, target)
+            outcome, shown = await self._standing(batch, target)
         except (ServiceError, SecretRefError) as failure:
             reason = f"workflow {how}; the service could not be read: {failure}"[:120]
             return SilentZone(index=index, outcome=ZoneOutcome.UNKNOWN, reason=reason)
-        if is_migrated(status.raw):
-            return SilentZone(
-                index=index, outcome=ZoneOutcome.MIGRATED, reason=f"workflow {how}; the service shows it"
-            )
-        limit = (await self._connections.spec(batch.spec)).commit.migration_limit
-        sent = await commit_may_show(self._connections, target.zone, limit)
-        return SilentZone(
-            index=index,
-            outcome=ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED,
-            reason=f"workflow {how}; the service shows {str(status.raw.get('migration_state'))[:30]}",
-        )
+        if outcome is None:
+            limit = batch.settles_in
+            sent = await commit_may_show(self._connections, target.zone, batch.area, limit)
+            outcome = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
+        return SilentZone(index=index, outcome=outcome, reason=f"workflow {how}; {shown}"[:120])
 
-    async def _status(self, client: ServiceClient, target: Target) -> MigrationStatus:
-        """The zone's status, tried a few times: one unreadable zone must not hold the campaign up."""
+    async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
+        """Where the service shows the target, tried a few times: one unreadable zone must not hold the
+        campaign up.
+        """
+        work, spec = self._work[batch.area], await self._connections.spec(batch.spec)
+        client = await self._connections.service(batch.spec, target.zone)
         for pause in (0.5, 2.0):
             try:
-                return await client.waf_status(target.zone.id)
+                return await work.standing(client, spec, target.zone)
             except ServiceError as failure:
-                activity.logger.info("reading the status of %s again: %s", target.zone.name, failure)
+                activity.logger.info("reading %s again: %s", target.zone.name, failure)
                 await self._connections.clock.sleep(pause)
-        return await client.waf_status(target.zone.id)
+        return await work.standing(client, spec, target.zone)
 
     async def _result(self, identifier: str, run_id: str) -> ZoneResult | None:
         handle = self._connections.temporal.get_workflow_handle(

@@ -12,6 +12,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from edgeshift.areas.esc_terms import EscSpec
+from edgeshift.areas.log_fields_terms import LogFieldsSpec
 from edgeshift.areas.waf import Adjustment
 from edgeshift.areas.waf_evidence import EvidencePolicy
 from edgeshift.durations import Duration
@@ -202,6 +204,8 @@ class CampaignSpec(_Part):
     validation: ValidationSpec = ValidationSpec()
     consents: ConsentSpec = ConsentSpec()
     adjustments: tuple[Adjustment, ...] = ()
+    esc: EscSpec = EscSpec()
+    log_fields: LogFieldsSpec = LogFieldsSpec()
     commit: CommitSpec = CommitSpec()
     tickets: TicketSpec = TicketSpec()
     waits_for_support: Duration = timedelta(days=14)
@@ -254,6 +258,20 @@ class CampaignSpec(_Part):
                     update={
                         "migration_limit": shorter(self.commit.migration_limit, 8),
                         "poll": shorter(self.commit.poll, 0.25),
+                    }
+                ),
+                "esc": self.esc.model_copy(
+                    update={
+                        "observe": shorter(self.esc.observe, 1),
+                        "every": shorter(self.esc.every, 0.5),
+                        "effect_limit": shorter(self.esc.effect_limit, 20),
+                    }
+                ),
+                "log_fields": self.log_fields.model_copy(
+                    update={
+                        "verify": shorter(self.log_fields.verify, 5),
+                        "every": shorter(self.log_fields.every, 0.5),
+                        "effect_limit": shorter(self.log_fields.effect_limit, 20),
                     }
                 ),
                 "waits_for_support": shorter(self.waits_for_support, 1),

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import Wave
+from edgeshift.fleet import Area, Wave
 from edgeshift.messages import CampaignStart, ZonePolicy
 
 
 def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
     """What a zone needs of a scaled specification."""
+    limit, watch, every = scaled.commit.migration_limit, timedelta(0), scaled.commit.poll
+    if scaled.area is Area.ESC:
+        limit, watch, every = scaled.esc.effect_limit, scaled.esc.observe, scaled.esc.every
+    elif scaled.area is Area.LOG_FIELDS:
+        terms = scaled.log_fields
+        limit, watch, every = terms.effect_limit, terms.verify, terms.every
     return ZonePolicy(
         sign_off=scaled.sign_off,
         modes=scaled.validation.modes,
         validation_window=scaled.validation.window,
         delete_overrides=scaled.consents.delete_uri_overrides,
-        migration_limit=scaled.commit.migration_limit,
+        migration_limit=limit,
         poll=scaled.commit.poll,
         request_limit=scaled.service.request_limit,
         resend_unchanged=scaled.commit.resend_unchanged,
@@ -23,6 +31,8 @@ def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
         send_window=scaled.commit.send_window,
         margin=scaled.commit.margin,
         silence=scaled.silence,
+        watch=watch,
+        watch_every=every,
     )
 
 
@@ -35,6 +45,7 @@ def campaign_start(
     waves: tuple[Wave, ...],
     enterprise: str,
     started_by: str,
+    covers: str = "",
 ) -> CampaignStart:
     """The input of a campaign. ``spec``: as its file says it; its durations are scaled here."""
     scaled = spec.scaled()
@@ -52,6 +63,7 @@ def campaign_start(
         sweep=scaled.sweep,
         policy=zone_policy(scaled),
         started_by=started_by,
-        enterprise=enterprise,
+        enterprise=enterprise if spec.area is Area.WAF else "",
+        covers=covers,
         time_scale=spec.time_scale,
     )

@@ -33,6 +33,15 @@ class Area(StrEnum):
     """What a campaign changes. The registry of areas (edgeshift/areas) says what each one can do."""
 
     WAF = "waf"
+    ESC = "esc"
+    LOG_FIELDS = "log-fields"
+
+
+class ScopeKind(StrEnum):
+    """What a target is: a zone, or an account, which stands for all its zones (docs/service.md §3.1)."""
+
+    ZONE = "zone"
+    ACCOUNT = "account"
 
 
 class Account(BaseModel):
@@ -45,7 +54,11 @@ class Account(BaseModel):
 
 
 class Zone(BaseModel):
-    """A zone as a campaign addresses it: enough to name it, to choose its credential and its path."""
+    """A zone as a campaign addresses it: enough to name it, to choose its credential and its path.
+
+    In the area esc it may be an account, which stands for the zones that it ``covers``; its identifier is the
+    account's then.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,6 +66,13 @@ class Zone(BaseModel):
     name: str
     account: HexId
     plan: Plan
+    kind: ScopeKind = ScopeKind.ZONE
+    covers: int = 1
+
+    @property
+    def scope(self) -> str:
+        """Its path at the service: ``zones/{id}`` or ``accounts/{id}`` (docs/service.md §4.1)."""
+        return f"{self.kind.value}s/{self.id}"
 
 
 class Target(BaseModel):
@@ -85,6 +105,9 @@ class ZoneOutcome(StrEnum):
 
     MIGRATED = "migrated"
     ALREADY_MIGRATED = "already_migrated"
+    SETTLED = "settled"
+    ALREADY_SETTLED = "already_settled"
+    ROLLED_BACK = "rolled_back"
     BLOCKED = "blocked"
     NEEDS_SUPPORT = "needs_support"
     REJECTED = "rejected"
@@ -99,13 +122,24 @@ RETRYABLE = frozenset(
 )
 """Outcomes that ``retry`` begins again."""
 
-REOPENABLE = frozenset({ZoneOutcome.ON_HOLD, ZoneOutcome.REJECTED, ZoneOutcome.ABORTED})
+REOPENABLE = frozenset(
+    {ZoneOutcome.ON_HOLD, ZoneOutcome.REJECTED, ZoneOutcome.ABORTED, ZoneOutcome.ROLLED_BACK}
+)
 """Outcomes that ``reopen`` begins again."""
+
+
+DONE = frozenset({ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED})
+"""Outcomes of targets that a campaign itself took where it was meant to."""
 
 
 def zone_migration_id(zone_id: str, area: Area) -> str:
     """The workflow id of a zone's migration. It is the lock: one zone has one live migration of an area."""
     return f"zone/{zone_id}/{area.value}"
+
+
+def migration_id(target: Zone, area: Area) -> str:
+    """The workflow id of a target's migration: of a zone, or of an account for all its zones."""
+    return f"{target.kind.value}/{target.id}/{area.value}"
 
 
 def campaign_id(name: str) -> str:

@@ -16,7 +16,7 @@ from enum import IntEnum
 from pydantic import BaseModel
 
 from edgeshift.fleet import Wave, ZoneOutcome
-from edgeshift.messages import Book, Permit, ReportKind, Step, ZoneReport
+from edgeshift.messages import BEFORE_SIGN_OFF, Book, Permit, ReportKind, Step, ZoneReport
 from edgeshift.packing import Bits as Bits
 from edgeshift.packing import pack, pack_numbers, unpack, unpack_numbers
 from edgeshift.packing import pack_bits as pack_bits
@@ -54,6 +54,9 @@ class Place(IntEnum):
     ABORTED = 23
     FAILED = 24
     UNKNOWN = 25
+    SETTLED = 26
+    ALREADY_SETTLED = 27
+    ROLLED_BACK = 28
 
 
 IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
@@ -61,6 +64,9 @@ IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
 
 AWAITING = (Place.AWAITING, Place.AWAITING_SEPARATE)
 """Places of zones that wait for a sign-off."""
+
+FAILURES = (Place.FAILED, Place.UNKNOWN, Place.ROLLED_BACK)
+"""Places that count against the failures which later waves allow."""
 
 OUTCOME_PLACE = {outcome: Place[outcome.name] for outcome in ZoneOutcome}
 
@@ -103,11 +109,13 @@ class Ledger:
     """Places, attempts, sequences, shapes and waiting times of ``count`` targets, the book of decisions, the
     permits.
 
-    ``tick`` is the unit of waiting times; ``epoch`` the campaign's start.
+    ``tick`` is the unit of waiting times; ``epoch`` the campaign's start. ``covers``: packed, how many zones
+    each target stands for; empty where each is one.
     """
 
-    def __init__(self, count: int, epoch: datetime, tick: timedelta) -> None:
+    def __init__(self, count: int, epoch: datetime, tick: timedelta, covers: str = "") -> None:
         self.count = count
+        self._covers = unpack_numbers(covers) if covers else None
         self.epoch = epoch
         self.tick = max(tick, timedelta(milliseconds=1))
         self.places = bytearray(count)
@@ -141,6 +149,28 @@ class Ledger:
         """How many targets are at these places."""
         stop = self.count if end is None else end
         return sum(self.places.count(place, first, stop) for place in places)
+
+    def covered(self, index: int) -> int:
+        """How many zones the target stands for."""
+        return self._covers[index] if self._covers else 1
+
+    def zones(self, *places: Place) -> int:
+        """How many zones the targets at these places stand for."""
+        if self._covers is None:
+            return self.number(*places)
+        return sum(map(self.covered, self.indexes(*places)))
+
+    def within(self, indexes: Iterable[int], zones: int, most: int) -> list[int]:
+        """The first of the targets, at most ``most``, that stand for no more than ``zones`` zones
+        together.
+        """
+        found: list[int] = []
+        for index in indexes:
+            zones -= self.covered(index)
+            if zones < 0 or len(found) == most:
+                break
+            found.append(index)
+        return found
 
     def tallies(self, first: int = 0, end: int | None = None) -> dict[str, int]:
         """The number of targets by the lower-case name of their place."""
@@ -227,11 +257,11 @@ class Ledger:
         elif report.kind is ReportKind.READY:
             if report.fingerprint:
                 self._propose(index, report, now)
-            self.places[index] = Place.READY_VALIDATE if report.step is Step.VALIDATE else Place.READY
+            self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
         elif report.kind in _REPORTED:
             self.places[index] = _REPORTED[report.kind]
         elif report.unused and self.places[index] == Place.PERMITTED:
-            self.places[index] = Place.READY_VALIDATE if report.step is Step.VALIDATE else Place.READY
+            self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
         return True
 
     def finish(self, index: int, outcome: ZoneOutcome) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -48,7 +48,9 @@ class SignOffPolicy(BaseModel):
 
     ``approvers`` empty means anybody who can reach Temporal; ``plan`` and ``doctor`` warn of it.
     ``four_eyes``: whoever started the campaign cannot approve. ``expires_after``: how long a zone waits for
-    its sign-off before it goes on hold. ``valid_for``: how long a given approval counts.
+    its sign-off before it goes on hold. ``valid_for``: how long a given approval counts. ``per``: what a
+    decision is about: every zone that
+    proposes the same, or each zone by itself.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,6 +60,11 @@ class SignOffPolicy(BaseModel):
     four_eyes: bool = False
     expires_after: Duration = timedelta(days=14)
     valid_for: Duration = timedelta(days=14)
+    per: Literal["fingerprint", "zone"] = "fingerprint"
+
+    def subjects(self, digest: str, fingerprint: str) -> frozenset[str]:
+        """The digests under which a decision on this proposal may count."""
+        return frozenset({digest} if self.per == "zone" else {digest, fingerprint})
 
 
 class Tally(StrEnum):

@@ -176,6 +176,7 @@ class Scene:
             count=frozen.count,
             waves=frozen.waves,
             enterprise=frozen.enterprise,
+            covers=frozen.covers,
             started_by=OPERATOR,
         )
         self.targets = [Target.model_validate(item) for item in await self.archive.get_json(frozen.targets)]

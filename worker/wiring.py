@@ -19,26 +19,37 @@ from temporalio.worker import (
 )
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.area_work import AreaWork
 from activities.connections import Connections, PacerSource
+from activities.esc import EscActivities
+from activities.esc_work import EscWork
 from activities.evidence import EvidenceActivities
+from activities.holds import HoldActivities
+from activities.log_fields import LogFieldsActivities
+from activities.log_fields_work import LogFieldsWork
 from activities.mending import LOOKS_EVERY, mend_regularly
 from activities.mutations import MutationActivities
 from activities.reports import ReportActivities
 from activities.support import SupportActivities
 from activities.targets import TargetActivities
 from activities.waf import WafActivities
+from activities.waf_work import WafWork
 from activities.zones import ZoneActivities
 from edgeshift.archive import Archive
 from edgeshift.clock import Clock, SystemClock
+from edgeshift.fleet import Area
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.quota import QUOTA_QUEUE, Quotas
 from edgeshift.settings import Settings
 from workflows.assessment import Assessment, Freeze
 from workflows.campaign import Campaign
+from workflows.esc_scope import EscScope
+from workflows.log_fields_zone import LogFieldsZone
 from workflows.quota import Quota
 from workflows.waf_zone import WafZone
+from workflows.zone_hold import ZoneHold
 
-WORKFLOWS: list[type] = [Campaign, WafZone, Assessment, Freeze]
+WORKFLOWS: list[type] = [Campaign, WafZone, EscScope, LogFieldsZone, ZoneHold, Assessment, Freeze]
 
 GRACE = timedelta(seconds=90)
 """Longer than any request's limit with the checks before it, so that a stopping worker sees a change through.
@@ -56,15 +67,40 @@ PASSED_THROUGH = (
 )
 
 
+def area_work(connections: Connections) -> dict[Area, AreaWork]:
+    """Each area's part of the shared activities."""
+    return {
+        Area.WAF: WafWork(connections),
+        Area.ESC: EscWork(connections),
+        Area.LOG_FIELDS: LogFieldsWork(connections),
+    }
+
+
 def activities_of(connections: Connections) -> list[Callable[..., Any]]:
     """Every activity, bound to these connections."""
-    zones, targets = ZoneActivities(connections), TargetActivities(connections)
-    zone = WafActivities(connections)
+    work = area_work(connections)
+    zones, targets = ZoneActivities(connections, work), TargetActivities(connections, work)
+    zone, scope, fields = (
+        WafActivities(connections),
+        EscActivities(connections),
+        LogFieldsActivities(connections),
+    )
+    holds = HoldActivities(connections)
     return [
+        scope.prepare,
+        scope.probe,
+        scope.settle,
+        scope.watch,
+        holds.hold,
+        holds.release,
+        holds.still_there,
+        fields.prepare,
+        fields.settle,
+        fields.watch,
         zone.prepare,
         zone.verify,
         EvidenceActivities(connections).gather,
-        MutationActivities(connections).change,
+        MutationActivities(connections, work).change,
         ReportActivities(connections).tell,
         SupportActivities(connections).open_ticket,
         zones.start,

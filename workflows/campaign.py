@@ -19,8 +19,8 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import BaseModel
 
     from activities.zones import ZoneActivities
-    from edgeshift.fleet import REOPENABLE, RETRYABLE, ZoneOutcome
-    from edgeshift.ledger import IN_FLIGHT, Bits, Ledger, Packed, Place, WaveIndex
+    from edgeshift.fleet import REOPENABLE, RETRYABLE, Area, ZoneOutcome
+    from edgeshift.ledger import FAILURES, IN_FLIGHT, Bits, Ledger, Packed, Place, WaveIndex
     from edgeshift.messages import (
         Again,
         Answer,
@@ -103,7 +103,8 @@ class Campaign:
         self._started_at = carried.started_at if carried else workflow.now()
         # The same over every continue-as-new, and over a reset by an operator.
         self._first_run = workflow.info().first_execution_run_id
-        self._ledger = Ledger(start.count, self._started_at, start.policy.sign_off.expires_after / 100)
+        tick = start.policy.sign_off.expires_after / 100
+        self._ledger = Ledger(start.count, self._started_at, tick, start.covers)
         self._wave = carried.wave if carried else 0
         self._failures_accepted = carried.failures_accepted if carried else 0
         self._paused = carried.paused if carried else None
@@ -179,10 +180,10 @@ class Campaign:
     @property
     def _halted(self) -> str:
         """Why no further wave begins, or empty."""
-        failures = self._ledger.number(Place.FAILED, Place.UNKNOWN) - self._failures_accepted
+        failures = self._ledger.zones(*FAILURES) - self._failures_accepted
         if failures > self._start.advance_failures and self._wave + 1 < len(self._start.waves):
             return (
-                f"{failures} zone(s) failed or unknown, {self._start.advance_failures} allowed:"
+                f"{failures} zone(s) failed, unknown or rolled back, {self._start.advance_failures} allowed:"
                 " later waves wait for a person (resume)"
             )
         return ""
@@ -197,15 +198,15 @@ class Campaign:
             self._note(f"wave {self._start.waves[self._wave].name!r} begins")
 
     def _free_slots(self) -> int:
-        return self._start.window - self._ledger.number(*IN_FLIGHT)
+        return self._start.window - self._ledger.zones(*IN_FLIGHT)
 
     async def _start_zones(self) -> None:
         if self._paused or self._aborted:
             return
         # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
-        free = self._free_slots() - self._ledger.number(Place.READY, Place.READY_VALIDATE)
+        free = self._free_slots() - self._ledger.zones(Place.READY, Place.READY_VALIDATE)
         end = self._start.waves[self._wave].end
-        indexes = tuple(islice(self._ledger.indexes(Place.PENDING, end=end), min(BATCH, max(0, free))))
+        indexes = tuple(self._ledger.within(self._ledger.indexes(Place.PENDING, end=end), free, BATCH))
         if not indexes:
             return
         permits: list[Permit | None] = []
@@ -218,7 +219,9 @@ class Campaign:
             StartZones(
                 campaign=workflow.info().workflow_id,
                 campaign_run=self._first_run,
-                start=self._start.model_copy(update={"carried": None, "again": None, "enterprise": ""}),
+                start=self._start.model_copy(
+                    update={"carried": None, "again": None, "enterprise": "", "covers": ""}
+                ),
                 indexes=indexes,
                 attempts=tuple(self._ledger.attempts[index] for index in indexes),
                 permits=tuple(permits),
@@ -230,6 +233,11 @@ class Campaign:
             self._ledger.exclude(exclusion.index, exclusion.reason)
         self._changed = True
 
+    @property
+    def _first_step(self) -> Step:
+        """The step that targets of this area ask for before anybody has seen their proposal."""
+        return Step.SET_SECRET if self._start.area is Area.ESC else Step.VALIDATE
+
     def _permit(self, index: int, step: Step) -> Permit:
         # Of this very run: after a reset, numbers are given out again.
         prefix = f"{self._start.name}-{workflow.info().run_id[-12:]}"
@@ -239,14 +247,14 @@ class Campaign:
         if self._paused or self._aborted:
             return
         ready = self._ledger.indexes(Place.READY, Place.READY_VALIDATE)
-        indexes = list(islice(ready, max(0, min(BATCH, self._free_slots()))))
+        indexes = self._ledger.within(ready, self._free_slots(), BATCH)
         if not indexes:
             return
         grants = []
         for index in indexes:
             shape = self._ledger.shape(index)
             validate = self._ledger.places[index] == Place.READY_VALIDATE
-            step = Step.VALIDATE if validate else shape.step if shape else Step.COMMIT
+            step = self._first_step if validate else shape.step if shape else Step.COMMIT
             self._ledger.places[index] = Place.PERMITTED
             self._ledger.heard.add(index)
             decisions = self._ledger.decisions(index, self._waves.of(index)).decisions
@@ -403,6 +411,7 @@ class Campaign:
                 area=self._start.area,
                 indexes=tuple(indexes),
                 attempts=tuple(self._ledger.attempts[index] for index in indexes),
+                settles_in=self._start.policy.migration_limit,
             ),
             f"look at {len(indexes)} silent or waiting zone(s)",
         )
@@ -469,6 +478,8 @@ class Campaign:
     @sign_off.validator
     def _sign_off(self, message: CampaignSignOff) -> None:
         self._refuse_if_over()
+        if self._start.policy.sign_off.per == "zone":
+            raise _refused("SignOffRefused", "this campaign is signed off zone by zone (sign_off.per: zone)")
         if reason := self._refusal(self._decision(message, message.fingerprints[0])):
             raise _refused("SignOffRefused", reason)
         if message.wave is not None and not 0 <= message.wave < len(self._start.waves):
@@ -499,7 +510,7 @@ class Campaign:
         """Go on: ends a pause, and accepts the failures so far where they halted the campaign."""
         was = "paused" if self._paused else "halted" if self._halted else "running"
         self._paused = None
-        self._failures_accepted = self._ledger.number(Place.FAILED, Place.UNKNOWN)
+        self._failures_accepted = self._ledger.zones(*FAILURES)
         self._note(f"resumed by {message.by} (was {was}): {message.reason or 'no reason given'}")
         self._changed = True
         return Answer(text=f"running; it was {was}")
@@ -609,10 +620,10 @@ class Campaign:
 
     def _begin_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> int:
         indexes = self._candidates(message, outcomes)
-        before = self._ledger.number(Place.FAILED, Place.UNKNOWN)
+        before = self._ledger.zones(*FAILURES)
         for index in indexes:
             self._ledger.again(index)
-        failed = before - self._ledger.number(Place.FAILED, Place.UNKNOWN)
+        failed = before - self._ledger.zones(*FAILURES)
         # What is begun again is no accepted failure any more.
         self._failures_accepted = max(0, self._failures_accepted - failed)
         self._note(

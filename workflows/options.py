@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio.common import RetryPolicy
 
-from activities.mutations import LOOK
+from activities.waf_work import LOOK
 from edgeshift.messages import Change, Step, Verify, ZonePolicy
 
 PERMANENT = ["InvalidCredential", "Forbidden", "NotFound", "SecretUnresolved", "ArchiveCorrupt", "BadInput"]
@@ -65,7 +65,9 @@ def changing(change: Change, left: timedelta) -> dict[str, Any]:
         "start_to_close_timeout": change.window
         + policy.request_limit
         + policy.margin
-        + (look if change.step is Step.VALIDATE else timedelta(0)),
+        + (
+            look if change.step is Step.VALIDATE else LOOK if change.step is Step.SET_SECRET else timedelta(0)
+        ),
         "retry_policy": ONCE,
     }
 
@@ -104,4 +106,14 @@ def resolving() -> dict[str, Any]:
             maximum_attempts=8,
             non_retryable_error_types=PERMANENT,
         ),
+    }
+
+
+def watching(policy: ZonePolicy, limit: timedelta) -> dict[str, Any]:
+    """Looking at a change from outside, for as long as ``limit`` at a time: remote, with heartbeats."""
+    return {
+        "start_to_close_timeout": limit + timedelta(minutes=5),
+        "schedule_to_close_timeout": limit * 2 + timedelta(minutes=10) + policy.patience,
+        "heartbeat_timeout": policy.silence,
+        "retry_policy": READS,
     }

@@ -29,8 +29,8 @@ with workflow.unsafe.imports_passed_through():
         ZoneStart,
     )
     from workflows import options
-    from workflows.zone import ZoneWorkflow
-    from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
+    from workflows.zone import Reached, ZoneWorkflow
+    from workflows.zone_protocol import Ended
 
 
 @workflow.defn(name="WafZone")
@@ -44,28 +44,11 @@ class WafZone(ZoneWorkflow):
     @workflow.run
     async def run(self, start: ZoneStart) -> ZoneResult:
         """Take the zone to an outcome, tell the campaign, and say how it ended."""
-        record = ""
-        try:
-            record = await self._migrate()
-            outcome, reason = ZoneOutcome.MIGRATED, "new WAF on, previous one off, stored rules as signed"
-        except Ended as ended:
-            outcome, reason = ended.outcome, ended.reason
-        except LOCAL_FAILURES as failure:
-            # Whoever may have committed does not know that it failed.
-            outcome = ZoneOutcome.FAILED if self._sent is None else ZoneOutcome.UNKNOWN
-            reason = said(failure)
-        self._enter(ZonePhase.CLOSED)
-        prepared = self._prepared
-        self._result = ZoneResult(
-            outcome=outcome,
-            reason=reason[:300],
-            digest=prepared.digest if prepared else "",
-            fingerprint=prepared.fingerprint if prepared else "",
-            record=record,
-        )
-        await self._tell(ReportKind.FINISHED, outcome=outcome, reason=reason[:120])
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        return self._result
+        return await self._to_an_end(self._course)
+
+    async def _course(self) -> Reached:
+        record = await self._migrate()
+        return Reached(ZoneOutcome.MIGRATED, "new WAF on, previous one off, stored rules as signed", record)
 
     async def _migrate(self) -> str:
         """From the first reading to the verified migration; the archived result. Raises Ended."""
@@ -164,7 +147,7 @@ class WafZone(ZoneWorkflow):
 
     async def _start_validation(self, prepared: Prepared, mode: ValidationMode) -> bool:
         while True:
-            grant = await self._permit_for_validation()
+            grant = await self._permit_for(Step.VALIDATE, ZonePhase.AWAITING_VALIDATION)
             self._enter(ZonePhase.STARTING_VALIDATION)
             result = await self._change(prepared, grant, mode)
             if result.status is ChangeStatus.DRIFTED:
@@ -186,16 +169,6 @@ class WafZone(ZoneWorkflow):
                     )
                 self._resends += 1
             await self._pause_before_again(result)
-
-    async def _permit_for_validation(self) -> PermitGrant:
-        """The permit that the zone was started with, or a new one."""
-        if not self._usable(self._grant):
-            self._enter(ZonePhase.AWAITING_VALIDATION)
-            await self._tell(ReportKind.READY, step=Step.VALIDATE)
-            await self._until(lambda: self._usable(self._grant), None, resumable=True)
-        self._check_stop()
-        assert self._grant is not None
-        return self._grant
 
     async def _window(self, prepared: Prepared, mode: ValidationMode, why: str) -> None:
         """Let the window pass, then judge what it saw."""

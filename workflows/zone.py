@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio import workflow
@@ -14,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign_spec import ValidationMode
     from edgeshift.fleet import ZoneOutcome
     from edgeshift.messages import (
+        UNSIGNED,
         Change,
         ChangeResult,
         ChangeStatus,
@@ -23,11 +26,22 @@ with workflow.unsafe.imports_passed_through():
         ReportKind,
         Step,
         ZonePhase,
+        ZoneResult,
     )
     from edgeshift.sign_off import Choice, Decision, Tally, refusal, tally
     from edgeshift.temporal import FINGERPRINT, PHASE
     from workflows import options
-    from workflows.zone_protocol import Ended, ZoneProtocol, said
+    from workflows.zone_protocol import LOCAL_FAILURES, Ended, ZoneProtocol, said
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Where a target's course has led: the outcome, why, and the archived record of it."""
+
+    outcome: ZoneOutcome
+    reason: str
+    record: str = ""
+
 
 MOST_REFUSED_STARTS = 20
 """How often a step that did not come about is tried again before the zone fails."""
@@ -35,6 +49,45 @@ MOST_REFUSED_STARTS = 20
 
 class ZoneWorkflow(ZoneProtocol):
     """The steps that are the same in every area."""
+
+    async def _to_an_end(self, course: Callable[[], Awaitable[Reached]]) -> ZoneResult:
+        """Take the target to an outcome, tell the campaign, and say how it ended."""
+        record = ""
+        try:
+            reached = await course()
+            outcome, reason, record = reached.outcome, reached.reason, reached.record
+        except Ended as ended:
+            outcome, reason = ended.outcome, ended.reason
+        except LOCAL_FAILURES as failure:
+            # Whoever may have committed does not know that it failed.
+            outcome = ZoneOutcome.FAILED if self._sent is None else ZoneOutcome.UNKNOWN
+            reason = said(failure)
+        await self._let_go()
+        self._enter(ZonePhase.CLOSED)
+        prepared = self._prepared
+        self._result = ZoneResult(
+            outcome=outcome,
+            reason=reason[:300],
+            digest=prepared.digest if prepared else "",
+            fingerprint=prepared.fingerprint if prepared else "",
+            record=record,
+        )
+        await self._tell(ReportKind.FINISHED, outcome=outcome, reason=reason[:120])
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        return self._result
+
+    async def _let_go(self) -> None:
+        """Release what the target holds beside itself."""
+
+    async def _permit_for(self, step: Step, phase: ZonePhase) -> PermitGrant:
+        """A permit for a step that comes before the sign-off: the one it was started with, or a new one."""
+        if not self._usable(self._grant):
+            self._enter(phase)
+            await self._tell(ReportKind.READY, step=step)
+            await self._until(lambda: self._usable(self._grant), None, resumable=True)
+        self._check_stop()
+        assert self._grant is not None
+        return self._grant
 
     async def _signed_off(self, prepared: Prepared) -> PermitGrant | None:
         """Wait for the sign-off of this proposal and for the permit. None: it has to be proposed anew.
@@ -122,7 +175,7 @@ class ZoneWorkflow(ZoneProtocol):
     def _tally(self, prepared: Prepared) -> Tally:
         return tally(
             self._counting(prepared, self._grant if self._usable(self._grant) else None),
-            frozenset({prepared.digest, prepared.fingerprint}),
+            self._start.policy.sign_off.subjects(prepared.digest, prepared.fingerprint),
             self._start.policy.sign_off,
             self._start.started_by,
             workflow.now(),
@@ -154,7 +207,7 @@ class ZoneWorkflow(ZoneProtocol):
             # Under the permit that it was started with, the zone has only just been read.
             config="" if grant.permit == self._start.permit else prepared.config,
             mode=mode,
-            decisions=tuple(self._counting(prepared, grant)),
+            decisions=tuple(self._counting(prepared, grant)) if prepared.step not in UNSIGNED else (),
             window=self._start.policy.send_window,
         )
         try:
@@ -191,7 +244,7 @@ class ZoneWorkflow(ZoneProtocol):
             pause = max(settling, timedelta(seconds=min(60, 2 ** max(0, self._refused_starts - 2))))
             await self._until(lambda: False, pause, summary=f"before the next try: {result.reason}"[:100])
 
-    async def _wait_for_support(self, causes: tuple[Cause, ...], reason: str, said: str = "") -> None:
+    async def _wait_for_support(self, causes: tuple[str, ...], reason: str, said: str = "") -> None:
         """Open a ticket for each cause and wait for a person's word that it is mended. Raises Ended when none
         comes.
         """
@@ -199,8 +252,10 @@ class ZoneWorkflow(ZoneProtocol):
         for cause in causes:
             ticket = await workflow.execute_local_activity_method(
                 SupportActivities.open_ticket,
-                OpenTicket(start=self._start, cause=cause, snapshot=self._prepared.snapshot, refusal=said),
-                summary=f"ticket: {cause.value}",
+                OpenTicket(
+                    start=self._start, cause=Cause(cause), snapshot=self._prepared.snapshot, refusal=said
+                ),
+                summary=f"ticket: {cause}",
                 **options.reading(self._start.policy),
             )
             if ticket.location not in self._tickets:
@@ -219,5 +274,5 @@ class ZoneWorkflow(ZoneProtocol):
         if result.cause is None:
             raise Ended(ZoneOutcome.FAILED, f"the service refused it: {result.reason}")
         await self._wait_for_support(
-            (result.cause,), f"the service refused it: {result.reason}", result.reason
+            (result.cause.value,), f"the service refused it: {result.reason}", result.reason
         )

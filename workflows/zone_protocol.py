@@ -97,8 +97,14 @@ class ZoneProtocol:
         self._telling = asyncio.Lock()
         self._result: ZoneResult | None = None
 
+    first_step: Step = Step.VALIDATE
+    """The step before the sign-off that this area's targets need a permit for, where they need one."""
+
     @property
     def _joins(self) -> bool:
+        """Whether a decision on the fingerprint may count for this zone."""
+        if self._start.policy.sign_off.per == "zone":
+            return False
         return self._gathered is None or self._gathered.verdict is EvidenceVerdict.PASS
 
     # --- waiting and telling
@@ -223,7 +229,7 @@ class ZoneProtocol:
         if decision.digest not in (prepared.digest, prepared.fingerprint):
             return f"the digest is not the one that waits, which is {prepared.digest}"
         if decision.digest == prepared.fingerprint != prepared.digest and not self._joins:
-            return "the zone's own evidence did not pass; sign its own digest"
+            return "a decision on the fingerprint does not count for this zone; sign its own digest"
         return None
 
     def _ignore(self, text: str) -> None:
@@ -311,8 +317,8 @@ class ZoneProtocol:
         self._revoked.add(message.number)
         unused = message.number not in self._used
         await workflow.wait_condition(lambda: self._using != message.number)
-        validates = self._phase is ZonePhase.AWAITING_VALIDATION
-        step = Step.VALIDATE if validates else self._prepared.step if self._prepared else None
+        first = self._phase in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
+        step = self.first_step if first else self._prepared.step if self._prepared else None
         await self._tell(
             ReportKind.SETTLED, settles=message.number, unused=unused, step=step if unused else None
         )

@@ -18,7 +18,7 @@ import rfc8785
 from edgeshift.fleet import Zone
 
 Body = dict[str, Any]
-"""A ruleset body: ``{"name": str, "rules": [rule, ...]}``."""
+"""What people sign: a ruleset body ``{"name": str, "rules": [rule, ...]}``, or another area's own."""
 
 SERVICE_ASSIGNED = frozenset({"id", "version", "ref", "last_updated"})
 
@@ -44,7 +44,11 @@ def sha256(data: bytes) -> str:
 
 
 def essence(body: Mapping[str, Any]) -> Body:
-    """What counts of a ruleset body: its name and its rules, without what the service assigns."""
+    """What counts of a body: of a ruleset its name and its rules, without what the service assigns; of any
+    other body all of it.
+    """
+    if "rules" not in body:
+        return dict(body)
     return {
         "name": body.get("name", "default"),
         "rules": [
@@ -55,7 +59,7 @@ def essence(body: Mapping[str, Any]) -> Body:
 
 
 def digest(body: Mapping[str, Any]) -> str:
-    """The digest of a ruleset body."""
+    """The digest of a body."""
     return sha256(canonical_bytes(essence(body)))
 
 

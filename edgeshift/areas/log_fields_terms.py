@@ -27,11 +27,11 @@ class FieldSet(_Part):
 class NewJobSpec(_Part):
     """The log job that a zone gets which has none of the dataset http_requests.
 
-    ``destination``: where the worker finds the destination's address, which may carry credentials (``env:NAME``,
-    ``file:PATH``); ``{zone}`` in it becomes the zone's name. ``fields``: log fields beside those that carry
-    custom fields. ``challenge``: where edgeshift can read the ownership challenge that the service writes to the
-    destination, as an object store's URL (``file:///…``, ``s3://bucket/path``); not needed for destinations
-    without one.
+    ``destination``: where the worker finds the destination's address, which may carry credentials
+    (``env:NAME``, ``file:PATH``); ``{zone}`` in it becomes the zone's name. ``fields``: log fields beside
+    those that carry custom fields. ``challenge``: where edgeshift can read the ownership challenge that the
+    service writes to the destination, as an object store's URL (``file:///…``, ``s3://bucket/path``); not
+    needed for destinations without one.
     """
 
     destination: Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
@@ -53,9 +53,9 @@ class LogFieldsSpec(FieldSet):
     """Which custom fields are rolled out, and how it is known that they arrive.
 
     ``zones``: further fields of single zones, by name or identifier. ``job``: the log job of zones that have
-    none. ``entries``: where edgeshift can read the log entries that jobs push, as an object store's URL in which
-    ``{zone}`` and ``{zone_id}`` stand for the zone. ``verify``: how long entries are waited for, looked at
-    ``every`` so often. ``enough``: entries that must have been seen before a field counts as never sent.
+    none. ``entries``: where edgeshift can read the log entries that jobs push, as an object store's URL in
+    which ``{zone}`` and ``{zone_id}`` stand for the zone. ``verify``: how long entries are waited for, looked
+    at ``every`` so often. ``enough``: entries that must have been seen before a field counts as never sent.
     ``unverified``: what becomes of a zone of which no entries came: it is kept, or rolled back.
     ``effect_limit``: how long the service may take to show a change.
     """

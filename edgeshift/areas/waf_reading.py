@@ -8,21 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from edgeshift.areas.assessment import Verdict as Verdict
+
 MOST_RULES = 200
 """Firewall rules that one migration takes at most (docs/service.md §8)."""
 
 LONGEST_EXPRESSION = 4096
 """Bytes of UTF-8 that the expression of a migrating rule has at most: 4 KB (docs/service.md §8)."""
-
-
-class Verdict(StrEnum):
-    """What reading alone tells of a zone."""
-
-    READY = "ready"
-    BLOCKED = "blocked"
-    NEEDS_SUPPORT = "needs_support"
-    ALREADY_MIGRATED = "already_migrated"
-    IN_VALIDATION = "in_validation"
 
 
 class Cause(StrEnum):

@@ -4,7 +4,16 @@ Payloads carry identifiers, digests, counts and enums; bodies, snapshots and evi
 secrets are only ever references. Every model but a query's answer is frozen.
 """
 
-from edgeshift.messages.base import TASK_QUEUE, Answer, Message, Permit, Person, Step
+from edgeshift.messages.base import (
+    BEFORE_SIGN_OFF,
+    TASK_QUEUE,
+    UNSIGNED,
+    Answer,
+    Message,
+    Permit,
+    Person,
+    Step,
+)
 from edgeshift.messages.batches import (
     DescribedZones,
     DescribeZones,
@@ -29,6 +38,7 @@ from edgeshift.messages.campaign import (
     WaveSummary,
 )
 from edgeshift.messages.quota import Blocked, LeaseRequest, QuotaStart
+from edgeshift.messages.scopes import Held, Hold, HoldZones, Probe, Probed, Settle, Shown, Watch, Watched
 from edgeshift.messages.steps import (
     Announce,
     Change,
@@ -73,7 +83,9 @@ from edgeshift.messages.zone import (
 )
 
 __all__ = [
+    "BEFORE_SIGN_OFF",
     "TASK_QUEUE",
+    "UNSIGNED",
     "Again",
     "Announce",
     "Answer",
@@ -97,6 +109,9 @@ __all__ = [
     "Expire",
     "GatherEvidence",
     "Gathered",
+    "Held",
+    "Hold",
+    "HoldZones",
     "LeaseRequest",
     "MergeAssessment",
     "Message",
@@ -108,12 +123,16 @@ __all__ = [
     "PlanReport",
     "Prepare",
     "Prepared",
+    "Probe",
+    "Probed",
     "QuotaStart",
     "ReportKind",
     "ResolveTargets",
     "ResolvedTargets",
     "Revoke",
     "Ruling",
+    "Settle",
+    "Shown",
     "SilentZone",
     "StartZones",
     "StartedZones",
@@ -128,6 +147,8 @@ __all__ = [
     "Verification",
     "Verify",
     "Waiting",
+    "Watch",
+    "Watched",
     "WaveSummary",
     "ZoneAssessment",
     "ZoneCarried",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from edgeshift.durations import Duration
 from edgeshift.fleet import Area, ZoneOutcome
 from edgeshift.messages.base import Message, Permit
 from edgeshift.messages.campaign import CampaignStart
@@ -58,7 +59,10 @@ class ToldZones(Message):
 
 
 class DescribeZones(Message):
-    """Look at zones that have been silent: are their workflows open, and if not, how did they end?"""
+    """Look at zones that have been silent: are their workflows open, and if not, how did they end?
+
+    ``settles_in``: how long the effect of a step may take to show.
+    """
 
     campaign: str
     campaign_run: str
@@ -67,6 +71,7 @@ class DescribeZones(Message):
     area: Area
     indexes: tuple[int, ...]
     attempts: tuple[int, ...]
+    settles_in: Duration
 
 
 class SilentZone(Message):

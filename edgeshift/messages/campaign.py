@@ -28,7 +28,9 @@ class Again(Message):
 class CampaignStart(Message):
     """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled.
 
-    ``enterprise``: bitmap of the Enterprise targets. ``carried``: JSON of the state of an earlier run, or of
+    ``enterprise``: bitmap of the targets that get a permit with their start, which are the Enterprise zones
+    of the area waf. ``covers``: how many zones each target stands for, where it is not one. ``carried``:
+    JSON of the state of an earlier run, or of
     a closed campaign that ``again`` begins zones of. ``most_events``: events of one run after which the
     campaign goes on in a new one.
     """
@@ -47,6 +49,7 @@ class CampaignStart(Message):
     policy: ZonePolicy
     started_by: str
     enterprise: str = ""
+    covers: str = ""
     time_scale: float = 1.0
     carried: str | None = None
     again: Again | None = None

@@ -67,7 +67,8 @@ class ChangeStatus(StrEnum):
 class ChangeResult(Message):
     """What became of a mutating step. ``cause``: the support case that a refusal is, if it is one.
 
-    ``seen``: the status already shows it (looked for after a validation alone).
+    ``seen``: the status already shows it (looked for after a validation alone). ``found``: digest of what the
+    step itself archived, such as what it found and merged.
     """
 
     status: ChangeStatus
@@ -76,6 +77,7 @@ class ChangeResult(Message):
     ray: str = ""
     cause: Cause | None = None
     seen: bool = False
+    found: str = ""
 
 
 class Verify(Message):

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from edgeshift.areas.waf import Cause, Verdict
+from edgeshift.areas.assessment import Verdict
 from edgeshift.fleet import Wave, Zone
 from edgeshift.messages.base import Message
 from edgeshift.sign_off import Digest
@@ -19,13 +19,16 @@ class ResolveTargets(Message):
 
 
 class ResolvedTargets(Message):
-    """The frozen list: its digest, its waves, and how often each plan is in it."""
+    """The frozen list: its digest, its waves, and how often each plan is in it. ``covers``: how many zones
+    each target stands for, packed; empty where each is a zone.
+    """
 
     targets: Digest
     count: int
     waves: tuple[Wave, ...]
     plans: dict[str, int]
     enterprise: str
+    covers: str = ""
 
 
 class AssessmentStart(Message):
@@ -68,6 +71,7 @@ class AssessmentResult(Message):
     count: int
     waves: tuple[Wave, ...]
     enterprise: str
+    covers: str = ""
 
 
 class AssessmentProgress(BaseModel):
@@ -84,7 +88,7 @@ class ZoneAssessment(BaseModel):
     zone: Zone
     wave: int = 0
     verdict: Verdict | None = None
-    causes: list[Cause] = Field(default_factory=list)
+    causes: list[str] = Field(default_factory=list)
     reasons: list[str] = Field(default_factory=list)
     losses: list[str] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, Field
 
-from edgeshift.areas.waf import Cause, Verdict
+from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.waf_evidence import EvidenceVerdict
 from edgeshift.campaign_spec import ValidationMode
 from edgeshift.durations import Duration
@@ -20,7 +20,8 @@ class ZonePolicy(Message):
     """What a zone needs of its campaign's policy, its durations already divided by the time scale.
 
     ``send_window``, ``margin``: of the fenced activity (CommitSpec). ``silence``: how long a worker may say
-    nothing of a piece of work before another takes it over.
+    nothing of a piece of work before another takes it over. ``watch``, ``watch_every``: how long a change is
+    watched that can be undone, and how often it is looked at.
     """
 
     sign_off: SignOffPolicy
@@ -37,6 +38,8 @@ class ZonePolicy(Message):
     send_window: Duration = timedelta(seconds=30)
     margin: Duration = timedelta(seconds=15)
     silence: Duration = timedelta(seconds=60)
+    watch: Duration = timedelta(0)
+    watch_every: Duration = timedelta(minutes=5)
 
 
 class Prepared(Message):
@@ -45,11 +48,13 @@ class Prepared(Message):
     of the configuration alone.
 
     For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is,
-    ``comparable`` when it runs the proposal or its shadow, so that its events say something of the proposal.
+    ``comparable`` when it runs the proposal or its shadow, so that its events say something of the
+    proposal. ``covered``: digest of the list of the zones that an
+    account stands for.
     """
 
     verdict: Verdict
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     snapshot: str
     step: Step = Step.COMMIT
@@ -59,6 +64,7 @@ class Prepared(Message):
     config: str = ""
     matches_entry_point: bool = False
     comparable: bool = True
+    covered: str = ""
 
 
 class PermitGrant(Message):
@@ -205,8 +211,13 @@ class ZonePhase(StrEnum):
     AWAITING_SIGN_OFF = "awaiting_sign_off"
     AWAITING_PERMIT = "awaiting_permit"
     DELETING_OVERRIDES = "deleting_overrides"
+    AWAITING_FIRST_PERMIT = "awaiting_first_permit"
+    SETTING_SECRET = "setting_secret"
+    PROBING = "probing"
     COMMITTING = "committing"
     VERIFYING = "verifying"
+    WATCHING = "watching"
+    ROLLING_BACK = "rolling_back"
     CLOSED = "closed"
 
 

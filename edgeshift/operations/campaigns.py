@@ -50,6 +50,7 @@ class Frozen:
     count: int
     waves: tuple[Wave, ...]
     enterprise: str
+    covers: str = ""
     planned_at: datetime | None = None
 
 
@@ -128,6 +129,7 @@ async def planned(client: Client, spec: CampaignSpec, digest: str) -> Frozen | N
         count=result.count,
         waves=result.waves,
         enterprise=result.enterprise,
+        covers=result.covers,
         planned_at=described.close_time,
     )
 
@@ -153,7 +155,13 @@ async def freeze(
         )
     except WorkflowFailureError as failure:
         raise _named(spec, of_failure(subject, failure.cause)) from failure
-    return Frozen(targets=found.targets, count=found.count, waves=found.waves, enterprise=found.enterprise)
+    return Frozen(
+        targets=found.targets,
+        count=found.count,
+        waves=found.waves,
+        enterprise=found.enterprise,
+        covers=found.covers,
+    )
 
 
 async def start_campaign(
@@ -181,6 +189,7 @@ async def start_campaign(
         count=frozen.count,
         waves=frozen.waves,
         enterprise=frozen.enterprise,
+        covers=frozen.covers,
         started_by=by,
     )
     await launch(client, start)

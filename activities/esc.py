@@ -1,0 +1,293 @@
+"""Reading a scope's Edge Side Code, probing what it does, and watching what became of it (docs/service.md
+§2.1, §3.1, §4.1).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import SecretStr
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.boundary import heartbeating, named_failures
+from activities.connections import Connections
+from activities.intents import close_intents
+from activities.reports import tell_campaign
+from edgeshift.areas import esc, esc_probe, esc_told
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.digests import canonical_bytes, digest, fingerprint
+from edgeshift.areas.waf_evidence import EvidenceVerdict
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.fleet import Plan, ScopeKind, Zone
+from edgeshift.messages import (
+    Announce,
+    Gathered,
+    Prepare,
+    Prepared,
+    Probe,
+    Probed,
+    ReportKind,
+    Settle,
+    Shown,
+    Step,
+    Watch,
+    Watched,
+    ZoneReport,
+    ZoneStart,
+)
+from edgeshift.probes import Baseline, Prober
+from edgeshift.service_api import Refused, ServiceClient, ServiceError
+
+NO_SECRET = SecretStr("")
+
+
+class EscActivities:
+    """Readings and probes of one scope."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="prepare_esc_scope")
+    @named_failures
+    async def prepare(self, message: Prepare) -> Prepared:
+        """Read the scope, archive it and read it back. Where it has no secret yet, that is the next step."""
+        start = message.start
+        target = start.target.zone
+        client = await self._connections.service(start.spec, target)
+        covered = ""
+        if target.kind is ScopeKind.ACCOUNT:
+            zones = await zones_of(client, target)
+            listed = [zone.model_dump(mode="json") for zone in zones]
+            covered = await self._connections.archive.put_json(listed, verify=True)
+        reading, reason = await read_scope(self._connections, client, target, covered)
+        found = esc.assess(reading, self._connections.time_at(client))
+        prepared = Prepared(
+            verdict=found.verdict if not reason else Verdict.BLOCKED,
+            causes=found.causes,
+            reasons=(reason,) if reason else found.reasons,
+            snapshot=await self._archive_snapshot(target, reading),
+            covered=covered,
+            config=digest(esc.state(reading)),
+        )
+        if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:
+            body = esc.secret_body(target)
+            prepared = prepared.model_copy(
+                update={"step": Step.SET_SECRET, **await self._proposed(target, body, {})}
+            )
+        return prepared
+
+    async def _archive_snapshot(self, target: Zone, reading: esc.Reading) -> str:
+        archive = self._connections.archive
+        document = {"zone": target.model_dump(mode="json"), "reading": reading.model_dump(mode="json")}
+        found = await archive.put_json(document, verify=True)
+        record = {"taken_at": self._connections.clock.now().isoformat()}
+        await archive.create_once(f"snapshot/{target.id}/esc/{found}", canonical_bytes(record))
+        return found
+
+    async def _proposed(self, target: Zone, body: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
+        document = {"body": body, "additions": [], "losses": [], "warnings": [], **beside}
+        return {
+            "digest": digest(body),
+            "fingerprint": fingerprint(body, target),
+            "proposal": await self._connections.archive.put_json(document, verify=True),
+        }
+
+    @activity.defn(name="probe_esc_scope")
+    @named_failures
+    @heartbeating
+    async def probe(self, message: Probe) -> Probed:
+        """Ask a sample of the scope's URLs with and without the secret; propose, and tell the campaign."""
+        start, prepared = message.start, message.prepared
+        target = start.target.zone
+        spec = await self._connections.spec(start.spec)
+        client = await self._connections.service(start.spec, target)
+        secret = (await client.esc(target.scope)).with_secret
+        if secret is None or not secret.get_secret_value():
+            raise ApplicationError("the scope's secret does not show yet", type="SecretNotShown")
+        zones = await covered_zones(self._connections, target, prepared.covered)
+        async with self._prober(spec) as prober:
+            report, baseline = await prober.probe(zones, secret, _beat)
+        archive = self._connections.archive
+        evidence = await archive.put_json(report.model_dump(mode="json"), verify=True)
+        kept = await archive.put_json(baseline.model_dump(mode="json"), verify=True)
+        body = esc.body(target, esc_probe.summary(report))
+        warnings = list(
+            esc.assess(
+                esc.Reading(secret=esc.whose(secret.get_secret_value())), self._connections.time_at(client)
+            ).warnings
+        )
+        proposed = await self._proposed(
+            target,
+            body,
+            {
+                "losses": esc_told.told(report),
+                "warnings": warnings + esc_told.doubts(report),
+                "report": evidence,
+                "baseline": kept,
+            },
+        )
+        doubts = esc_told.doubts(report)
+        gathered = Gathered(
+            evidence=evidence,
+            verdict=EvidenceVerdict.INCONCLUSIVE if doubts else EvidenceVerdict.PASS,
+            why="; ".join(doubts)[:200],
+        )
+        prepared = prepared.model_copy(update={"step": Step.COMMIT, **proposed})
+        await self._announce(message, prepared, joins=not doubts and start.policy.sign_off.per != "zone")
+        return Probed(prepared=prepared, gathered=gathered)
+
+    async def _announce(self, message: Probe, prepared: Prepared, *, joins: bool) -> None:
+        start: ZoneStart = message.start
+        report = ZoneReport(
+            campaign_run=start.campaign_run,
+            index=start.index,
+            attempt=start.attempt,
+            sequence=message.sequence,
+            kind=ReportKind.AWAITING,
+            settles=message.settles,
+            step=prepared.step,
+            digest=prepared.digest,
+            fingerprint=prepared.fingerprint,
+            joins=joins,
+        )
+        await tell_campaign(self._connections, Announce(campaign=start.campaign, report=report))
+
+    def _prober(self, spec: CampaignSpec) -> Prober:
+        return Prober(spec.esc.probe, clock=self._connections.clock)
+
+    @activity.defn(name="settle_esc_scope")
+    @named_failures
+    @heartbeating
+    async def settle(self, message: Settle) -> Shown:
+        """Read the setting until it shows what was sent, or may no longer be expected to."""
+        start, clock = message.start, self._connections.clock
+        target = start.target.zone
+        client = await self._connections.service(start.spec, target)
+        began, trouble = clock.monotonic(), ""
+        while True:
+            try:
+                off = (await client.esc(target.scope, urgent=True)).always is True
+                trouble = ""
+                if off is message.wanted:
+                    await close_intents(self._connections, target, start.area, "it shows")
+                    return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
+            except ServiceError as failure:
+                trouble = str(failure)[:150]
+            if clock.monotonic() - began > message.limit.total_seconds():
+                break
+            await clock.sleep(start.policy.poll.total_seconds())
+        if trouble:
+            return Shown(reached=False, reason=f"the setting could not be read to the end: {trouble}")
+        stays = "on" if message.wanted else "off"
+        return Shown(
+            reached=False, unchanged=True, reason=f"esc stayed {stays} for as long as a change may take"
+        )
+
+    @activity.defn(name="watch_esc_scope")
+    @named_failures
+    @heartbeating
+    async def watch(self, message: Watch) -> Watched:
+        """Ask the same URLs again, without the secret: do they answer as was agreed, or, after a way back, as
+        before?
+        """
+        start, archive = message.start, self._connections.archive
+        spec = await self._connections.spec(start.spec)
+        proposal = await archive.get_json(message.prepared.proposal)
+        agreed = esc_probe.ProbeReport.model_validate(await archive.get_json(proposal["report"]))
+        baseline = Baseline.model_validate(await archive.get_json(proposal["baseline"]))
+        if message.back:
+            return await self._watch_back(message, spec, agreed, baseline)
+        client = await self._connections.service(start.spec, start.target.zone)
+        if (await client.esc(start.target.zone.scope)).always is not True:
+            return Watched(worse="somebody has turned esc on again meanwhile")
+        async with self._prober(spec) as prober:
+            now = await prober.observe(baseline, _beat)
+        worse = esc_probe.worse(agreed, now, spec.esc.tolerance)
+        if worse:
+            return Watched(worse="; ".join(worse)[:200])
+        if not message.last:
+            return Watched()
+        said = f"esc off, {now.coverage.urls} URL(s) answer as was agreed"
+        return Watched(said=said, done=True, record=await self._record(message, now, said))
+
+    async def _watch_back(
+        self, message: Watch, spec: CampaignSpec, agreed: esc_probe.ProbeReport, baseline: Baseline
+    ) -> Watched:
+        """After a way back: until the URLs answer as before, for as long as a change may take."""
+        clock, target = self._connections.clock, message.start.target.zone
+        began = clock.monotonic()
+        async with self._prober(spec) as prober:
+            while True:
+                now = await prober.observe(baseline, _beat)
+                stays = esc_probe.still_seen(agreed, now)
+                late = clock.monotonic() - began > spec.esc.effect_limit.total_seconds()
+                if not stays or late:
+                    break
+                await clock.sleep(message.start.policy.poll.total_seconds())
+        said = f"{now.coverage.urls} URL(s) answer as before"
+        if stays:
+            said = f"{len(stays)} difference(s) to before stay"
+        before = await self._connections.archive.get_json(message.prepared.snapshot)
+        if before["reading"]["secret"] == esc.Secret.OWN.value:
+            client = await self._connections.service(message.start.spec, target)
+            secret = (await client.esc(target.scope)).with_secret or NO_SECRET
+            if esc.whose(secret.get_secret_value()) is not esc.Secret.OWN:
+                said += "; the service has dropped the scope's own secret, set it again"
+        return Watched(said=said, done=True, record=await self._record(message, now, said))
+
+    async def _record(self, message: Watch, seen: esc_probe.ProbeReport, said: str) -> str:
+        prepared, archive = message.prepared, self._connections.archive
+        return await archive.put_json(
+            {
+                "zone": message.start.target.zone.model_dump(mode="json"),
+                "campaign": message.start.campaign,
+                "digest": prepared.digest,
+                "snapshot": prepared.snapshot,
+                "proposal": prepared.proposal,
+                "evidence": await archive.put_json(seen.model_dump(mode="json")),
+                "why": message.why,
+                "said": said,
+                "changed_at": message.since.isoformat(),
+                "aftercare": {"advice": esc_told.told(seen)},
+            },
+            verify=True,
+        )
+
+
+async def zones_of(client: ServiceClient, account: Zone) -> list[Zone]:
+    """The zones of an account as the service lists them now, by identifier."""
+    found = []
+    async for zone in client.zones(account=account.id):
+        if zone.account is not None and zone.account.id == account.id:
+            plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
+            found.append(Zone(id=zone.id, name=zone.name, account=account.id, plan=plan))
+    return sorted(found, key=lambda zone: zone.id)
+
+
+async def covered_zones(connections: Connections, target: Zone, covered: str) -> list[Zone]:
+    """The zones that a target stands for: itself, or those of the archived list."""
+    if target.kind is ScopeKind.ZONE:
+        return [target]
+    return [Zone.model_validate(item) for item in await connections.archive.get_json(covered)]
+
+
+async def read_scope(
+    connections: Connections, client: ServiceClient, target: Zone, covered: str
+) -> tuple[esc.Reading, str]:
+    """What a scope has, and why nothing can be done with it, or empty. Past the removal date the service may
+    refuse the reading itself. Raises ServiceError.
+    """
+    try:
+        setting = await client.esc(target.scope)
+    except Refused:
+        if reason := esc.too_late(connections.time_at(client)):
+            return esc.Reading(covered=covered), reason
+        raise
+    secret = setting.with_secret.get_secret_value() if setting.with_secret else None
+    reading = esc.Reading(always=setting.always is True, secret=esc.whose(secret), covered=covered)
+    return reading, ""
+
+
+def _beat(done: int, of: int) -> None:
+    activity.heartbeat(done, of)

@@ -1,0 +1,148 @@
+"""What surrounds each mutating request: the permit's time, the intent in the archive, one attempt, and
+what is
+known of it afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from temporalio import activity
+
+from activities.connections import Connections
+from activities.intents import came_to_nothing, commit_may_show, intent_key
+from edgeshift.archive import ArchiveError
+from edgeshift.areas import waf
+from edgeshift.areas.digests import canonical_bytes
+from edgeshift.messages import Change, ChangeResult, ChangeStatus
+from edgeshift.service_api import Conflict, RateLimited, Refused, ServiceError
+
+
+class NotSent(Exception):
+    """It was decided, before anything was sent, not to send."""
+
+    def __init__(self, reason: str, status: ChangeStatus = ChangeStatus.NOTHING_HAPPENED) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.status = status
+
+
+@dataclass
+class Fence:
+    """What is checked just before each request of a step: the permit's expiry, the send window, the intent.
+
+    The permit's expiry is the server's time; the moment the server started the activity plus this process's
+    monotonic clock tells it without trusting the wall clock of this machine.
+    """
+
+    connections: Connections
+    change: Change
+    began: float
+    intent: str = ""
+
+    async def refuse_while_one_may_show(self) -> None:
+        """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
+        an earlier attempt, of a run that was reset, or of another campaign.
+        """
+        start = self.change.start
+        if await commit_may_show(
+            self.connections, start.target.zone, start.area, start.policy.migration_limit
+        ):
+            raise NotSent("a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN)
+
+    async def settle(self, result: ChangeResult) -> None:
+        """Record that nothing came of this intent, where that is proved. Without the record, the next attempt
+        waits as if it were not.
+        """
+        if self.intent and result.status in (ChangeStatus.NOTHING_HAPPENED, ChangeStatus.REFUSED):
+            await came_to_nothing(self.connections, self.intent, result.reason)
+
+    async def close(self) -> None:
+        """Record that the request was answered, where its effect is immediate: nothing more comes of it."""
+        if self.intent:
+            await came_to_nothing(self.connections, self.intent, "answered")
+
+    def time_left(self) -> timedelta:
+        """How long something may still be sent under the permit."""
+        passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
+        # A process that was stopped before its first line has lost time that its own clock did not see.
+        late = self.connections.clock.now() - activity.info().started_time
+        passed = max(passed, late)
+        of_permit = self.change.permit.expires_at - (activity.info().started_time + passed)
+        return min(of_permit, self.change.window - passed)
+
+    def check_time(self) -> None:
+        """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled."""
+        if self.time_left() <= timedelta(0):
+            raise NotSent("the time to send ran out: slow readings, a stopped process, or a clock ahead")
+        if activity.is_cancelled() or activity.is_worker_shutdown():
+            raise NotSent("the worker was told to stop before it was sent")
+
+    async def intend(self, what: str = "") -> None:
+        """Create the intent, once. Raises NotSent with an unknown outcome where it exists already."""
+        self.check_time()
+        change = self.change
+        key = intent_key(change.start.target.zone, change.start.area, f"{change.permit.name}{what}")
+        record = {
+            "step": change.step.value,
+            "digest": change.digest,
+            "campaign": change.start.campaign,
+            "attempt": change.start.attempt,
+            "at": self.connections.clock.now().isoformat(),
+        }
+        try:
+            created = await self.connections.archive.create_once(key, canonical_bytes(record))
+        except ArchiveError as failure:
+            raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
+        if not created:
+            raise NotSent(
+                "it has been sent under this permit before, or was about to be", ChangeStatus.UNKNOWN
+            )
+        self.intent = key
+        self.check_time()
+
+    async def send(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
+        """One request, shielded from cancellation once it is under way, within the whole-request limit."""
+        limit = self.change.start.policy.request_limit.total_seconds()
+        wait = max(0.0, self.time_left().total_seconds())
+        task = asyncio.ensure_future(_within(wait + limit, request))
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            # The request may be on the wire: see it through, so that its outcome is not thrown away.
+            await asyncio.wait([task])
+            raise
+        except NotSent:
+            raise
+        except TimeoutError:
+            return ChangeResult(status=ChangeStatus.UNKNOWN, reason="no answer within the request's limit")
+        except ServiceError as failure:
+            return judged(failure)
+        return ChangeResult(status=ChangeStatus.ANSWERED)
+
+
+async def _within(seconds: float, send: Callable[[], Awaitable[object]]) -> None:
+    async with asyncio.timeout(seconds):
+        await send()
+
+
+def judged(failure: ServiceError) -> ChangeResult:
+    """What is known of a step whose request failed.
+
+    Only a 429 and a failure before anything was written prove that nothing happened and may be tried again;
+    another 4xx with the service's envelope ends the attempt; everything else is unknown (docs/service.md §7).
+    """
+    facts: dict[str, Any] = {
+        "reason": str(failure)[:200],
+        "http_status": failure.status or 0,
+        "ray": (failure.ray or "")[:40],
+    }
+    if not failure.nothing_happened or isinstance(failure, Conflict):
+        return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)
+    if isinstance(failure, RateLimited) or not isinstance(failure, Refused):
+        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, **facts)
+    return ChangeResult(status=ChangeStatus.REFUSED, cause=waf.support_cause(failure.unabridged), **facts)

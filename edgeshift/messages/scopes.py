@@ -1,0 +1,101 @@
+"""The activities of changes that can be undone: watching them, taking them back, holding an account's
+zones.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from edgeshift.durations import Duration
+from edgeshift.messages.base import Message
+from edgeshift.messages.steps import Gathered
+from edgeshift.messages.zone import Prepared, ZoneStart
+from edgeshift.sign_off import Digest
+
+
+class HoldZones(Message):
+    """Hold every zone of an account for its one workflow, or let go of them."""
+
+    start: ZoneStart
+    holder: str
+    zones: Digest
+
+
+class Held(Message):
+    """Whether all of them are held. ``others``: what has the zones that are not, a few by name."""
+
+    others: tuple[str, ...] = ()
+
+
+class Hold(Message):
+    """The input of a hold: one zone, held by the workflow of the account that covers it."""
+
+    zone_id: str
+    holder: str
+    campaign: str
+    look_every: Duration
+
+
+class Probe(Message):
+    """Ask a sample of the scope's URLs with and without the secret, and propose what people sign."""
+
+    start: ZoneStart
+    prepared: Prepared
+    sequence: int
+    settles: int | None = None
+
+
+class Probed(Message):
+    """The proposal with its digest, and the probe as evidence."""
+
+    prepared: Prepared
+    gathered: Gathered
+
+
+class Settle(Message):
+    """Read until the service shows the change, or its absence, or until that can no longer be expected.
+
+    ``wanted``: whether the change is to show (True), or to be gone again (False). ``since``: when it was.
+    """
+
+    start: ZoneStart
+    prepared: Prepared
+    wanted: bool
+    limit: Duration
+    since: datetime
+
+
+class Shown(Message):
+    """What the service shows: ``reached`` the wanted state, or ``unchanged``."""
+
+    reached: bool
+    unchanged: bool = False
+    reason: str = ""
+
+
+class Watch(Message):
+    """Look once at a change that was made: is it as it was agreed? ``last``: nothing is looked at after this.
+
+    ``found``: what the change itself archived. ``back``: look whether it is undone.
+    """
+
+    start: ZoneStart
+    prepared: Prepared
+    since: datetime
+    last: bool = False
+    back: bool = False
+    found: str = ""
+    why: str = ""
+
+
+class Watched(Message):
+    """What was seen. ``worse``: why it has to be undone, or empty. ``done``: nothing more has to be
+    waited for.
+
+    ``record``: the archived result, made by the last look.
+    """
+
+    worse: str = ""
+    done: bool = False
+    said: str = ""
+    record: str = ""

@@ -1,0 +1,154 @@
+"""Edge Side Code turned off for one scope, a zone or an account: test secret, differential probe, sign-off,
+``always``, probes over a window, settled or turned on again (docs/service.md §2.1, §3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.esc import EscActivities
+    from activities.holds import HoldActivities
+    from edgeshift.areas.assessment import Verdict
+    from edgeshift.fleet import ScopeKind, ZoneOutcome
+    from edgeshift.messages import (
+        ChangeStatus,
+        HoldZones,
+        Prepare,
+        Prepared,
+        Probe,
+        Probed,
+        Shown,
+        Step,
+        Watched,
+        ZonePhase,
+        ZoneResult,
+        ZoneStart,
+    )
+    from workflows import options
+    from workflows.reversible import ReversibleZone
+    from workflows.zone import Reached
+    from workflows.zone_protocol import Ended, said
+
+LONGEST_PROBE = timedelta(hours=2)
+"""How long the probe of one scope may take, paced per host."""
+
+
+@workflow.defn(name="EscScope")
+class EscScope(ReversibleZone):
+    """One scope. Its id is the scope's lock for the area; an account holds those of its zones too."""
+
+    first_step = Step.SET_SECRET
+
+    @workflow.init
+    def __init__(self, start: ZoneStart) -> None:
+        super().__init__(start)
+        self._held = ""
+
+    @workflow.run
+    async def run(self, start: ZoneStart) -> ZoneResult:
+        """Take the scope to an outcome, tell the campaign, and say how it ended."""
+        return await self._to_an_end(self._course)
+
+    @property
+    def _settling(self) -> Callable[..., Awaitable[Shown]]:
+        return EscActivities.settle
+
+    @property
+    def _watching(self) -> Callable[..., Awaitable[Watched]]:
+        return EscActivities.watch
+
+    async def _course(self) -> Reached:
+        while True:
+            prepared = await self._read()
+            if prepared.verdict is Verdict.ALREADY_SETTLED:
+                raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
+            if prepared.verdict is not Verdict.READY:
+                raise Ended(ZoneOutcome.BLOCKED, "; ".join(prepared.reasons))
+            await self._hold(prepared)
+            if prepared.step is Step.SET_SECRET:
+                await self._set_secret(prepared)
+                continue
+            probed = await self._probe(prepared)
+            grant = await self._signed_off(probed)
+            if grant is None:
+                continue
+            if reached := await self._commit(probed, grant):
+                return reached
+
+    async def _read(self) -> Prepared:
+        """Read the scope and archive what was read."""
+        self._check_stop()
+        self._enter(ZonePhase.ASSESSING)
+        prepared: Prepared = await workflow.execute_local_activity_method(
+            EscActivities.prepare,
+            Prepare(start=self._start, sequence=self._sequence, announce=False),
+            summary="read, archive",
+            **options.reading(self._start.policy),
+        )
+        self._prepared = prepared
+        return prepared
+
+    async def _hold(self, prepared: Prepared) -> None:
+        """Hold the zones that an account covers, so that none of them is worked on by itself meanwhile."""
+        if self._start.target.zone.kind is not ScopeKind.ACCOUNT or self._held == prepared.covered:
+            return
+        self._held = prepared.covered
+        held = await workflow.execute_activity_method(
+            HoldActivities.hold,
+            HoldZones(start=self._bare_start, holder=workflow.info().workflow_id, zones=prepared.covered),
+            summary="hold the account's zones",
+            **options.spreading(self._start.policy),
+        )
+        if held.others:
+            raise Ended(
+                ZoneOutcome.BLOCKED, f"zones of the account are worked on by others: {'; '.join(held.others)}"
+            )
+
+    async def _let_go(self) -> None:
+        if not self._held:
+            return
+        try:
+            await workflow.execute_activity_method(
+                HoldActivities.release,
+                HoldZones(start=self._bare_start, holder=workflow.info().workflow_id, zones=self._held),
+                summary="let go of the account's zones",
+                **options.spreading(self._start.policy),
+            )
+        except ActivityError as failure:
+            # They find out by themselves that their holder is gone.
+            self._ignore(f"zones not let go: {said(failure)}")
+
+    async def _set_secret(self, prepared: Prepared) -> None:
+        """A test secret, made where it is sent. The scope is read again afterwards, whatever came of it."""
+        grant = await self._permit_for(Step.SET_SECRET, ZonePhase.AWAITING_FIRST_PERMIT)
+        self._enter(ZonePhase.SETTING_SECRET)
+        result = await self._change(prepared, grant)
+        if result.status is ChangeStatus.REFUSED:
+            raise Ended(ZoneOutcome.FAILED, f"the service refused the test secret: {result.reason}")
+        await self._pause_before_again(result)
+
+    async def _probe(self, prepared: Prepared) -> Prepared:
+        """Ask the scope's URLs with and without the secret: what people sign."""
+        self._enter(ZonePhase.PROBING)
+        async with self._telling:
+            self._sequence += 1
+            settles, self._to_settle = self._to_settle, None
+            probed: Probed = await workflow.execute_activity_method(
+                EscActivities.probe,
+                Probe(
+                    start=self._bare_start,
+                    prepared=prepared,
+                    sequence=self._sequence,
+                    settles=settles,
+                ),
+                summary="differential probe",
+                **options.watching(self._start.policy, LONGEST_PROBE),
+            )
+        self._gathered = probed.gathered
+        self._prepared = probed.prepared
+        return probed.prepared

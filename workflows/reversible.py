@@ -1,0 +1,201 @@
+"""Targets of changes that can be undone: made, seen to show, watched, and settled or taken back.
+
+What differs between such areas is in three activities (settle, watch, and the area's part of the fenced one).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from edgeshift.fleet import ZoneOutcome
+    from edgeshift.messages import (
+        ChangeResult,
+        ChangeStatus,
+        Permit,
+        PermitGrant,
+        Prepared,
+        ReportKind,
+        Settle,
+        Shown,
+        Step,
+        Watch,
+        Watched,
+        ZonePhase,
+    )
+    from workflows import options
+    from workflows.zone import Reached, ZoneWorkflow
+    from workflows.zone_protocol import Ended, said
+
+MOST_TRIES_BACK = 20
+"""How often the way back is tried before a person has to."""
+
+LEASE_BACK = timedelta(minutes=2)
+"""How long one try of the way back may take to be sent. Nobody grants it, since nothing is exempt from
+undoing what was agreed to be undone: neither a pause nor a budget holds it up (docs/rules.md, rule 7).
+"""
+
+
+class ReversibleZone(ZoneWorkflow):
+    """The steps after a sign-off whose change can be undone."""
+
+    @property
+    @abstractmethod
+    def _settling(self) -> Callable[..., Awaitable[Shown]]:
+        """The activity that reads until a change shows, or is gone."""
+
+    @property
+    @abstractmethod
+    def _watching(self) -> Callable[..., Awaitable[Watched]]:
+        """The activity that looks once at a change that was made."""
+
+    async def _commit(self, prepared: Prepared, grant: PermitGrant) -> Reached | None:
+        """Make the change and see it through. None: it has to be proposed anew. Raises Ended."""
+        self._enter(ZonePhase.COMMITTING)
+        result = await self._change(prepared, grant)
+        if result.status is ChangeStatus.DRIFTED:
+            self._drifted_from = prepared.digest
+            self._gathered, self._asked_at = None, None
+            return None
+        if result.status is ChangeStatus.REFUSED:
+            return await self._refused_midway(prepared, result)
+        if result.status is ChangeStatus.NOTHING_HAPPENED:
+            await self._pause_before_again(result)
+            return None
+        self._sent = prepared
+        return await self._see_through(prepared, result)
+
+    async def _refused_midway(self, prepared: Prepared, result: ChangeResult) -> Reached:
+        """The service refused it. What was written before the refusal, if anything, is taken back."""
+        reason = f"the service refused it: {result.reason}"
+        if not result.found:
+            raise Ended(ZoneOutcome.FAILED, reason)
+        self._sent = prepared
+        return await self._roll_back(prepared, result.found, reason)
+
+    async def _see_through(self, prepared: Prepared, result: ChangeResult) -> Reached | None:
+        """A change was sent, or may have been: where it led. None: nothing came of it, it is proposed
+        anew.
+        """
+        self._enter(ZonePhase.VERIFYING)
+        since = workflow.now()
+        shown = await self._shows(prepared, wanted=True)
+        if not shown.reached:
+            if not shown.unchanged and result.found:
+                return await self._roll_back(prepared, result.found, shown.reason)
+            if not shown.unchanged:
+                raise Ended(ZoneOutcome.UNKNOWN, f"{shown.reason}; a person has to look at it")
+            if self._resends >= self._start.policy.resend_unchanged:
+                raise Ended(
+                    ZoneOutcome.UNKNOWN, f"{result.reason or 'sent'}; {shown.reason}; retry it by hand"
+                )
+            self._resends += 1
+            return None
+        await self._tell(ReportKind.WAITING, reason=f"watched for {self._start.policy.watch}")
+        self._enter(ZonePhase.WATCHING)
+        until = since + self._start.policy.watch
+        while True:
+            pause = min(self._start.policy.watch_every, until - workflow.now())
+            if pause > timedelta(0):
+                # What was sent is seen through, also when the campaign is aborted meanwhile.
+                await workflow.sleep(pause, summary="watching")
+            seen = await self._look(
+                Watch(
+                    start=self._bare_start,
+                    prepared=prepared,
+                    since=since,
+                    last=workflow.now() >= until,
+                    found=result.found,
+                )
+            )
+            if seen.worse:
+                return await self._roll_back(prepared, result.found, seen.worse)
+            if seen.done or workflow.now() >= until:
+                return Reached(ZoneOutcome.SETTLED, seen.said, seen.record)
+
+    async def _roll_back(self, prepared: Prepared, found: str, why: str) -> Reached:
+        """Undo the change, as often as it takes, and see that it is undone. Raises Ended where a person has
+        to.
+        """
+        self._enter(ZonePhase.ROLLING_BACK)
+        back = prepared.model_copy(update={"step": Step.ROLL_BACK})
+        since = workflow.now()
+        reason = "it was not answered"
+        for number in range(1, MOST_TRIES_BACK + 1):
+            result = await self._change(back, self._way_back(number))
+            # No permit of the campaign's was used for it.
+            self._to_settle = None
+            reason = result.reason
+            if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):
+                shown = await self._shows(back, wanted=False)
+                if shown.reached:
+                    seen = await self._look(
+                        Watch(
+                            start=self._bare_start,
+                            prepared=back,
+                            since=since,
+                            last=True,
+                            back=True,
+                            found=found,
+                            why=why[:200],
+                        )
+                    )
+                    took = (workflow.now() - since).total_seconds()
+                    said = f"{why}; rolled back in {took:.1f} s{': ' if seen.said else ''}{seen.said}"
+                    return Reached(ZoneOutcome.ROLLED_BACK, said, seen.record)
+                reason = shown.reason
+            pause = timedelta(seconds=min(60, 2 ** min(number, 6)))
+            await workflow.sleep(pause, summary="before the way back is tried again")
+        raise Ended(
+            ZoneOutcome.FAILED, f"{why}; and it could not be rolled back: {reason}; a person has to do it now"
+        )
+
+    def _way_back(self, number: int) -> PermitGrant:
+        permit = Permit(
+            number=-number,
+            name=f"back-{workflow.info().run_id[-12:]}-{number}",
+            index=self._start.index,
+            step=Step.ROLL_BACK,
+            expires_at=workflow.now() + LEASE_BACK,
+        )
+        return PermitGrant(campaign_run=self._start.campaign_run, permit=permit)
+
+    @property
+    def _bare_start(self) -> Any:
+        return self._start.model_copy(update={"permit": None, "carried": None})
+
+    async def _shows(self, prepared: Prepared, *, wanted: bool) -> Shown:
+        limit = self._start.policy.migration_limit
+        message = Settle(
+            start=self._bare_start, prepared=prepared, wanted=wanted, limit=limit, since=workflow.now()
+        )
+        try:
+            return await workflow.execute_activity_method(
+                self._settling,
+                message,
+                summary="until the service shows it" if wanted else "until the service shows it undone",
+                **options.watching(self._start.policy, limit),
+            )
+        except ActivityError as failure:
+            return Shown(reached=False, reason=f"the service could not be read: {said(failure)}"[:200])
+
+    async def _look(self, message: Watch) -> Watched:
+        """One look at the change. One that cannot be watched is not kept."""
+        limit = timedelta(minutes=30)
+        try:
+            return await workflow.execute_activity_method(
+                self._watching,
+                message,
+                summary="look at what was changed",
+                **options.watching(self._start.policy, limit),
+            )
+        except ActivityError as failure:
+            if message.back:
+                return Watched(said=f"it could not be looked at again: {said(failure)}"[:200])
+            return Watched(worse=f"it could not be watched: {said(failure)}"[:200])
