@@ -3,11 +3,13 @@
 import asyncio
 import socket
 import struct
+from email.utils import format_datetime
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
 from edgeshift.simulator.answers import Answer, new_ray
+from edgeshift.simulator.clock import Clock
 from edgeshift.simulator.faults import FaultSpec
 
 HANG_SECONDS = 3600.0
@@ -16,9 +18,13 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Deliverer:
-    """Writes answers; a hanging or delayed one ends early when the server is closing."""
+    """Writes answers; a hanging or delayed one ends early when the server is closing.
 
-    def __init__(self) -> None:
+    Their `Date` header is the clock's present.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._closing = asyncio.Event()
 
     def close(self) -> None:
@@ -45,12 +51,12 @@ class Deliverer:
             await self._cut(scope, receive, reset=True)
         elif kind == "truncated":
             body = answer.body() or b"truncated"
-            await _start(send, answer, len(body))
+            await self._start(send, answer, len(body))
             await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
             await self._cut(scope, receive)
         else:
             body = answer.body()
-            await _start(send, answer, len(body))
+            await self._start(send, answer, len(body))
             await send({"type": "http.response.body", "body": body})
 
     async def _wait(self, seconds: float, until: "asyncio.Future[None] | None" = None) -> None:
@@ -78,18 +84,18 @@ class Deliverer:
         # The server must see the end itself before this returns, or it would answer in our place.
         await _client_left(receive)
 
-
-async def _start(send: Send, answer: Answer, length: int) -> None:
-    headers = {"cf-ray": new_ray(), **answer.headers}
-    if length or answer.status != 204:
-        headers = {"content-type": answer.content_type(), "content-length": str(length), **headers}
-    await send(
-        {
-            "type": "http.response.start",
-            "status": answer.status,
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-        }
-    )
+    async def _start(self, send: Send, answer: Answer, length: int) -> None:
+        now = format_datetime(self._clock.now(), usegmt=True)
+        headers = {"date": now, "cf-ray": new_ray(), **answer.headers}
+        if length or answer.status != 204:
+            headers = {"content-type": answer.content_type(), "content-length": str(length), **headers}
+        await send(
+            {
+                "type": "http.response.start",
+                "status": answer.status,
+                "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+            }
+        )
 
 
 async def _client_left(receive: Receive) -> None:

@@ -37,11 +37,12 @@ FIELDS = frozenset(
         "cf.client.bot",
         "cf.threat_score",
         "cf.edge.server_port",
+        "http.response.code",
         "ssl",
     }
 )
 BOOLEAN = frozenset({"ssl", "cf.client.bot"})
-NUMERIC = frozenset({"ip.geoip.asnum", "cf.threat_score", "cf.edge.server_port"})
+NUMERIC = frozenset({"ip.geoip.asnum", "cf.threat_score", "cf.edge.server_port", "http.response.code"})
 BY_CLIENT = frozenset({"ip.src", "ip.geoip.country", "ip.geoip.asnum"})
 DEEPEST = 64
 
@@ -113,26 +114,32 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def tokens(text: str) -> list[tuple[str, str, int]]:
+    """Kind (`string`, `op`, `word`), value and place (from 1) of each token. Raises ExpressionError."""
+    found: list[tuple[str, str, int]] = []
+    place = 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            raise ExpressionError(f"unexpected character at {place + 1}")
+        if kind := match.lastgroup:
+            kind = "string" if match["raw"] or match["string"] else kind
+            if match["raw"]:
+                value = match["rawtext"]
+            elif match["string"]:
+                value = _ESCAPE.sub(r"\1", match["string"][1:-1])
+            else:
+                value = match[0]
+            found.append((kind, value, place + 1))
+        place = match.end()
+    return found
+
+
 class _Parser:
     def __init__(self, text: str) -> None:
-        self.tokens: list[tuple[str, str, int]] = []
+        self.tokens = tokens(text)
         self.at = 0
         self.used: set[str] = set()
-        place = 0
-        while place < len(text):
-            match = _TOKEN.match(text, place)
-            if match is None:
-                raise ExpressionError(f"unexpected character at {place + 1}")
-            if kind := match.lastgroup:
-                kind = "string" if match["raw"] or match["string"] else kind
-                if match["raw"]:
-                    value = match["rawtext"]
-                elif match["string"]:
-                    value = _ESCAPE.sub(r"\1", match["string"][1:-1])
-                else:
-                    value = match[0]
-                self.tokens.append((kind, value, place + 1))
-            place = match.end()
 
     def peek(self) -> tuple[str, str]:
         kind, value, _ = self.tokens[self.at] if self.at < len(self.tokens) else ("end", "", 0)

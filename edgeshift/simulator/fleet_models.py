@@ -10,8 +10,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
+
+from edgeshift.simulator.fleet_edge import EscScope, ZoneEdge, ZoneEsc
+from edgeshift.simulator.fleet_strict import Strict
 
 Plan = Literal["free", "pro", "business", "enterprise"]
 OnOff = Literal["on", "off"]
@@ -31,6 +34,8 @@ Permission = Literal[
     "analytics:read",
     "logs:read",
     "logs:edit",
+    "esc:read",
+    "esc:edit",
 ]
 PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
 Where = tuple[str | int, ...]
@@ -56,12 +61,6 @@ def _domain(value: str) -> str:
 
 
 Id = Annotated[str, AfterValidator(_hex32)]
-
-
-class Strict(BaseModel):
-    """A model that refuses unknown keys, so that a typing mistake is never taken for a default."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class FleetUser(Strict):
@@ -117,6 +116,7 @@ class FleetAccount(Strict):
 
     name: str = Field(min_length=1)
     id: Id = ""
+    esc: EscScope = Field(default_factory=EscScope)
 
 
 class Owasp(Strict):
@@ -255,6 +255,8 @@ class FleetZone(Strict):
     page_rules: list[PageRule] = Field(default_factory=list)
     migration: Migration = Field(default_factory=Migration)
     traffic: Traffic = Field(default_factory=Traffic)
+    esc: ZoneEsc = Field(default_factory=ZoneEsc)
+    edge: ZoneEdge = Field(default_factory=ZoneEdge)
 
     @model_validator(mode="after")
     def _derive_ids(self) -> "FleetZone":

@@ -24,7 +24,9 @@ class JournalEntry(BaseModel):
     `credential` is the credential's label, never its value. `body_digest` is that of `body_digest()`.
     `status` is None when no answer was sent. `effect` is what the request changed: none, scheduled (it
     takes place later) or applied. `state_before` and `state_after` are the zone's, None for requests of no
-    zone.
+    zone. `esc`, of the calls that disable Edge Side Code: `scope` ("zones/ID", "accounts/ID"), `operation`,
+    the setting `before` and `after` (`always`, and whether there is a `secret`), and how many `zones` it
+    covers.
     """
 
     seq: int = 0
@@ -49,6 +51,7 @@ class JournalEntry(BaseModel):
     plan: str | None = None
     rules_to_migrate: int | None = None
     longest_expression_bytes: int | None = None
+    esc: dict[str, Any] | None = None
 
 
 def body_digest(document: Any) -> str | None:

@@ -1,4 +1,5 @@
-"""The simulator as a server: the service under /client/v4, its control API under /_simulator."""
+"""The simulator as a server: the service under /client/v4, its control API under /_simulator, and the edge
+on an address of its own."""
 
 import asyncio
 import contextlib
@@ -13,16 +14,20 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Mount
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from edgeshift.simulator.calls import BASE_PATH, Routes
 from edgeshift.simulator.clock import TimeSource
 from edgeshift.simulator.control import Control, LoopbackOnly
 from edgeshift.simulator.delivery import Deliverer
+from edgeshift.simulator.edge.rule_checks import register
+from edgeshift.simulator.edge.server import edge_app
 from edgeshift.simulator.fleet_file import Fleet
 from edgeshift.simulator.options import SimulatorOptions
 from edgeshift.simulator.routes import (
     accounts,
+    esc,
     firewall_rules,
     legacy_waf,
     logpush,
@@ -45,6 +50,7 @@ ROUTE_MODULES = (
     firewall_rules,
     page_rules,
     security_events,
+    esc,
 )
 CLOSING_SECONDS = 2
 
@@ -75,7 +81,8 @@ def create_app(
     whoever serves the application closes it. Raises `DataFolderError`.
     """
     state = State(fleet, data, options, clock)
-    deliverer = Deliverer()
+    deliverer = Deliverer(state.clock)
+    register()
     routes = Routes([route for module in ROUTE_MODULES for route in module.ROUTES])
     control = Starlette(routes=Control(state).routes(), exception_handlers={404: _not_found, 405: _not_found})
     service = Service(state, routes, deliverer)
@@ -91,16 +98,27 @@ async def _not_found(request: Any, error: Exception) -> JSONResponse:
 
 @dataclass(frozen=True)
 class RunningSimulator:
-    """Where a running simulator is. `base_url` ends in /client/v4, `control_url` in /_simulator."""
+    """Where a running simulator is. `base_url` ends in /client/v4, `control_url` in /_simulator.
+
+    At `edge_url` the edge serves whichever zone the Host header names.
+    """
 
     host: str
     port: int
+    edge_port: int
     state: State
 
     @property
     def url(self) -> str:
+        return self._at(self.port)
+
+    @property
+    def edge_url(self) -> str:
+        return self._at(self.edge_port)
+
+    def _at(self, port: int) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"http://{host}:{port}"
 
     @property
     def base_url(self) -> str:
@@ -134,6 +152,7 @@ async def running(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
+    edge_port: int = 0,
     options: SimulatorOptions | None = None,
     clock: TimeSource | None = None,
 ) -> AsyncIterator[RunningSimulator]:
@@ -141,28 +160,34 @@ async def running(
 
     Raises `ListenError` and `DataFolderError`.
     """
-    listening = listen(host, port)
-    try:
+    with contextlib.ExitStack() as opened:
+        listening = opened.enter_context(contextlib.closing(listen(host, port)))
+        edge_listening = opened.enter_context(contextlib.closing(listen(host, edge_port)))
         app = create_app(fleet, data, options, clock, listens_on=host)
-    except BaseException:
-        listening.close()
-        raise
+        opened.pop_all()
     state: State = app.state.simulator
-    server = _Server(configuration(app))
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    servers = [_Server(configuration(app)), _Server(configuration(edge_app(state)))]
+    serving = [
+        asyncio.create_task(server.serve(sockets=[one]))
+        for server, one in zip(servers, (listening, edge_listening), strict=True)
+    ]
     pushing = asyncio.create_task(state.logs.run())
     try:
-        await server.ready.wait()
-        yield RunningSimulator(host, listening.getsockname()[1], state)
+        for server in servers:
+            await server.ready.wait()
+        ports = (listening.getsockname()[1], edge_listening.getsockname()[1])
+        yield RunningSimulator(host, *ports, state)
     finally:
         app.state.deliverer.close()
-        server.should_exit = True
-        await serving
+        for server in servers:
+            server.should_exit = True
+        await asyncio.gather(*serving)
         pushing.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await pushing
         await state.logs.close(CLOSING_SECONDS)
         listening.close()
+        edge_listening.close()
         state.close()
 
 
@@ -186,7 +211,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def configuration(app: Starlette) -> uvicorn.Config:
+def configuration(app: ASGIApp) -> uvicorn.Config:
     """How the application is served."""
     return uvicorn.Config(
         app,
@@ -197,6 +222,8 @@ def configuration(app: Starlette) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
+        # The answers' own Date is that of the simulator's clock.
+        date_header=False,
         backlog=2048,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=CLOSING_SECONDS,

@@ -180,6 +180,8 @@ class Service:
                 answer = self._instead(fault, answer)
         if call is not None and call.record is not None:
             self._describe(entry, call)
+        if call is not None:
+            entry.esc = call.esc
         if fault is not None:
             entry.fault = fault.name()
         elif request.latencies:
@@ -263,7 +265,7 @@ class Service:
             call=request.call,
             zone=request.zone_id,
         )
-        if request.body:
+        if request.body and not (request.route and request.route.confidential):
             entry.body_sha256 = sha256(request.body).hexdigest()
             if request.call.startswith(("entrypoint.", "rulesets.")):
                 try:

@@ -9,17 +9,18 @@ from edgeshift.simulator.clock import Clock, TimeSource, parse_timestamp, timest
 from edgeshift.simulator.credentials import Credentials
 from edgeshift.simulator.database import SCHEMA_VERSION, Database, digest_of
 from edgeshift.simulator.equivalent import equivalent_configuration
+from edgeshift.simulator.esc_settings import EscSettings, account_scope, zone_scope
 from edgeshift.simulator.fault_book import FaultBook
 from edgeshift.simulator.fleet_file import Fleet, FleetZone
 from edgeshift.simulator.journal import Journal
-from edgeshift.simulator.migration import Migrations
 from edgeshift.simulator.log_jobs import LogJobs
 from edgeshift.simulator.logs.pipeline import LogPipeline
+from edgeshift.simulator.migration import Migrations
 from edgeshift.simulator.options import SimulatorOptions
 from edgeshift.simulator.rate_limit import RateLimits
 from edgeshift.simulator.rulesets import Rulesets, seeded
-from edgeshift.simulator.zone_records import Zones
 from edgeshift.simulator.strangers import Strangers
+from edgeshift.simulator.zone_records import Zones
 
 
 class State:
@@ -46,10 +47,11 @@ class State:
             self.rulesets = Rulesets(self.database)
             self.migrations = Migrations(self.database, self.zones, self.rulesets, self.clock)
             self.faults = FaultBook(self.database)
-            fleet_digest = digest_of(fleet.model_dump_json(exclude_defaults=True).encode())
             self.strangers = Strangers(self.database, self.rulesets, self.clock)
             self.log_jobs = LogJobs(self.database)
             self.logs = LogPipeline(self)
+            self.esc = EscSettings(self.database, self.clock)
+            fleet_digest = digest_of(fleet.model_dump_json(exclude_defaults=True).encode())
             if not self.database.belongs_to(fleet_digest):
                 self._fill(fleet, fleet_digest)
         except BaseException:
@@ -85,8 +87,15 @@ class State:
             self.database.keep("offset_seconds", self.clock.offset_seconds)
 
     def _fill(self, fleet: Fleet, fleet_digest: str) -> None:
+        if self._given.clock is not None:
+            self.clock.set(self._given.clock)
         now = self.clock.now()
         with self.database.transaction():
+            self.database.keep("offset_seconds", self.clock.offset_seconds)
+            for account in fleet.accounts:
+                self.esc.begin(account_scope(account.id), account.esc)
+            for zone in fleet.zones:
+                self.esc.begin(zone_scope(zone.id), zone.esc)
             self.zones.fill(fleet.zones, now)
             for zone in fleet.zones:
                 if zone.migration.state != "start":
