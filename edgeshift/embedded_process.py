@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import fcntl
 import os
-import signal
 import socket
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from edgeshift.tether import tied_to_parent
 
 STOPPED_WITHIN = 15.0
 """Seconds in which a server ends by itself once it is asked to."""
@@ -21,8 +20,6 @@ _FOLDER_FREE_WITHIN = 15.0
 _LOG_KEPT = 20_000_000
 """Bytes of an old log above which a new one is begun; the old one stays beside it."""
 
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
-_PR_SET_PDEATHSIG = 1
 
 # Where the kernel does not end a child with its parent (`$$` stays the same number through exec).
 _TETHER = """parent=$PPID
@@ -82,7 +79,8 @@ def _closing(descriptor: int) -> Iterator[int]:
 async def start_server(command: list[str], log: Path, lock: int) -> asyncio.subprocess.Process:
     """Start the server; it ends when this process dies. Raises ServerBroken when it cannot be executed."""
     _begin_log(log)
-    if _LIBC is None:
+    tied = tied_to_parent(os.getpid())
+    if tied is None:
         command = ["/bin/sh", "-c", _TETHER, "sh", *command]
     with log.open("ab") as output:
         try:
@@ -93,7 +91,7 @@ async def start_server(command: list[str], log: Path, lock: int) -> asyncio.subp
                 stderr=output,
                 # Ctrl-C is for this process, which then ends the server last.
                 start_new_session=True,
-                preexec_fn=_tie_to_parent(os.getpid()),
+                preexec_fn=tied,
                 # The server holds the folder's lock too: it may outlive this process by seconds.
                 pass_fds=(lock,),
             )
@@ -104,20 +102,6 @@ async def start_server(command: list[str], log: Path, lock: int) -> asyncio.subp
 def _begin_log(log: Path) -> None:
     if log.exists() and log.stat().st_size > _LOG_KEPT:
         log.replace(log.with_suffix(".log.1"))
-
-
-def _tie_to_parent(parent: int) -> Callable[[], None] | None:
-    if _LIBC is None:
-        return None
-    libc = _LIBC
-
-    def tie() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        # The parent may have died before the line above.
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return tie
 
 
 async def stop_server(process: asyncio.subprocess.Process) -> None:

@@ -4,30 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import os
-import signal
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
-
-
-def _tie_to_parent(parent: int) -> Callable[[], None] | None:
-    """Runs in the child before it becomes another program: on Linux the kernel ends it with its parent."""
-    if _LIBC is None:
-        return None
-    libc = _LIBC
-
-    def tie() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        # The parent may have died before the line above.
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return tie
+from edgeshift.tether import tied_to_parent
 
 
 class Child:
@@ -64,7 +45,7 @@ class Child:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_tie_to_parent(os.getpid()),
+                preexec_fn=tied_to_parent(os.getpid()),
             )
 
     async def wait(self) -> int:

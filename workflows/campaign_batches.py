@@ -1,0 +1,194 @@
+"""A campaign's work on batches of its zones: telling them things, looking for silent ones, taking permits
+back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.zones import ZoneActivities
+    from edgeshift.fleet import ZoneOutcome
+    from edgeshift.ledger import Place
+    from edgeshift.messages import (
+        DescribedZones,
+        DescribeZones,
+        Expire,
+        Message,
+        PermitGrant,
+        Person,
+        Revoke,
+        Ruling,
+        Stop,
+        TellZones,
+        ToldZones,
+    )
+    from workflows import options
+    from workflows.campaign_state import CampaignState
+
+BATCH = 25
+"""Zones that are started or told in one activity."""
+
+SLICE = 100
+"""Waiting zones that each sweep looks at beside the silent ones."""
+
+AGAIN_IN = timedelta(seconds=30)
+"""After which a batch that failed for good is tried again."""
+
+
+class CampaignBatches(CampaignState):
+    """What a campaign does to many zones at once."""
+
+    async def _tell_zones(
+        self,
+        signal: str,
+        indexes: list[int],
+        *,
+        grants: tuple[PermitGrant, ...] = (),
+        revokes: tuple[Revoke, ...] = (),
+        ruling: Ruling | None = None,
+        stop: Stop | None = None,
+        attempts: tuple[int, ...] = (),
+    ) -> None:
+        told: ToldZones = await self._work(
+            ZoneActivities.tell,
+            TellZones(
+                campaign=workflow.info().workflow_id,
+                campaign_run=self._first_run,
+                targets=self._start.targets,
+                area=self._start.area,
+                signal=signal,
+                indexes=tuple(indexes),
+                grants=grants,
+                revokes=revokes,
+                ruling=ruling,
+                expire=Expire(attempt=0) if attempts else None,
+                stop=stop,
+                attempts=attempts,
+            ),
+            f"{signal}: {len(indexes)} zone(s)",
+        )
+        # A zone that takes no signal now is flooded; it goes on in a new run, and is told again at the sweep.
+        self._unreached |= {index: Place(self._ledger.places[index]) for index in told.unreached}
+        if told.gone:
+            self._ledger.heard.difference_update(told.gone)
+            await self._look_at(list(told.gone))
+        self._changed = True
+
+    async def _work(self, activity: Callable[..., Any], batch: Message, summary: str) -> Any:
+        """Run an activity over a batch of zones. One that fails for good, such as by a corrupt archive,
+        is named in
+        the notes and tried again after a while: a campaign does not end by it.
+        """
+        while True:
+            try:
+                return await workflow.execute_activity_method(
+                    activity, batch, summary=summary, **options.spreading(self._start.policy)
+                )
+            except ActivityError as failure:
+                if is_cancelled_exception(failure):
+                    raise
+                self._note(f"{summary}: {failure.cause}; tried again in {AGAIN_IN.total_seconds():g} s")
+                await workflow.sleep(AGAIN_IN, summary=f"before again: {summary}")
+
+    async def _sweep_regularly(self) -> None:
+        while True:
+            left = self._sweep_at - workflow.now()
+            if left > timedelta(0):
+                await workflow.sleep(left, summary="sweep")
+            self._sweep_at = workflow.now() + self._start.sweep
+            self._sweep_due = True
+
+    async def _sweep(self) -> None:
+        """Expire what has waited too long; look for zones that closed without a word."""
+        now = workflow.now()
+        for index in self._ledger.overdue(now, self._start.policy.sign_off.expires_after):
+            self._ledger.places[index] = Place.EXPIRING
+            self._changed = True
+        for index, place in self._unreached.items():
+            self._told.discard(index)
+            if self._ledger.places[index] == Place.STOPPING:
+                self._ledger.places[index] = place
+            self._changed = True
+        self._unreached.clear()
+        for permit in list(self._ledger.permits.values()):
+            if now > permit.expires_at + self._settling_time:
+                self._ledger.settle(permit.number, permit.index)
+        silent = [
+            index
+            for index in self._ledger.indexes(Place.WORKING, Place.PERMITTED, Place.STOPPING)
+            if index not in self._ledger.heard
+        ]
+        self._ledger.heard.clear()
+        waiting = self._ledger.indexes(
+            Place.WAITING, Place.SUPPORT, Place.AWAITING, Place.AWAITING_SEPARATE, first=self._cursor
+        )
+        some = list(islice(waiting, SLICE))
+        self._cursor = some[-1] + 1 if len(some) == SLICE else 0
+        for first in range(0, len(found := silent + some), SLICE):
+            await self._look_at(found[first : first + SLICE])
+
+    async def _look_at(self, indexes: list[int]) -> None:
+        described: DescribedZones = await self._work(
+            ZoneActivities.describe,
+            DescribeZones(
+                campaign=workflow.info().workflow_id,
+                campaign_run=self._first_run,
+                targets=self._start.targets,
+                spec=self._start.spec,
+                area=self._start.area,
+                indexes=tuple(indexes),
+                attempts=tuple(self._ledger.attempts[index] for index in indexes),
+                settles_in=self._start.policy.migration_limit,
+            ),
+            f"look at {len(indexes)} silent or waiting zone(s)",
+        )
+        for zone in described.closed:
+            if self._ledger.is_open(zone.index):
+                self._ledger.finish(zone.index, zone.outcome)
+                self._note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
+                self._changed = True
+
+    async def _take_back_permits(self) -> int:
+        """Revoke what is out; come back when nothing can be sent under any of it."""
+        self._pausing += 1
+        try:
+            # A zone that is just being started cannot be told yet: it would seem gone, and yet begin.
+            await workflow.wait_condition(lambda: not self._starting)
+            permits = self._ledger.outstanding(workflow.now(), self._settling_time)
+            for place in range(0, len(permits), 4 * BATCH):
+                some = permits[place : place + 4 * BATCH]
+                await self._tell_zones(
+                    "revoke",
+                    [permit.index for permit in some],
+                    revokes=tuple(Revoke(number=permit.number) for permit in some),
+                )
+            numbers = {permit.number for permit in permits}
+            last = (
+                max((permit.expires_at for permit in permits), default=workflow.now()) + self._settling_time
+            )
+            try:
+                await workflow.wait_condition(
+                    lambda: not numbers & self._ledger.permits.keys(),
+                    timeout=max(timedelta(0), last - workflow.now()),
+                    timeout_summary="until no permit can be used",
+                )
+            except TimeoutError:
+                self._note("permits settled by their expiry")
+            return len(permits)
+        finally:
+            self._pausing -= 1
+            self._changed = True
+
+    def _stand_down(self, message: Person) -> None:
+        self._aborted = message
+        self._note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
+        for index in list(self._ledger.indexes(Place.PENDING)):
+            self._ledger.finish(index, ZoneOutcome.ABORTED)
+        self._changed = True
