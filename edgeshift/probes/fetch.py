@@ -1,0 +1,215 @@
+"""One request of the probe: GET or HEAD, no redirects followed, paced by host, bounded in time and size."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import ssl
+from dataclasses import dataclass
+from enum import Enum
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote
+
+import httpx
+from pydantic import SecretStr
+
+from edgeshift.areas.esc_observation import Observation
+from edgeshift.areas.esc_sampling import ProbeUrl
+from edgeshift.areas.esc_terms import ProbeSpec
+from edgeshift.clock import Clock
+from edgeshift.redaction import MASK, register_secret
+
+COOKIE = "disable_esc"
+"""The cookie that turns Edge Side Code off for a request (docs/service.md §2.1)."""
+
+LARGEST_BODY = 1 << 20
+"""Bytes of a body that are read, after decompression."""
+
+_DECOY = "edgeshift-control-of-the-probe"
+_SENDABLE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")
+_TEXTUAL = re.compile(
+    r"^(text/|application/([\w.+-]*\+)?(json|xml|javascript|x-javascript|xhtml)\b)", re.IGNORECASE
+)
+
+
+class ProbeError(Exception):
+    """The probe cannot ask; the text says what would be right."""
+
+
+class Cookie(Enum):
+    """What goes along with a request.
+
+    ``DECOY`` is the cookie with a value that is nobody's secret: Edge Side Code stays on
+    (docs/service.md §3.1). It tells what comes of the secret from what comes of any cookie.
+    """
+
+    NONE = "none"
+    SECRET = "secret"
+    DECOY = "decoy"
+
+
+@dataclass
+class Page:
+    """An answer as it came, for whoever reads sitemaps and links from it."""
+
+    status: int = 0
+    location: str = ""
+    content: bytes = b""
+    text: str = ""
+
+
+class Fetcher:
+    """Asks the edge. Use it as an async context manager. ``proxy``, ``ca_file``: how the edge is reached.
+
+    The secret is masked in everything that comes back. Raises ProbeError where the secret cannot be sent
+    in a cookie, or ``ca_file`` is none.
+    """
+
+    def __init__(
+        self,
+        spec: ProbeSpec,
+        *,
+        clock: Clock,
+        secret: SecretStr | None = None,
+        proxy: str | None = None,
+        ca_file: str | None = None,
+    ) -> None:
+        self._spec = spec
+        self._clock = clock
+        self._cookies = {Cookie.DECOY: f"{COOKIE}={_DECOY}"}
+        self._masked = [_DECOY]
+        if secret is not None:
+            self._take(secret)
+        self._next: dict[str, float] = {}
+        self._limit = spec.timeout.total_seconds()
+        tls: ssl.SSLContext = httpx.create_ssl_context(trust_env=False)
+        if ca_file is not None:
+            try:
+                tls.load_verify_locations(cafile=ca_file)
+            except (OSError, ssl.SSLError):
+                raise ProbeError(f"ca_file: {ca_file} is not a file of PEM certificates") from None
+        self._http = httpx.AsyncClient(
+            verify=tls,
+            proxy=proxy,
+            trust_env=False,
+            timeout=self._limit,
+            follow_redirects=False,
+            # What one answer sets must not go along with the next request.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        )
+
+    async def __aenter__(self) -> Self:
+        await self._http.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        await self._http.__aexit__(kind, error, trace)
+
+    def _take(self, secret: SecretStr) -> None:
+        value = secret.get_secret_value()
+        register_secret(value)
+        if not _SENDABLE.fullmatch(value):
+            raise ProbeError(
+                "the scope's secret cannot be sent as a cookie: it may hold ASCII letters, digits and signs, "
+                "but no spaces, quotes, commas, semicolons and backslashes; set another secret"
+            )
+        self._cookies[Cookie.SECRET] = f"{COOKIE}={value}"
+        self._masked += sorted({value, quote(value, safe="")}, key=len, reverse=True)
+
+    async def observe(self, url: ProbeUrl, cookie: Cookie) -> Observation:
+        """Ask once, at the host's pace. A failure is an observation too, with its kind as ``error``."""
+        flag = cookie is Cookie.SECRET
+        asked = Observation(url=url.path, host=url.host, method=self._spec.method, with_cookie=flag)
+        try:
+            answer, content, truncated = await self._ask(url, self._spec.method, cookie, LARGEST_BODY)
+        except (httpx.HTTPError, TimeoutError, httpx.InvalidURL) as why:
+            return asked.model_copy(update={"error": _named(why)})
+        headers = tuple((name.lower(), self._mask(value)) for name, value in answer.headers.multi_items())
+        text = self._text(answer, content)
+        return asked.model_copy(
+            update={
+                "status": answer.status_code,
+                "headers": headers,
+                "set_cookies": tuple(
+                    value.partition("=")[0].strip() for name, value in headers if name == "set-cookie"
+                ),
+                "body_digest": hashlib.sha256(content).hexdigest(),
+                "body": text,
+                "truncated": truncated,
+            }
+        )
+
+    async def page(self, url: ProbeUrl, largest: int) -> Page:
+        """Read a page as any client would; an empty one of status 0 where there is none."""
+        try:
+            answer, content, _ = await self._ask(url, "GET", Cookie.NONE, largest)
+        except (httpx.HTTPError, TimeoutError, httpx.InvalidURL):
+            return Page()
+        text = self._text(answer, content) or ""
+        return Page(answer.status_code, answer.headers.get("location", ""), content, text)
+
+    async def _ask(
+        self, url: ProbeUrl, method: str, cookie: Cookie, largest: int
+    ) -> tuple[httpx.Response, bytes, bool]:
+        await self._turn(url.host)
+        headers = {"host": url.host, "user-agent": "edgeshift-probe", "accept": "*/*"}
+        if cookie in self._cookies:
+            headers["cookie"] = self._cookies[cookie]
+        base = self._spec.edge or f"{url.scheme}://{url.host}"
+        request = self._http.build_request(
+            method, base + url.path, headers=headers, extensions={"sni_hostname": url.host}
+        )
+        content, truncated = bytearray(), False
+        async with asyncio.timeout(self._limit):
+            answer = await self._http.send(request, stream=True)
+            try:
+                async for chunk in answer.aiter_bytes():
+                    content += chunk
+                    if len(content) > largest:
+                        truncated = True
+                        break
+            finally:
+                await answer.aclose()
+        return answer, bytes(content[:largest]), truncated
+
+    async def _turn(self, host: str) -> None:
+        """Wait until the host may be asked again."""
+        now = self._clock.monotonic()
+        at = max(now, self._next.get(host, now))
+        self._next[host] = at + 1 / self._spec.per_second
+        if at > now:
+            await self._clock.sleep(at - now)
+
+    def _mask(self, text: str) -> str:
+        for value in self._masked:
+            text = text.replace(value, MASK)
+        return text
+
+    def _text(self, answer: httpx.Response, content: bytes) -> str | None:
+        """The body as text, masked; None where it is none."""
+        kind = answer.headers.get("content-type", "")
+        if not content:
+            return ""
+        if not (_TEXTUAL.match(kind) or (not kind and b"\0" not in content)):
+            return None
+        try:
+            return self._mask(content.decode(answer.charset_encoding or "utf-8", errors="replace"))
+        except LookupError:
+            return self._mask(content.decode("utf-8", errors="replace"))
+
+
+def _named(why: BaseException) -> str:
+    """The kind of a failure; its text may say what was sent."""
+    if isinstance(why, TimeoutError | httpx.TimeoutException):
+        return "timeout"
+    if isinstance(why, httpx.ConnectError):
+        return "not connected"
+    return type(why).__name__
