@@ -86,6 +86,7 @@ class LogFields(_Options):
 class LogJobs(_Options):
     """What is not known of log jobs (docs/service.md §2.3, §4.2)."""
 
+    answer: Literal["envelope", "bare", "empty"] = Field("envelope", description="to a create or an update")
     unknown_keys: Literal["refuse", "ignore"] = Field(
         "refuse", description="keys that a create or an update does not take"
     )

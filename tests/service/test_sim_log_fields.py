@@ -7,22 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.service.logs_kit import ENTRY, PHASE, a_rule
 from tests.service.simulated import Caller, Json, simulated
 
-PHASE = "http_log_custom_fields"
-ENTRY = f"/rulesets/phases/{PHASE}/entrypoint"
 BODY = {"name": "Log fields", "kind": "zone", "description": "", "phase": PHASE}
-
-
-def a_rule(**arrays: list[str]) -> Json:
-    """A rule with these names in its arrays."""
-    parameters = {key: [{"name": name} for name in names] for key, names in arrays.items()}
-    return {
-        "action": "log_custom_field",
-        "expression": "true",
-        "description": "fields",
-        "action_parameters": parameters,
-    }
 
 
 async def made(call: Caller) -> Json:

@@ -62,7 +62,7 @@ def parsed(address: str) -> Destination:
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
     if parts.scheme in ("https", "http"):
         return _posting(parts.scheme, parts.netloc, parts.path, parts.query, parts.hostname or "")
-    path = parts.path.strip("/")
+    path = parts.path.removeprefix("/").removesuffix("/")
     below = path.split("/") if path else []
     if not _NAME.fullmatch(parts.netloc) or not all(_PART.fullmatch(one) for one in below):
         raise ValueError("its bucket or path has a sign that cannot stand there")

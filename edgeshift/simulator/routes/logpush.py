@@ -56,7 +56,7 @@ def create_job(call: Call) -> Answer:
         raise _invalid("destination_conf", "is required")
     _prove(call, _destination(sent), sent.get("ownership_challenge"))
     call.effect = "applied"
-    return succeeded(call.state.log_jobs.add(call.zone.id, job))
+    return _answered(call, call.state.log_jobs.add(call.zone.id, job))
 
 
 def update_job(call: Call) -> Answer:
@@ -71,7 +71,7 @@ def update_job(call: Call) -> Answer:
     if challenge is not None or then.place != now.place:
         _prove(call, then, challenge)
     call.effect = "applied"
-    return succeeded(call.state.log_jobs.change(call.zone.id, job["id"], patch))
+    return _answered(call, call.state.log_jobs.change(call.zone.id, job["id"], patch))
 
 
 def challenge_ownership(call: Call) -> Answer:
@@ -164,6 +164,16 @@ def _proven(call: Call, destination: Destination, challenge: Json) -> bool:
     )
 
 
+def _answered(call: Call, job: Document | None) -> Answer:
+    """What a write of a job answers, which is not known."""
+    match call.options.log_jobs.answer:
+        case "bare":
+            return Answer(200, job)
+        case "empty":
+            return Answer(200, text="")
+    return succeeded(job)
+
+
 def _own(call: Call) -> Document:
     text = call.params["job_id"]
     right = text.isascii() and text.isdigit() and int(text[:18]) > 0
@@ -184,7 +194,7 @@ ROUTES = [
     Route("GET", _JOBS, "logpush.jobs.list", list_jobs, _READ),
     Route("POST", _JOBS, "logpush.jobs.create", create_job, _EDIT, confidential=True),
     Route("GET", _JOBS + "/{job_id}", "logpush.jobs.get", get_job, _READ),
-    Route("PUT", _JOBS + "/{job_id}", "logpush.jobs.put", update_job, _EDIT, confidential=True),
+    Route("PUT", _JOBS + "/{job_id}", "logpush.jobs.update", update_job, _EDIT, confidential=True),
     Route("POST", _OWNERSHIP, "logpush.ownership", challenge_ownership, _EDIT, confidential=True),
     Route(
         "POST",
