@@ -164,11 +164,12 @@ class EscActivities:
         start, clock = message.start, self._connections.clock
         target = start.target.zone
         client = await self._connections.service(start.spec, target)
-        began, trouble = clock.monotonic(), ""
+        began, trouble, only_secret = clock.monotonic(), "", True
         while True:
             try:
-                off = (await client.esc(target.scope, urgent=True)).always is True
-                trouble = ""
+                setting = await client.esc(target.scope, urgent=True)
+                off, trouble = setting.always is True, ""
+                only_secret = only_secret and setting.always is None and setting.with_secret is not None
                 if off is message.wanted:
                     await close_intents(self._connections, target, start.area, "it shows")
                     return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
@@ -179,10 +180,39 @@ class EscActivities:
             await clock.sleep(start.policy.poll.total_seconds())
         if trouble:
             return Shown(reached=False, reason=f"the setting could not be read to the end: {trouble}")
+        if message.wanted and only_secret:
+            return await self._settled_by_probe(message)
         stays = "on" if message.wanted else "off"
         return Shown(
             reached=False, unchanged=True, reason=f"esc stayed {stays} for as long as a change may take"
         )
+
+    async def _settled_by_probe(self, message: Settle) -> Shown:
+        """A service that shows a scope's secret may not show its status beside it (docs/service.md §4.1):
+        what the URLs answer tells then, where the probe found that turning off changes something.
+        """
+        spec = await self._connections.spec(message.start.spec)
+        agreed, baseline = await self._probed(message.prepared)
+        async with self._prober(spec) as prober:
+            now = await prober.observe(baseline, _beat)
+        seen = esc_probe.still_seen(agreed, now)
+        if seen and len(seen) == len(agreed.differences):
+            await close_intents(self._connections, message.start.target.zone, message.start.area, "it shows")
+            return Shown(reached=True, reason="esc is off, by what the URLs answer")
+        if seen or not agreed.differences:
+            return Shown(
+                reached=False, reason="the service shows the secret alone, and no URL tells for certain"
+            )
+        return Shown(
+            reached=False, unchanged=True, reason="the service shows the secret alone, and the URLs esc on"
+        )
+
+    async def _probed(self, prepared: Prepared) -> tuple[esc_probe.ProbeReport, Baseline]:
+        """What was agreed to, and what it is compared with."""
+        archive = self._connections.archive
+        proposal = await archive.get_json(prepared.proposal)
+        agreed = esc_probe.ProbeReport.model_validate(await archive.get_json(proposal["report"]))
+        return agreed, Baseline.model_validate(await archive.get_json(proposal["baseline"]))
 
     @activity.defn(name="watch_esc_scope")
     @named_failures
@@ -191,15 +221,14 @@ class EscActivities:
         """Ask the same URLs again, without the secret: do they answer as was agreed, or, after a way back, as
         before?
         """
-        start, archive = message.start, self._connections.archive
+        start = message.start
         spec = await self._connections.spec(start.spec)
-        proposal = await archive.get_json(message.prepared.proposal)
-        agreed = esc_probe.ProbeReport.model_validate(await archive.get_json(proposal["report"]))
-        baseline = Baseline.model_validate(await archive.get_json(proposal["baseline"]))
+        agreed, baseline = await self._probed(message.prepared)
         if message.back:
             return await self._watch_back(message, spec, agreed, baseline)
         client = await self._connections.service(start.spec, start.target.zone)
-        if (await client.esc(start.target.zone.scope)).always is not True:
+        setting = await client.esc(start.target.zone.scope)
+        if setting.always is False or (setting.always is None and setting.with_secret is None):
             return Watched(worse="somebody has turned esc on again meanwhile")
         async with self._prober(spec) as prober:
             now = await prober.observe(baseline, _beat)
@@ -225,9 +254,9 @@ class EscActivities:
                 if not stays or late:
                     break
                 await clock.sleep(message.start.policy.poll.total_seconds())
-        said = f"{now.coverage.urls} URL(s) answer as before"
         if stays:
-            said = f"{len(stays)} difference(s) to before stay"
+            return Watched(worse=f"{len(stays)} of {len(agreed.differences)} difference(s) to before stay")
+        said = f"{now.coverage.urls} URL(s) answer as before"
         before = await self._connections.archive.get_json(message.prepared.snapshot)
         if before["reading"]["secret"] == esc.Secret.OWN.value:
             client = await self._connections.service(message.start.spec, target)

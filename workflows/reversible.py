@@ -146,9 +146,11 @@ class ReversibleZone(ZoneWorkflow):
                             why=why[:200],
                         )
                     )
-                    took = (workflow.now() - since).total_seconds()
-                    said = f"{why}; rolled back in {took:.1f} s{': ' if seen.said else ''}{seen.said}"
-                    return Reached(ZoneOutcome.ROLLED_BACK, said, seen.record)
+                    if not seen.worse:
+                        took = (workflow.now() - since).total_seconds()
+                        said = f"{why}; rolled back in {took:.1f} s{': ' if seen.said else ''}{seen.said}"
+                        return Reached(ZoneOutcome.ROLLED_BACK, said, seen.record)
+                    shown = Shown(reached=False, reason=seen.worse)
                 reason = shown.reason
             pause = timedelta(seconds=min(60, 2 ** min(number, 6)))
             await workflow.sleep(pause, summary="before the way back is tried again")
