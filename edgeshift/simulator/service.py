@@ -16,6 +16,7 @@ from edgeshift.simulator.credentials import Caller, no_permission
 from edgeshift.simulator.delivery import Deliverer
 from edgeshift.simulator.faults import HTML_PAGE, FaultSpec, altered
 from edgeshift.simulator.journal import JournalEntry, body_digest, is_log_only
+from edgeshift.simulator.journal_details import Details
 from edgeshift.simulator.migration import refusal
 from edgeshift.simulator.state import State
 from edgeshift.simulator.zone_records import MIGRATED
@@ -158,16 +159,19 @@ class Service:
         """The answer to be sent, the entry completed with what happened."""
         fault = request.fault if request.refused is None else None
         call: Call | None = None
+        details: Details | None = None
         try:
             if request.refused is not None:
                 raise request.refused
             if request.route is None or request.caller is None:
                 raise no_route(request.path)
             call = self._call(request, request.route, request.caller, entry)
+            details = Details(call)
             if fault is not None and not fault.carried_out:
                 answer = self._instead(fault, None)
             else:
                 answer = self._handled(call)
+                details.handled(answer)
                 entry.effect = call.effect
                 if fault is not None:
                     answer = self._instead(fault, answer)
@@ -180,8 +184,8 @@ class Service:
                 answer = self._instead(fault, answer)
         if call is not None and call.record is not None:
             self._describe(entry, call)
-        if call is not None:
-            entry.esc = call.esc
+        if details is not None:
+            details.fill(entry)
         if fault is not None:
             entry.fault = fault.name()
         elif request.latencies:
@@ -264,6 +268,7 @@ class Service:
             query=request.query,
             call=request.call,
             zone=request.zone_id,
+            ahead_seconds=self.state.clock.offset_seconds,
         )
         if request.body and not (request.route and request.route.confidential):
             entry.body_sha256 = sha256(request.body).hexdigest()
