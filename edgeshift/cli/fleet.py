@@ -38,6 +38,9 @@ def generate(
     out: Annotated[Path, typer.Option(help="The file to write; it ends in .yaml, .yml or .json.")],
     seed: Annotated[int, typer.Option(help="The same seed gives the same fleet.")] = 1,
     accounts: Annotated[int, typer.Option(min=1, max=10_000, help="Over how many accounts.")] = 3,
+    esc: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of the zones that have Edge Side Code.")
+    ] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Make a plausible fleet; from 60 zones on it has every special case."""
@@ -52,7 +55,7 @@ def generate(
         if sys.stderr.isatty() and made % 5000 == 0:
             typer.echo(f"\r{made:,} of {zones:,} zones", err=True, nl=False)
 
-    fleet = generate_fleet(zones, seed, accounts=accounts, progress=progress)
+    fleet = generate_fleet(zones, seed, accounts=accounts, esc=esc, progress=progress)
     try:
         dump_fleet(fleet, out, header=HEADER.format(note=fleet.note, name=out.name))
     except OSError as error:
@@ -126,6 +129,8 @@ def _situations(fleet: Fleet) -> Table:
             counted["can migrate"] += 1
         counted["  with planted false positives"] += bool(zone.traffic.false_positives)
         counted["  with planted gaps"] += bool(zone.traffic.gaps)
+        if zone.esc.behaviours:
+            counted["  with Edge Side Code"] += 1
     table = Table("situation", "zones", title="Where the zones stand")
     for name, count in sorted(counted.items(), key=lambda item: (item[0].startswith(" "), -item[1])):
         table.add_row(name, f"{count:,}")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 from pydantic import ValidationError
 
+from edgeshift.simulator.clock import parse_timestamp
 from edgeshift.simulator.database import DataFolderError
 from edgeshift.simulator.fleet_file import Fleet, FleetFileError, load_fleet
 from edgeshift.simulator.options import SimulatorOptions
@@ -26,6 +28,15 @@ def simulator(
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes a free one.")
     ] = "127.0.0.1:8780",
+    edge_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The edge's port, on the same host; 0 takes a free one.")
+    ] = 0,
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MOMENT", help="The present when the folder is new: 2023-10-01T00:00:00Z."
+        ),
+    ] = None,
     time_scale: Annotated[
         float | None, typer.Option(min=0.001, help="Shortens every duration by this factor.")
     ] = None,
@@ -41,8 +52,9 @@ def simulator(
 ) -> None:
     """Run the simulated service: a real HTTP server over a fleet, its state in a folder.
 
-    The service is at /client/v4, its control API (this machine only) at /_simulator. It runs until Ctrl-C or
-    SIGTERM, and after any end, SIGKILL too, goes on where it was when started with the same folder.
+    The service is at /client/v4, its control API (this machine only) at /_simulator. The edge, which serves
+    the zones' traffic by Host header, has a port of its own. It runs until Ctrl-C or SIGTERM, and after any
+    end, SIGKILL too, goes on where it was when started with the same folder.
     """
     host, port = _address(listen)
     chosen = _options(options)
@@ -50,24 +62,28 @@ def simulator(
         ("time_scale", time_scale),
         ("migration_seconds", migration_seconds),
         ("visibility_seconds", visibility_seconds),
+        ("clock", _moment(clock)),
     ):
         if value is not None:
             chosen = chosen.model_copy(update={name: value})
     try:
         loaded = load_fleet(fleet)
-        asyncio.run(_serve(loaded, data, host, port, chosen))
+        asyncio.run(_serve(loaded, data, host, port, edge_port, chosen))
     except (FleetFileError, DataFolderError, ListenError) as problem:
         _refuse(str(problem))
 
 
-async def _serve(fleet: Fleet, data: Path, host: str, port: int, options: SimulatorOptions) -> None:
+async def _serve(
+    fleet: Fleet, data: Path, host: str, port: int, edge_port: int, options: SimulatorOptions
+) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    async with running(fleet, data, host=host, port=port, options=options) as server:
+    async with running(fleet, data, host=host, port=port, edge_port=edge_port, options=options) as server:
         scale = f", time scale {server.state.clock.time_scale:g}"
         typer.echo(f"{len(fleet.zones)} zones at {server.base_url}, control at {server.control_url}{scale}")
+        typer.echo(f"their traffic, by Host header, at {server.edge_url}")
         await stopped.wait()
 
 
@@ -76,6 +92,13 @@ def _address(listen: str) -> tuple[str, int]:
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
         _refuse(f"--listen {listen}: give HOST:PORT, such as 127.0.0.1:8780")
     return host.strip("[]"), int(port)
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        return None if text is None else parse_timestamp(text)
+    except ValueError:
+        _refuse(f"--clock {text}: give a moment, such as 2023-10-01T00:00:00Z")
 
 
 def _options(path: Path | None) -> SimulatorOptions:

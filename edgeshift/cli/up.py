@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,10 @@ def up(
         float | None,
         typer.Option(min=1, max=1_000_000, help="Divides every duration; the folder remembers it."),
     ] = None,
+    clock: Annotated[
+        str | None,
+        typer.Option(metavar="MOMENT", help="The simulated service's present when the folder is new."),
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, max=16, help="How many worker processes.")] = 1,
 ) -> None:
     """Run Temporal, the simulated service and a worker until Ctrl-C.
@@ -46,7 +51,7 @@ def up(
     if fleet is not None and zones is not None:
         raise CommandError("--fleet and --zones exclude each other", ExitCode.BAD_INPUT)
     try:
-        run(_stay(current(), folder, fleet, zones, seed, time_scale, workers))
+        run(_stay(current(), folder, fleet, zones, seed, time_scale, _moment(clock), workers))
     except StackError as problem:
         first, *rest = str(problem).splitlines()
         raise CommandError(first, ExitCode.FAILED, details=tuple(rest)) from None
@@ -59,6 +64,7 @@ async def _stay(
     zones: int | None,
     seed: int,
     time_scale: float | None,
+    clock: datetime | None,
     workers: int,
 ) -> None:
     from edgeshift.stack import stack
@@ -69,11 +75,23 @@ async def _stay(
         loop.add_signal_handler(name, stop.set)
     say = shell.errors.print
     fleet = _fleet(folder, fleet_file, zones, seed)
-    async with stack(folder, fleet=fleet, time_scale=time_scale, workers=workers, say=say) as running:
+    async with stack(
+        folder, fleet=fleet, time_scale=time_scale, clock=clock, workers=workers, say=say
+    ) as running:
         _introduce(shell, running)
         await _until(stop, running)
         say("stopping: what runs is let finish, and goes on at the next start")
     say("stopped")
+
+
+def _moment(text: str | None) -> datetime | None:
+    from edgeshift.simulator.clock import parse_timestamp
+
+    try:
+        return None if text is None else parse_timestamp(text)
+    except ValueError:
+        said = f"--clock {text}: give a moment, such as 2023-10-01T00:00:00Z"
+        raise CommandError(said, ExitCode.BAD_INPUT) from None
 
 
 async def _until(stop: asyncio.Event, running: Stack) -> None:
@@ -115,6 +133,7 @@ def _introduce(shell: Shell, running: Stack) -> None:
         ("Temporal", f"{running.address}, namespace {running.namespace}"),
         ("Temporal's pages", running.ui or "none"),
         ("service", f"{running.service} ({len(running.fleet.zones)} simulated zones)"),
+        ("its edge", f"{running.edge} (the zones' traffic, by Host header)"),
         ("its control", running.control.url),
         ("archive", running.archive),
         ("tickets", str(running.places.tickets)),

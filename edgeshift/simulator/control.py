@@ -15,7 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from edgeshift.simulator.answers import ApiError
 from edgeshift.simulator.calls import parse_json
 from edgeshift.simulator.clock import parse_timestamp, timestamp
+from edgeshift.simulator.control_edge import EdgeControl, SyntheticTraffic
 from edgeshift.simulator.control_zones import ZoneControl
+from edgeshift.simulator.esc_settings import account_scope
 from edgeshift.simulator.faults import FaultSpec
 from edgeshift.simulator.ruleset_checks import check_phase, checked_body
 from edgeshift.simulator.rulesets import MANAGED_PHASE
@@ -73,6 +75,7 @@ class Control:
     def __init__(self, state: State) -> None:
         self._state = state
         self._zones = ZoneControl(state)
+        self._edge = EdgeControl(state)
 
     def routes(self) -> list[Route]:
         return [
@@ -84,6 +87,10 @@ class Control:
             Route("/stranger-writes", self._guarded(self._strangers), methods=["GET", "DELETE"]),
             Route("/logs", self._guarded(self._logs), methods=["GET"]),
             Route("/logs/flush", self._guarded(self._flush_logs), methods=["POST"]),
+            Route("/edge", self._guarded(self._edge_zones), methods=["GET"]),
+            Route("/edge/zones/{zone_id}", self._guarded(self._edge_zone), methods=["GET", "PUT"]),
+            Route("/edge/accounts/{account_id}", self._guarded(self._edge_account), methods=["GET"]),
+            Route("/edge/requests", self._guarded(self._edge_requests), methods=["POST"]),
             Route("/faults", self._guarded(self._faults), methods=["GET", "POST", "DELETE"]),
             Route("/faults/{fault_id}", self._guarded(self._fault), methods=["GET", "DELETE"]),
             Route("/clock", self._guarded(self._clock), methods=["GET", "PUT"]),
@@ -115,6 +122,7 @@ class Control:
         state = self._state
         return {
             "status": "ok",
+            "edge": state.edge_url,
             "now": timestamp(state.clock.now()),
             "time_scale": state.clock.time_scale,
             "zones": state.database.connection.execute("SELECT count(*) FROM zones").fetchone()[0],
@@ -173,7 +181,7 @@ class Control:
         if request.method == "DELETE":
             with self._state.database.transaction():
                 return {"removed": self._state.strangers.clear()}
-        return {"armed": self._state.strangers.armed()}
+        return {"armed": self._state.strangers.armed(), "done": self._state.strangers.done()}
 
     def _logs(self, request: Request, body: Any) -> Any:
         return {"buckets": str(self._state.logs.buckets), "jobs": self._state.logs.standing()}
@@ -181,6 +189,33 @@ class Control:
     async def _flush_logs(self, request: Request, body: Any) -> Any:
         delivered = await self._state.logs.flush()
         return {"delivered": delivered, "jobs": self._state.logs.standing()}
+
+    def _edge_zones(self, request: Request, body: Any) -> Any:
+        return self._edge.overview()
+
+    def _edge_zone(self, request: Request, body: Any) -> Any:
+        record = self._state.zones.get(request.path_params["zone_id"])
+        if record is None:
+            raise ControlError("there is no such zone", 404)
+        if request.method == "PUT":
+            if not isinstance(body, dict) or set(body) != {"behaviours"}:
+                raise ControlError("give an object with behaviours, in the fleet file's words")
+            self._edge.plant(record, body["behaviours"])
+        return self._edge.zone(record)
+
+    def _edge_account(self, request: Request, body: Any) -> Any:
+        account_id = request.path_params["account_id"]
+        if account_id not in self._state.accounts:
+            raise ControlError("there is no such account", 404)
+        return self._edge.scope(account_scope(account_id))
+
+    async def _edge_requests(self, request: Request, body: Any) -> Any:
+        try:
+            return await self._edge.send(SyntheticTraffic.model_validate({} if body is None else body))
+        except ValidationError:
+            raise
+        except ValueError as error:
+            raise ControlError(str(error)) from None
 
     def _faults(self, request: Request, body: Any) -> Any:
         book = self._state.faults

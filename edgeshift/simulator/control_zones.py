@@ -32,7 +32,7 @@ class ZoneControl:
         state = self._state
         return {
             **self._line(record),
-            "settings": record.zone.model_dump(mode="json"),
+            "settings": record.zone.model_dump(mode="json", exclude={"esc": {"with_secret"}}),
             "entry_point": state.rulesets.of_phase(record.id, MANAGED_PHASE),
             "rulesets": state.rulesets.of_zone(record.id),
             "modes": [
@@ -52,6 +52,8 @@ class ZoneControl:
         if not isinstance(patch, dict):
             raise ValueError("give an object with the settings that are to change")
         patch = dict(patch)
+        if isinstance(patch.get("esc"), dict) and set(patch["esc"]) - {"behaviours"}:
+            raise ValueError("esc: only behaviours change here; the setting is the service's calls'")
         new_state, entry_point = patch.pop("state", None), patch.pop("entry_point", None)
         document = record.zone.model_dump(mode="json")
         for key in _LISTS:

@@ -11,6 +11,7 @@ from typing import Any
 
 from edgeshift.simulator.fleet_models import Credential, Fleet, FleetAccount, FleetUser, FleetZone, derived_id
 from edgeshift.simulator.generate_cases import CASES, COMMON, RARE, Case
+from edgeshift.simulator.generate_esc import plant
 
 ADJECTIVES = """
     amber autumn blue brisk calm clear copper crisp dawn early fern gentle golden green harbor hazel
@@ -34,16 +35,26 @@ RARE_SHARE = 0.18
 
 
 def generate_fleet(
-    zones: int, seed: int, *, accounts: int = 3, progress: Callable[[int], None] | None = None
+    zones: int,
+    seed: int,
+    *,
+    accounts: int = 3,
+    esc: float = 0.0,
+    progress: Callable[[int], None] | None = None,
 ) -> Fleet:
     """A fleet of `zones` zones over `accounts` accounts; `progress` hears the number of zones made so far.
 
+    `esc` is the share of the zones that have Edge Side Code, 0 to 1; nothing else depends on it but natural
+    noise at the edge, which is there when it is not 0.
+
     Credentials: a token for each of three users, and a key for the first; all reach every zone. Their values
     have the right form and depend on the seed alone; they are good for nothing but the simulator. Raises
-    ValueError when a number is too small.
+    ValueError when a number is too small, or the share is none.
     """
     if zones < 1 or accounts < 1:
         raise ValueError("a fleet needs at least one zone and one account")
+    if not 0 <= esc <= 1:
+        raise ValueError("esc is a share of the zones, from 0 to 1")
     random = Random(f"fleet {seed}")
     names = _names(zones, random)
     held = [FleetAccount(name=_account_name(number)) for number in range(accounts)]
@@ -62,16 +73,21 @@ def generate_fleet(
         made[place] = _zone(case, names[place], plan, account.id, seed)
         if progress and number % 1000 == 999:
             progress(number + 1)
+    filled = [zone for zone in made if zone is not None]
+    command = f"edgeshift fleet generate --zones {zones} --seed {seed} --accounts {accounts}"
+    if esc:
+        plant(filled, seed, esc)
+        command += f" --esc {esc:g}"
     users = [
         FleetUser(email=f"{person}@example.com", id=derived_id("user", str(seed), person))
         for person in PEOPLE
     ]
     return Fleet(
-        note=f"Made by `edgeshift fleet generate --zones {zones} --seed {seed} --accounts {accounts}`.",
+        note=f"Made by `{command}`.",
         users=users,
         credentials=_credentials(users, seed),
         accounts=held,
-        zones=[zone for zone in made if zone is not None],
+        zones=filled,
     )
 
 

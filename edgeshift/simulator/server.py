@@ -176,7 +176,9 @@ async def running(
         for server in servers:
             await server.ready.wait()
         ports = (listening.getsockname()[1], edge_listening.getsockname()[1])
-        yield RunningSimulator(host, *ports, state)
+        found = RunningSimulator(host, *ports, state)
+        state.edge_url = found.edge_url
+        yield found
     finally:
         app.state.deliverer.close()
         for server in servers:

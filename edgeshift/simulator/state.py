@@ -51,6 +51,7 @@ class State:
             self.log_jobs = LogJobs(self.database)
             self.logs = LogPipeline(self)
             self.esc = EscSettings(self.database, self.clock)
+            self.edge_url: str | None = None  # known once somebody serves it
             fleet_digest = digest_of(fleet.model_dump_json(exclude_defaults=True).encode())
             if not self.database.belongs_to(fleet_digest):
                 self._fill(fleet, fleet_digest)

@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780}
+USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780, "edge": 8781}
 """Taken where they are free when a folder is used for the first time; the folder remembers what it got."""
+
+
+_PORTS = TypeAdapter(dict[str, int])
 
 
 class StackError(Exception):
@@ -23,7 +26,7 @@ class StackError(Exception):
 
 class StackFile(BaseModel):
     """What ``stack.json`` says of a running stack. ``archive`` is a URL; it is gone when the stack has
-    ended.
+    ended. ``edge`` is where the zones' traffic is served, by Host header.
     """
 
     pid: int
@@ -36,6 +39,7 @@ class StackFile(BaseModel):
     tickets: str
     campaign: str
     time_scale: float
+    edge: str | None = None
 
 
 class Ports(BaseModel):
@@ -44,6 +48,7 @@ class Ports(BaseModel):
     temporal: int
     ui: int
     simulator: int
+    edge: int
 
 
 class Places:
@@ -96,21 +101,23 @@ class Places:
         meanwhile.
         """
         path = self.folder / "ports.json"
+        chosen: dict[str, int] = {}
         if path.exists():
             try:
-                ports = Ports.model_validate_json(path.read_bytes())
+                chosen = _PORTS.validate_json(path.read_bytes())
             except ValidationError:
                 raise StackError(f"{path} is damaged; remove it to have ports chosen anew") from None
-            for name, port in ports:
+            for name, port in chosen.items():
                 if not _free(port):
                     raise StackError(
                         f"port {port} ({name}) is taken by another process;"
                         f" end that one, or remove {path} to have ports chosen anew"
                     )
-            return ports
-        chosen: dict[str, int] = {}
+        # A folder of an earlier version has noted fewer ports: only the others are chosen.
         for name, usual in USUAL_PORTS.items():
-            chosen[name] = usual if _free(usual) else _any_port(taken=set(chosen.values()))
+            if name not in chosen:
+                taken = set(chosen.values())
+                chosen[name] = usual if usual not in taken and _free(usual) else _any_port(taken=taken)
         ports = Ports(**chosen)
         path.write_text(ports.model_dump_json(indent=2) + "\n")
         return ports

@@ -9,7 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from edgeshift.campaign_spec import CredentialSpec
@@ -37,13 +37,16 @@ Say = Callable[[str], None]
 
 @dataclass
 class Stack:
-    """A running stack. ``ui``: of Temporal's web pages. ``service``: the simulator's base URL."""
+    """A running stack. ``ui``: of Temporal's web pages. ``service``: the simulator's base URL. ``edge``:
+    where it serves the zones' traffic, by Host header.
+    """
 
     places: Places
     address: str
     namespace: str
     ui: str | None
     service: str
+    edge: str
     control: Control
     fleet: Fleet
     time_scale: float
@@ -98,6 +101,7 @@ async def stack(
     *,
     fleet: Fleet | None = None,
     time_scale: float | None = None,
+    clock: datetime | None = None,
     workers: int = 1,
     say: Say = lambda text: None,
     progress: Progress = print_progress,
@@ -105,6 +109,7 @@ async def stack(
     """Run the stack of ``folder`` until the block is left.
 
     ``fleet`` is needed the first time; afterwards the folder has its own, and its state goes on where it was.
+    ``clock`` is the simulator's present at the first start, the machine's if absent; from there it goes on.
     ``say`` hears what is being done, ``progress`` how the Temporal CLI is got if there is none yet.
     Raises StackError; of another stack in the folder, a port that is taken, a part that does not start.
     """
@@ -125,6 +130,9 @@ async def stack(
         say("starting the simulator")
         command = [sys.executable, "-m", "edgeshift.simulator", "--fleet", str(places.fleet)]
         command += ["--listen", f"127.0.0.1:{ports.simulator}", "--data", str(places.simulator)]
+        command += ["--edge-port", str(ports.edge)]
+        if clock is not None:
+            command += ["--clock", clock.isoformat()]
         simulator = Child("simulator", [*command, "--time-scale", f"{scale:g}"], places.logs, {})
         found = Stack(
             places=places,
@@ -132,6 +140,7 @@ async def stack(
             namespace=temporal.namespace,
             ui=temporal.ui_url,
             service=f"http://127.0.0.1:{ports.simulator}/client/v4",
+            edge=f"http://127.0.0.1:{ports.edge}",
             control=Control(f"http://127.0.0.1:{ports.simulator}/_simulator"),
             fleet=fleet,
             time_scale=scale,
@@ -240,6 +249,7 @@ def _tell_others(found: Stack) -> None:
             tickets=str(places.tickets),
             campaign=str(places.campaign),
             time_scale=found.time_scale,
+            edge=found.edge,
         ).model_dump_json(indent=2)
         + "\n"
     )
