@@ -1,0 +1,94 @@
+"""What log entries tell of each field, and whether the fields fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from edgeshift.areas.log_fields import CustomField, FieldState, Kind, judge, size_warning, sizes
+from edgeshift.areas.log_fields_terms import FieldSet
+
+WANTED = FieldSet(request_headers=("x-a",), response_headers=("x-b",), cookies=("Id",))
+JOBS = [
+    {
+        "id": 1,
+        "dataset": "http_requests",
+        "enabled": True,
+        "logpull_options": "fields=RayID,Cookies,RequestHeaders,ResponseHeaders",
+    }
+]
+SETS_A: dict[str, list[dict[str, Any]]] = {
+    "http_request_late_transform": [{"action_parameters": {"headers": {"x-a": {"operation": "set"}}}}]
+}
+
+
+def states(entries: list[dict[str, Any]], jobs: Any = JOBS, transforms: Any = None) -> list[FieldState]:
+    return [field.state for field in judge(entries, WANTED, transforms or {}, jobs, 5).fields]
+
+
+def test_a_field_that_is_in_an_entry_is_seen() -> None:
+    """Header names in any case, cookies in their own."""
+    entries: list[dict[str, Any]] = [
+        {"RequestHeaders": {"X-A": "1"}, "ResponseHeaders": {"x-b": ""}, "Cookies": {"id": "1"}},
+        {"RequestHeaders": None, "Cookies": {"Id": "1"}},
+    ]
+    found = judge(entries, WANTED, {}, JOBS, 5)
+    assert [field.state for field in found.fields] == [FieldState.SEEN] * 3
+    assert [field.entries for field in found.fields] == [1, 1, 1] and found.entries == 2 and found.complete
+    lower = judge(entries[:1] * 9, WANTED, {}, JOBS, 5)
+    assert lower.fields[2].state is FieldState.NEVER_SENT
+
+
+def test_a_field_that_is_in_no_entry_is_told_why() -> None:
+    """Never sent, set later, not listed by any job: told only when enough entries were seen."""
+    empty: list[dict[str, Any]] = [{"RequestHeaders": {}}]
+    assert states(empty * 4) == [FieldState.TOO_FEW] * 3
+    assert not judge(empty * 4, WANTED, {}, JOBS, 5).complete
+    assert states(empty * 5) == [FieldState.NEVER_SENT] * 3
+    assert states(empty * 5, transforms=SETS_A)[0] is FieldState.SET_LATER
+    short = [{**JOBS[0], "logpull_options": "fields=RayID,RequestHeaders"}]
+    assert states([], jobs=short) == [FieldState.TOO_FEW, FieldState.NOT_LISTED, FieldState.NOT_LISTED]
+
+
+def test_full_entries_do_not_prove_that_a_field_was_never_sent() -> None:
+    """What is not in an entry of 8 KB may have been cut off."""
+    full = {"RequestHeaders": {"x-a": "v" * 8189}}
+    found = judge([full] * 6, WANTED, {}, JOBS, 5)
+    assert found.full == 6
+    assert [field.state for field in found.fields] == [
+        FieldState.SEEN,
+        FieldState.TRUNCATED,
+        FieldState.TRUNCATED,
+    ]
+    assert [str(field.field) for field in found.lost] == ["response header x-b", "cookie Id"]
+    room = judge([full] * 6 + [{"RequestHeaders": {"x-a": "v"}}] * 5, WANTED, {}, JOBS, 5)
+    assert room.fields[1].state is FieldState.NEVER_SENT
+
+
+def sample(size: int) -> dict[str, Any]:
+    return {"RequestHeaders": {"x-a": "v" * (size - 3), "x-other": "v" * 9000}}
+
+
+@pytest.mark.parametrize(
+    ("taken", "said"),
+    [
+        ([100] * 20, None),
+        ([100] * 19 + [8192], "up to 8.0 KB of 8 KB: there is little room left"),
+        ([100] * 19 + [8193], "in 1 of 20 sampled requests"),
+        ([100] * 18 + [9318] * 2, "at the 95th percentile of 20 sampled requests these fields take 9.1 KB"),
+    ],
+)
+def test_the_sizes_of_sampled_requests_warn_of_the_limit(taken: list[int], said: str | None) -> None:
+    """Names and values of the wanted fields, in bytes; what is not wanted does not count."""
+    found = sizes([sample(size) for size in taken], [CustomField(Kind.REQUEST, "x-a")])
+    assert found is not None and found.largest == max(taken) and found.median == 100
+    warning = size_warning(found)
+    assert (warning is None) if said is None else (warning is not None and said in warning)
+
+
+def test_bytes_are_counted_not_letters() -> None:
+    """A value in UTF-8 takes more bytes than it has letters; without samples nothing is said."""
+    found = sizes([{"Cookies": {"Id": "é" * 10}}], [CustomField(Kind.COOKIE, "Id")])
+    assert found is not None and found.median == 22
+    assert sizes([], [CustomField(Kind.COOKIE, "Id")]) is None

@@ -1,0 +1,133 @@
+"""What reading tells of a zone before its custom fields are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.digests import fingerprint
+from edgeshift.areas.log_fields import Cause, Reading, assess, merge, proposal_body
+from edgeshift.areas.log_fields_terms import FieldSet, NewJobSpec
+from edgeshift.fleet import Plan, Zone
+
+WANTED = FieldSet(request_headers=("x-a",), cookies=("Id",))
+NEW = NewJobSpec(destination="env:D")
+LISTS = "fields=RayID,Cookies,RequestHeaders&timestamps=rfc3339"
+
+
+def zone(letter: str = "a", plan: Plan = Plan.ENTERPRISE) -> Zone:
+    return Zone(id=letter * 32, name=f"{letter}.example", account="b" * 32, plan=plan)
+
+
+def job(options: str | None = "fields=RayID", **more: Any) -> dict[str, Any]:
+    return {"id": 7, "dataset": "http_requests", "enabled": True, "logpull_options": options, **more}
+
+
+def ruleset(*rules: dict[str, Any]) -> dict[str, Any]:
+    return {"id": "c" * 32, "version": "3", "phase": "http_log_custom_fields", "rules": list(rules)}
+
+
+def theirs(*names: str, **more: Any) -> dict[str, Any]:
+    fields = {"request_fields": [{"name": name} for name in names]}
+    rule = {"ref": "theirs", "action": "log_custom_field", "expression": "true", "enabled": True}
+    return {**rule, "action_parameters": fields, **more}
+
+
+def reading(**more: Any) -> Reading:
+    return Reading(**{"plan": Plan.ENTERPRISE, "jobs": [job()], **more})
+
+
+def test_a_zone_with_a_job_and_no_ruleset_is_ready() -> None:
+    """What would be changed is told."""
+    found = assess(reading(), zone(), WANTED, None)
+    assert found.verdict is Verdict.READY and found.causes == ()
+    assert found.additions == (
+        "a ruleset for custom log fields is created",
+        "logged from now on: request header x-a, cookie Id",
+        "log job 7 also pushes Cookies, RequestHeaders",
+    )
+
+
+def test_a_zone_where_all_is_in_place_is_settled_already() -> None:
+    """By whomever: rules that log every field, and every job that pushes lists what it needs."""
+    there = reading(
+        ruleset=ruleset(theirs("x-a"), *merge([], FieldSet(cookies=("Id",)))),
+        jobs=[job(LISTS), job(enabled=False), job(dataset="dns_logs")],
+    )
+    assert assess(there, zone(), WANTED, NEW).verdict is Verdict.ALREADY_SETTLED
+    second = there.model_copy(update={"jobs": [job(LISTS), job()]})
+    assert assess(second, zone(), WANTED, NEW).verdict is Verdict.READY
+    off = there.model_copy(update={"ruleset": ruleset(theirs("x-a", enabled=False))})
+    assert assess(off, zone(), WANTED, NEW).verdict is Verdict.READY
+
+
+@pytest.mark.parametrize(
+    ("changed", "cause", "said"),
+    [
+        ({"plan": Plan.BUSINESS}, Cause.NOT_ENTITLED, "business"),
+        ({"refused": "not entitled to use the phase"}, Cause.NOT_ENTITLED, "not entitled to use the phase"),
+        ({"jobs": []}, Cause.NO_LOG_JOB, "no log job"),
+        ({"jobs": [job(enabled=False)]}, Cause.NO_LOG_JOB, "1 log job"),
+        ({"jobs": [job(None)]}, Cause.ODD_LOG_JOB, "log job 7"),
+        ({"ruleset": {"rules": [{}]}}, Cause.ODD_RULES, "no action"),
+    ],
+)
+def test_what_blocks_a_zone_is_named(changed: dict[str, Any], cause: Cause, said: str) -> None:
+    """With the thing, and what would be right."""
+    found = assess(reading(**changed), zone(), WANTED, None)
+    assert found.verdict is Verdict.BLOCKED and found.causes == (cause,)
+    assert said in found.reasons[0]
+
+
+def test_wrong_names_block_before_anything_is_sent() -> None:
+    """Every mistake at once."""
+    found = assess(reading(), zone(), FieldSet(request_headers=("X-A", "x b")), None)
+    assert found.verdict is Verdict.BLOCKED and len(found.reasons) == 2
+
+
+@pytest.mark.parametrize(("theirs_have", "verdict"), [(38, Verdict.READY), (39, Verdict.BLOCKED)])
+def test_somebody_elses_fields_count_among_the_forty(theirs_have: int, verdict: Verdict) -> None:
+    """The fortieth is taken, the next is not."""
+    there = reading(ruleset=ruleset(theirs(*(f"x-{number}" for number in range(theirs_have)))))
+    found = assess(there, zone(), WANTED, None)
+    assert found.verdict is verdict
+    if verdict is Verdict.BLOCKED:
+        assert found.causes == (Cause.TOO_MANY_FIELDS,) and "would have 41" in found.reasons[0]
+
+
+def test_people_are_warned_of_what_logs_will_not_show() -> None:
+    """Headers that a transform sets, credentials, samples, jobs that fail, rules that somebody turned off."""
+    change = {"headers": {"X-A": {"operation": "set", "value": "1"}, "x-gone": {"operation": "remove"}}}
+    there = reading(
+        transforms={"http_request_late_transform": [{"enabled": True, "action_parameters": change}]},
+        ruleset=ruleset(theirs("x-gone", enabled=False)),
+        jobs=[job("fields=RayID&sample_rate=0.5", error_message="no", last_error="yesterday")],
+    )
+    wanted = FieldSet(request_headers=("x-a", "x-gone", "authorization"), response_headers=("set-cookie",))
+    found = "\n".join(assess(there, zone(), wanted, None).warnings)
+    assert "x-a: a rule of the phase http_request_late_transform" in found
+    assert "x-gone: a rule of the phase" not in found and "turned it off" in found
+    assert "authorization carries credentials" in found and "only the first one" in found
+    assert "sample_rate=0.5" in found and "failed last, at yesterday" in found
+
+
+def test_what_is_signed_is_the_end_state() -> None:
+    """A stranger's rules and jobs, and a step that was made in part, do not change it; zones of one shape
+    have one fingerprint.
+    """
+    body = proposal_body(reading(), zone(), WANTED, NEW)
+    assert body == {
+        "name": "log_fields",
+        "fields": {"request_headers": ["x-a"], "response_headers": [], "cookies": ["Id"]},
+        "jobs": {"list": ["Cookies", "RequestHeaders"], "new": None},
+    }
+    part = reading(ruleset=ruleset(theirs("x-z"), *merge([], WANTED)), jobs=[job(LISTS), job()])
+    assert proposal_body(part, zone(), WANTED, NEW) == body
+    bare = proposal_body(reading(jobs=[]), zone(), WANTED, NEW)
+    made = job(LISTS, name="edgeshift-a.example")
+    assert bare["jobs"]["new"]["destination"] == "env:D"
+    assert proposal_body(reading(jobs=[made]), zone(), WANTED, NEW) == bare
+    other = proposal_body(reading(jobs=[]), zone("d"), WANTED, NEW)
+    assert fingerprint(other, zone("d")) == fingerprint(bare, zone())
