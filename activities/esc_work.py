@@ -45,6 +45,10 @@ class EscWork:
                 "causes": ["removed"] if reason else list(found.causes),
                 "reasons": [reason] if reason else list(found.reasons),
                 "warnings": list(found.warnings),
+                "facts": {
+                    "esc": "off" if reading.always else "on",
+                    "secret": reading.secret.value,
+                },
             }
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -57,6 +58,7 @@ class TargetActivities:
             if spec.area is Area.ESC and (reason := esc.too_late(self._connections.time_at(client))):
                 raise ApplicationError(reason, type="BadInput", non_retryable=True)
         chosen = choose(spec, list(zones.values()), accounts)
+        refuse_unknown_additions(spec, chosen)
         if spec.area is Area.ESC and spec.esc.scope == "account":
             chosen = as_accounts(spec, chosen, list(zones.values()), accounts)
         return await self._freeze(spec, freeze(chosen, {}, spec.waves))
@@ -124,7 +126,12 @@ class TargetActivities:
             for line in lines
         ]
         moved.sort(key=lambda line: line.index)
-        report = PlanReport(name=spec.name, made_at=self._connections.clock.now(), zones=moved)
+        report = PlanReport(
+            name=spec.name,
+            made_at=self._connections.clock.now(),
+            zones=moved,
+            service_time=await self._service_time(message.spec, spec),
+        )
         return AssessmentResult(
             report=await self._connections.archive.put_json(report.model_dump(mode="json")),
             targets=frozen.targets,
@@ -133,6 +140,16 @@ class TargetActivities:
             enterprise=frozen.enterprise,
             covers=frozen.covers,
         )
+
+    async def _service_time(self, digest: str, spec: CampaignSpec) -> datetime | None:
+        """What time it is at the service, where the area has a date to keep: forecasts are made by it."""
+        if spec.area is not Area.ESC:
+            return None
+        client = self._connections.client(digest, spec, spec.service.credentials[0])
+        if client.service_time() is None:
+            # This worker has asked nothing yet: another one made the assessment.
+            await anext(client.zones(), None)
+        return self._connections.time_at(client)
 
 
 def enterprise_bits(targets: Sequence[Target]) -> str:
@@ -187,6 +204,29 @@ def as_accounts(
             )
         )
     return found
+
+
+def refuse_unknown_additions(spec: CampaignSpec, chosen: Sequence[Zone]) -> None:
+    """Raises BadInput where fields are added for a zone that is no target, naming it."""
+    if spec.area is not Area.LOG_FIELDS:
+        return
+    known = {key for zone in chosen for key in (zone.id, zone.name)}
+    if missing := [name for name in spec.log_fields.zones if name not in known]:
+        shown = ", ".join(missing[:MOST_NAMED]) + (", …" if len(missing) > MOST_NAMED else "")
+        raise ApplicationError(
+            f"log_fields.zones adds fields for {len(missing)} zone(s) that are not among the targets:"
+            f" {shown}; name them as the service does, or remove them",
+            type="BadInput",
+            non_retryable=True,
+        )
+    for zone in chosen:
+        if {zone.id, zone.name} <= spec.log_fields.zones.keys():
+            raise ApplicationError(
+                f"log_fields.zones has zone {zone.name} twice, by its name and by its identifier {zone.id}:"
+                " keep one of them",
+                type="BadInput",
+                non_retryable=True,
+            )
 
 
 def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) -> list[Zone]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,11 +14,20 @@ from edgeshift.campaign_spec import CampaignSpec
 Where = tuple[str | int, ...]
 """The path to a value: keys and indexes."""
 
-MAY_BE_SECRET = frozenset({"token", "key", "secret", "proxy", "webhook", "base_url", "email", "ca_file"})
+MAY_BE_SECRET = frozenset(
+    {
+        *("token", "key", "secret", "proxy", "webhook", "base_url", "email", "ca_file"),
+        *("destination", "challenge", "entries", "urls", "edge"),
+    }
+)
 """Fields whose value is never shown: they hold secrets, or URLs that can carry one."""
 
 _REFERENCE = "a secret is never written into the file; say where it is, as env:NAME or file:PATH"
 _URL = "it is written as http://HOST:PORT/PATH or https://…"
+_DESTINATION = (
+    "a destination may carry credentials and is never written into the file; say where it is,"
+    " as env:NAME or file:PATH"
+)
 
 RIGHT: dict[str, str] = {
     "name": "a name has 1 to 60 lower-case letters, digits and hyphens, and begins with a letter or digit",
@@ -28,6 +37,10 @@ RIGHT: dict[str, str] = {
     "service.credentials.key": _REFERENCE,
     "tickets.secret": _REFERENCE,
     "tickets.webhook": _URL,
+    "esc.probe.urls": "a path such as /login, or a whole URL such as https://www.shop.example/login",
+    "esc.probe.edge": "it is written as http://HOST:PORT, without a path",
+    "log_fields.job.destination": _DESTINATION,
+    "log_fields.job.name": "it has letters, digits, hyphens and dots; {zone} becomes the zone's name",
 }
 """What would be right, where a pattern says it only to machines. By the field's path without indexes."""
 
@@ -122,7 +135,7 @@ def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
             f"has {has} items; it must have at {f'most {most}' if kind == 'too_long' else f'least {least}'}"
         )
     if right:
-        return right if right == _REFERENCE else f"{subject}; {right}"
+        return right if right in (_REFERENCE, _DESTINATION) else f"{subject}; {right}"
     return f"{subject}; {str(item['msg']).removeprefix('Input ').removeprefix('Value ')}"
 
 
@@ -192,15 +205,20 @@ def _about(where: Where, message: str) -> Where:
 def model_at(where: Where) -> type[BaseModel] | None:
     """The model of the mapping at this path, or None where the file has no mapping there."""
     model: type[BaseModel] = CampaignSpec
+    keyed = False
     for part in where:
         if isinstance(part, int):
             continue
+        if keyed:
+            # The key is a name that people give, such as a zone's.
+            keyed = False
+            continue
         field = model.model_fields.get(part)
         inner = model_in(field.annotation) if field else None
-        if inner is None:
+        if field is None or inner is None:
             return None
-        model = inner
-    return model
+        model, keyed = inner, get_origin(field.annotation) is dict
+    return None if keyed else model
 
 
 def keys_at(where: Where) -> list[str]:

@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
+from edgeshift.campaign_area_sense import area_trouble
 from edgeshift.campaign_mistakes import Where, model_at
 
 _URL = "it is written as http://HOST:PORT/PATH or https://…"
@@ -34,6 +35,7 @@ def senseless(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
     URLs.
     """
     yield from _lists(value)
+    yield from area_trouble(value)
     yield from _waves(value.get("waves"))
     sign_off = _mapping(value.get("sign_off"))
     approvers, required = sign_off.get("approvers"), sign_off.get("required")
@@ -50,6 +52,7 @@ def senseless(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
         (("service", "base_url"), _mapping(value.get("service")).get("base_url")),
         (("service", "proxy"), _mapping(value.get("service")).get("proxy")),
         (("tickets", "webhook"), _mapping(value.get("tickets")).get("webhook")),
+        (("esc", "probe", "edge"), _mapping(_mapping(value.get("esc")).get("probe")).get("edge")),
     ):
         if isinstance(url, str):
             yield from ((where, said) for said in _url_trouble(url, plain_is_wrong=where[-1] == "base_url"))

@@ -21,6 +21,15 @@ from edgeshift.fleet import Area, Plan
 from edgeshift.rollout import WaveSpec
 from edgeshift.sign_off import SignOffPolicy
 
+SECTIONS = {
+    "validation": Area.WAF,
+    "consents": Area.WAF,
+    "adjustments": Area.WAF,
+    "esc": Area.ESC,
+    "log_fields": Area.LOG_FIELDS,
+}
+"""Parts of a campaign that one area alone has."""
+
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 Reference = Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
 """Where a secret is to be found by the worker: ``env:NAME`` or ``file:PATH``. Never the secret."""
@@ -187,6 +196,7 @@ class TicketSpec(_Part):
 class CampaignSpec(_Part):
     """A campaign as its file says it.
 
+    ``area``: what is changed; of the parts that SECTIONS names, those of other areas mean nothing.
     ``window``: how many zones work at a time (zones that wait for a window or a person do not count).
     ``time_scale``: divides every duration of the campaign, for rehearsals; 1 in production.
     ``waits_for_support``: how long a zone waits for ``support-resolved`` before it ends as needs_support.

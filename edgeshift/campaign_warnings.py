@@ -7,8 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from edgeshift.areas import esc
 from edgeshift.campaign_spec import CampaignSpec, ValidationMode
 from edgeshift.durations import say_duration
+from edgeshift.fleet import Area
 
 CALLS_WITHOUT_WINDOW = 5
 """Calls of the shortest way of a zone: check, configuration, fresh configuration, PUT, status
@@ -23,6 +25,11 @@ CALLS_BESIDE = 8
 the entry
 point. More where a zone has many rules."""
 
+CALLS_OF_LOG_FIELDS = 14
+"""Calls that a zone's custom fields take: the rulesets and the one of the phase twice, its versions, the
+``PUT`` and the reading after it, the log jobs twice, each job written and read back (docs/service.md §4.2).
+"""
+
 
 def warnings(spec: CampaignSpec) -> list[str]:
     """One sentence for each thing that is allowed and may surprise."""
@@ -32,12 +39,11 @@ def warnings(spec: CampaignSpec) -> list[str]:
         found.append("no approvers are listed: anybody who can reach Temporal may sign")
     elif len(set(sign_off.approvers)) == sign_off.required:
         found.append("every listed approver must approve: one who is away holds it all up")
+    if sign_off.per == "zone":
+        found.append("each zone is signed by itself, also where many propose the same")
     if spec.time_scale != 1:
         found.append(f"time scale {spec.time_scale:g}: every duration is shortened; this is a rehearsal")
-    if spec.consents.delete_uri_overrides:
-        found.append("URI-based overrides may be deleted, each after a sign-off of its own")
-    if ValidationMode.ENFORCE in spec.validation.modes:
-        found.append("validation enforces: the new WAF can block requests before anybody agreed to its rules")
+    found += _OF_AREA[spec.area](spec)
     if spec.service.rate.people == 0:
         found.append("nothing of the rate limit is left to people and other programs")
     if spec.commit.resend_unchanged:
@@ -47,12 +53,56 @@ def warnings(spec: CampaignSpec) -> list[str]:
     return found
 
 
+def _of_waf(spec: CampaignSpec) -> list[str]:
+    found = []
+    if spec.consents.delete_uri_overrides:
+        found.append("URI-based overrides may be deleted, each after a sign-off of its own")
+    if ValidationMode.ENFORCE in spec.validation.modes:
+        found.append("validation enforces: the new WAF can block requests before anybody agreed to its rules")
+    return found
+
+
+def _of_esc(spec: CampaignSpec) -> list[str]:
+    terms, found = spec.esc, []
+    if terms.scope == "account":
+        found.append(
+            "a change of an account is one of all its zones at once: no zone of it comes as a canary"
+        )
+    if not (terms.probe.urls or terms.probe.sitemap or terms.probe.links):
+        found.append("of each zone the root page alone is probed: neither urls, sitemap nor links say more")
+    if terms.probe.method == "HEAD":
+        found.append("the probe asks by HEAD: what changes in a body is not seen")
+    if terms.tolerance:
+        found.append(
+            f"up to {terms.tolerance:.0%} of a scope's URLs may fail without esc being turned on again"
+        )
+    if not terms.observe:
+        found.append("nobody watches what becomes of a scope after esc was turned off: esc.observe is 0s")
+    return found
+
+
+def _of_log_fields(spec: CampaignSpec) -> list[str]:
+    terms, found = spec.log_fields, []
+    if terms.entries is None:
+        found.append("no log entries are read (log_fields.entries): that fields arrive is not verified")
+    if terms.unverified == "roll_back":
+        found.append("a zone of which no log entries come is rolled back, be it only for want of traffic")
+    if terms.job is not None and terms.job.challenge is None:
+        found.append(
+            "new log jobs have no log_fields.job.challenge: destinations that ask for one will be refused"
+        )
+    return found
+
+
+_OF_AREA = {Area.WAF: _of_waf, Area.ESC: _of_esc, Area.LOG_FIELDS: _of_log_fields}
+
+
 @dataclass(frozen=True)
 class Forecast:
     """What the rate limit lets a campaign do, if one user's credentials are all that it has.
 
     ``calls_a_second`` of all users together; ``at_least``: how long its calls take, without waiting for
-    anybody.
+    anybody; ``waits``: what is not counted.
     """
 
     users: int
@@ -60,28 +110,50 @@ class Forecast:
     calls: int
     zones_an_hour: float
     at_least: timedelta
+    waits: str
 
     def said(self) -> str:
         """The forecast as one sentence."""
         return (
             f"{self.calls:,} calls at {self.calls_a_second:.2g} a second ({self.users} user(s)): at most"
             f" {self.zones_an_hour:,.0f} zones an hour, so at least {say_duration(self.at_least)} of calls,"
-            " besides validation windows, sign-offs and the service's own time"
+            f" {self.waits}"
         )
 
 
-def forecast(spec: CampaignSpec, *, enterprise: int, others: int) -> Forecast:
-    """What so many zones to migrate take by the rate limit alone (docs/service.md §8, observed)."""
+def calls_a_second(spec: CampaignSpec) -> float:
+    """Calls that all users of the campaign together may make, less the people's share (docs/service.md §8,
+    observed).
+    """
     users = len({credential.user for credential in spec.service.credentials})
     rate = spec.service.rate
-    a_second = users * rate.requests / max(rate.per.total_seconds(), 1e-6) * 0.99 * (1 - rate.people)
-    calls = enterprise * (CALLS_WITH_WINDOW + CALLS_BESIDE) + others * (CALLS_WITHOUT_WINDOW + CALLS_BESIDE)
+    return users * rate.requests / max(rate.per.total_seconds(), 1e-6) * 0.99 * (1 - rate.people)
+
+
+def forecast(spec: CampaignSpec, *, enterprise: int, others: int) -> Forecast:
+    """What so many targets to work on take by the rate limit alone. ``enterprise``: those of them that the
+    area waf validates.
+    """
+    a_second, zones = calls_a_second(spec), enterprise + others
+    calls = {
+        Area.WAF: enterprise * (CALLS_WITH_WINDOW + CALLS_BESIDE)
+        + others * (CALLS_WITHOUT_WINDOW + CALLS_BESIDE),
+        Area.ESC: zones * esc.CALLS,
+        Area.LOG_FIELDS: zones * CALLS_OF_LOG_FIELDS,
+    }[spec.area]
     seconds = calls / a_second
-    zones = enterprise + others
     return Forecast(
-        users=users,
+        users=len({credential.user for credential in spec.service.credentials}),
         calls_a_second=a_second,
         calls=calls,
         zones_an_hour=zones / seconds * 3600 if seconds else 0.0,
         at_least=timedelta(seconds=round(seconds)),
+        waits=_WAITS[spec.area],
     )
+
+
+_WAITS = {
+    Area.WAF: "besides validation windows, sign-offs and the service's own time",
+    Area.ESC: "besides probes, sign-offs, the time that is watched and the service's own",
+    Area.LOG_FIELDS: "besides sign-offs, the wait for log entries and the service's own time",
+}

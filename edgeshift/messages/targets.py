@@ -82,7 +82,7 @@ class AssessmentProgress(BaseModel):
 
 
 class ZoneAssessment(BaseModel):
-    """One zone's line of a plan's report."""
+    """One zone's line of a plan's report. ``facts``: what else was read of it, as its area names it."""
 
     index: int
     zone: Zone
@@ -95,11 +95,15 @@ class ZoneAssessment(BaseModel):
     additions: list[str] = Field(default_factory=list)
     fingerprint: str = ""
     error: str = ""
+    facts: dict[str, str] = Field(default_factory=dict)
 
 
 class PlanReport(BaseModel):
-    """What ``edgeshift plan`` shows: a line for each zone."""
+    """What ``edgeshift plan`` shows: a line for each zone. ``service_time``: what time it is at the service,
+    where the area has a date to keep.
+    """
 
     name: str
     made_at: datetime
     zones: list[ZoneAssessment]
+    service_time: datetime | None = None

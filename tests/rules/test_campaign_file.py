@@ -87,7 +87,7 @@ def test_every_mistake_is_in_one_answer() -> None:
         (SMALL + "window:\n", "3:1: window: is empty; it must be a whole number"),
         (SMALL + "waves: 3\n", "3:1: waves: is 3; it must be a list"),
         (SMALL + "time_scale: .nan\n", "3:1: time_scale: is nan; it must be"),
-        (SMALL + "area: esc\n", "3:1: area: is 'esc'; it must be waf"),
+        (SMALL + "area: cdn\n", "3:1: area: is 'cdn'; it must be waf, esc or log-fields"),
         (SMALL + "commit: {poll: -3}\n", "3:10: commit.poll: a duration is between 0s and ten years"),
         (
             "name: a\ntargets: {all: true, plans: [entreprise]}\n",

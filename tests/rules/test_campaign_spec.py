@@ -34,13 +34,19 @@ def durations(campaign: CampaignSpec) -> dict[str, timedelta]:
         "poll": campaign.commit.poll,
         "waits_for_support": campaign.waits_for_support,
         "sweep": campaign.sweep,
+        "observe": campaign.esc.observe,
+        "probed every": campaign.esc.every,
+        "esc effect": campaign.esc.effect_limit,
+        "verify": campaign.log_fields.verify,
+        "entries every": campaign.log_fields.every,
+        "fields effect": campaign.log_fields.effect_limit,
     }
 
 
 def test_only_name_and_targets_have_no_default() -> None:
     """Everything else is as the documentation says."""
     found = spec()
-    assert [found.area] == list(Area)
+    assert found.area is Area.WAF
     assert found.window == 20 and found.time_scale == 1
     assert durations(found) == {
         "patience": timedelta(hours=1),
@@ -52,6 +58,12 @@ def test_only_name_and_targets_have_no_default() -> None:
         "poll": timedelta(seconds=20),
         "waits_for_support": timedelta(days=14),
         "sweep": timedelta(minutes=10),
+        "observe": timedelta(hours=1),
+        "probed every": timedelta(minutes=10),
+        "esc effect": timedelta(minutes=5),
+        "verify": timedelta(minutes=30),
+        "entries every": timedelta(minutes=5),
+        "fields effect": timedelta(minutes=5),
     }
     assert found.service.rate.requests == 1200 and found.commit.resend_unchanged == 0
     assert found.validation.modes == (ValidationMode.SHADOW,)
@@ -190,6 +202,8 @@ def test_a_rehearsal_is_the_same_campaign_in_less_time() -> None:
             "sign_off": found.sign_off,
             "validation": found.validation,
             "commit": found.commit,
+            "esc": found.esc,
+            "log_fields": found.log_fields,
             "waits_for_support": found.waits_for_support,
             "sweep": found.sweep,
         }
@@ -210,6 +224,12 @@ def test_the_floors_of_a_fast_rehearsal() -> None:
         "poll": timedelta(seconds=0.25),
         "waits_for_support": timedelta(seconds=1.2096),
         "sweep": timedelta(seconds=2),
+        "observe": timedelta(seconds=1),
+        "probed every": timedelta(seconds=0.5),
+        "esc effect": timedelta(seconds=20),
+        "verify": timedelta(seconds=5),
+        "entries every": timedelta(seconds=0.5),
+        "fields effect": timedelta(seconds=20),
     }
 
 

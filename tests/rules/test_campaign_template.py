@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
+from edgeshift.areas.log_fields_terms import LogFieldsSpec
 from edgeshift.campaign_file import parse_campaign
+from edgeshift.campaign_meanings import EXAMPLES, MAPPINGS, MEANINGS
 from edgeshift.campaign_mistakes import model_in
-from edgeshift.campaign_spec import CampaignSpec, TargetSpec
-from edgeshift.campaign_template import EXAMPLES, MEANINGS, PLACEHOLDER, campaign_text
+from edgeshift.campaign_spec import SECTIONS, CampaignSpec, TargetSpec
+from edgeshift.campaign_template import (
+    PLACEHOLDER,
+    PLACEHOLDER_FIELD,
+    campaign_text,
+    sections,
+    template_spec,
+)
+from edgeshift.fleet import Area
 
 
 def paths(model: type[BaseModel], before: str = "") -> Iterator[str]:
@@ -21,10 +31,18 @@ def paths(model: type[BaseModel], before: str = "") -> Iterator[str]:
             yield from paths(inner, f"{before}{name}.")
 
 
-def test_it_loads_and_equals_the_defaults() -> None:
-    """But for the name and the placeholder among the targets."""
-    wanted = CampaignSpec(name="waf-2024", targets=TargetSpec(include=(PLACEHOLDER,)))
-    assert parse_campaign(campaign_text("waf-2024")) == wanted
+@pytest.mark.parametrize("area", Area)
+def test_it_loads_and_equals_the_defaults(area: Area) -> None:
+    """But for the name, the area and the placeholders."""
+    found = parse_campaign(campaign_text("autumn-2023", area))
+    assert found == template_spec("autumn-2023", area)
+    fields = LogFieldsSpec(request_headers=(PLACEHOLDER_FIELD,))
+    assert found == CampaignSpec(
+        name="autumn-2023",
+        targets=TargetSpec(include=(PLACEHOLDER,)),
+        area=area,
+        log_fields=fields if area is Area.LOG_FIELDS else LogFieldsSpec(),
+    )
 
 
 def test_every_option_is_explained_and_nothing_else_is() -> None:
@@ -34,27 +52,54 @@ def test_every_option_is_explained_and_nothing_else_is() -> None:
 
 @pytest.mark.parametrize("path", sorted(MEANINGS))
 def test_an_option_stands_in_the_file_below_its_meaning(path: str) -> None:
-    """The meaning as a comment, then the option, or both as a comment where the list is empty."""
-    lines = campaign_text("a").splitlines()
-    key = path.rpartition(".")[2]
-    at = [number for number, line in enumerate(lines) if MEANINGS[path] in line]
-    assert at
-    here, below = lines[at[0]].strip(), lines[at[0] + 1].strip().removeprefix("- ")
-    assert below.startswith(f"{key}:") or here == f"#   {key}: {MEANINGS[path]}"
+    """The meaning as a comment, then the option, or both as a comment where there is none by default; in the
+    files of the areas that have the option, and in no other.
+    """
+    key, section = path.rpartition(".")[2], path.partition(".")[0]
+    for area in Area:
+        lines = campaign_text("a", area).splitlines()
+        at = [number for number, line in enumerate(lines) if line.strip(" #").endswith(MEANINGS[path])]
+        found = [number for number in at if _stands(lines, number, key, MEANINGS[path])]
+        assert bool(found) is (section in sections(area)), area
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES))
+def _stands(lines: list[str], number: int, key: str, meaning: str) -> bool:
+    here, below = lines[number].strip(), lines[number + 1].strip().removeprefix("- ")
+    return below.startswith(f"{key}:") or here == f"#   {key}: {meaning}"
+
+
+def test_a_file_has_no_section_of_another_area() -> None:
+    """What means nothing in an area is not in its file."""
+    for area in Area:
+        keys = [line.partition(":")[0] for line in campaign_text("a", area).splitlines()]
+        for section, owner in SECTIONS.items():
+            assert (section in keys) is (owner is area)
+
+
+@pytest.mark.parametrize("path", sorted({**EXAMPLES, **MAPPINGS}))
 def test_an_example_becomes_right_when_it_is_taken_in(path: str) -> None:
-    """The comment without its hash, in place of the empty list."""
-    lines = campaign_text("a").splitlines()
-    at = lines.index(f"{path}: []")
-    examples = [line.removeprefix("# ") for line in lines[at:] if line.startswith("# - ")][
-        : len(EXAMPLES[path])
-    ]
-    lines[at] = "\n".join([f"{path}:", *examples])
-    assert len(getattr(parse_campaign("\n".join(lines)), path)) == len(EXAMPLES[path])
+    """The comment without its hash, in place of the empty list or mapping."""
+    area = SECTIONS.get(path.partition(".")[0], Area.WAF)
+    key = path.rpartition(".")[2]
+    lines = campaign_text("a", area).splitlines()
+    at = next(
+        number
+        for number, line in enumerate(lines)
+        if line.strip() in (f"{key}: []", f"{key}: {{}}", f"{key}: null")
+    )
+    pad = " " * (len(lines[at]) - len(lines[at].lstrip()))
+    marks = (f"{pad}# - {{", f"{pad}# {{")
+    number = len(EXAMPLES.get(path, [MAPPINGS.get(path)]))
+    examples = [line.replace("# ", "", 1) for line in lines[at:] if line.startswith(marks)][:number]
+    examples = [line if line.strip().startswith("-") else f" {line}" for line in examples]
+    lines[at] = "\n".join([f"{pad}{key}:", *examples])
+    found: Any = parse_campaign("\n".join(lines))
+    for part in path.split("."):
+        found = getattr(found, part)
+    assert found and (path not in EXAMPLES or len(found) == len(EXAMPLES[path]))
 
 
-def test_no_line_is_too_long_to_read() -> None:
+@pytest.mark.parametrize("area", Area)
+def test_no_line_is_too_long_to_read(area: Area) -> None:
     """It is read in an editor beside other things."""
-    assert max(map(len, campaign_text("a").splitlines())) <= 110
+    assert max(map(len, campaign_text("a", area).splitlines())) <= 110
