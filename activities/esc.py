@@ -102,7 +102,13 @@ class EscActivities:
         target = start.target.zone
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, target)
-        secret = (await client.esc(target.scope)).with_secret
+        try:
+            secret = (await client.esc(target.scope)).with_secret
+        except ServiceError:
+            if not (gone := esc.too_late(self._connections.time_at(client))):
+                raise
+            over = prepared.model_copy(update={"verdict": Verdict.BLOCKED, "reasons": (gone,)})
+            return Probed(prepared=over)
         if secret is None or not secret.get_secret_value():
             raise ApplicationError("the scope's secret does not show yet", type="SecretNotShown")
         zones = await covered_zones(self._connections, target, prepared.covered)
@@ -174,6 +180,8 @@ class EscActivities:
                     await close_intents(self._connections, target, start.area, "it shows")
                     return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
             except ServiceError as failure:
+                if gone := esc.too_late(self._connections.time_at(client)):
+                    return Shown(reached=message.wanted, hopeless=True, reason=gone)
                 trouble = str(failure)[:150]
             if clock.monotonic() - began > message.limit.total_seconds():
                 break
@@ -227,7 +235,13 @@ class EscActivities:
         if message.back:
             return await self._watch_back(message, spec, agreed, baseline)
         client = await self._connections.service(start.spec, start.target.zone)
-        setting = await client.esc(start.target.zone.scope)
+        try:
+            setting = await client.esc(start.target.zone.scope)
+        except ServiceError:
+            if not (gone := esc.too_late(self._connections.time_at(client))):
+                raise
+            # Nothing is left that could be off or on.
+            return Watched(done=True, said=gone, record=await self._record(message, agreed, gone))
         if setting.always is False or (setting.always is None and setting.with_secret is None):
             return Watched(worse="somebody has turned esc on again meanwhile")
         async with self._prober(spec) as prober:

@@ -109,6 +109,10 @@ class EscWork:
         result = await step.fence.send(
             lambda: step.client.disable_esc(step.zone.scope, before_send=step.fence.intend)
         )
+        gone = esc.too_late(self._connections.time_at(step.client))
+        if result.status is ChangeStatus.REFUSED and gone:
+            await step.fence.settle(result)
+            return ChangeResult(status=ChangeStatus.DRIFTED, reason=gone)
         return await self._closed(step, result)
 
     async def _closed(self, step: Step, result: ChangeResult) -> ChangeResult:

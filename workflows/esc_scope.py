@@ -74,6 +74,8 @@ class EscScope(ReversibleZone):
                 await self._set_secret(prepared)
                 continue
             probed = await self._probe(prepared)
+            if probed.verdict is not Verdict.READY:
+                continue
             grant = await self._signed_off(probed)
             if grant is None:
                 continue

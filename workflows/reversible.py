@@ -105,18 +105,19 @@ class ReversibleZone(ZoneWorkflow):
             if pause > timedelta(0):
                 # What was sent is seen through, also when the campaign is aborted meanwhile.
                 await workflow.sleep(pause, summary="watching")
+            last = workflow.now() >= until
             seen = await self._look(
                 Watch(
                     start=self._bare_start,
                     prepared=prepared,
                     since=since,
-                    last=workflow.now() >= until,
+                    last=last,
                     found=result.found,
                 )
             )
             if seen.worse:
                 return await self._roll_back(prepared, result.found, seen.worse)
-            if seen.done or workflow.now() >= until:
+            if seen.done or last:
                 return Reached(ZoneOutcome.SETTLED, seen.said, seen.record)
 
     async def _roll_back(self, prepared: Prepared, found: str, why: str) -> Reached:
@@ -152,6 +153,8 @@ class ReversibleZone(ZoneWorkflow):
                         return Reached(ZoneOutcome.ROLLED_BACK, said, seen.record)
                     shown = Shown(reached=False, reason=seen.worse)
                 reason = shown.reason
+                if shown.hopeless:
+                    break
             pause = timedelta(seconds=min(60, 2 ** min(number, 6)))
             await workflow.sleep(pause, summary="before the way back is tried again")
         raise Ended(

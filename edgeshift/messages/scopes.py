@@ -46,10 +46,12 @@ class Probe(Message):
 
 
 class Probed(Message):
-    """The proposal with its digest, and the probe as evidence."""
+    """The proposal with its digest, and the probe as evidence; None where the scope cannot be probed any
+    more.
+    """
 
     prepared: Prepared
-    gathered: Gathered
+    gathered: Gathered | None = None
 
 
 class Settle(Message):
@@ -66,10 +68,14 @@ class Settle(Message):
 
 
 class Shown(Message):
-    """What the service shows: ``reached`` the wanted state, or ``unchanged``."""
+    """What the service shows: ``reached`` the wanted state, or ``unchanged``. ``hopeless``: it will never
+    show
+    anything else.
+    """
 
     reached: bool
     unchanged: bool = False
+    hopeless: bool = False
     reason: str = ""
 
 
