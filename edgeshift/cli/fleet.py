@@ -41,6 +41,9 @@ def generate(
     esc: Annotated[
         float, typer.Option(min=0, max=1, help="The share of the zones that have Edge Side Code.")
     ] = 0.0,
+    logs: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of the Enterprise zones that log already.")
+    ] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
     """Make a plausible fleet; from 60 zones on it has every special case."""
@@ -55,7 +58,7 @@ def generate(
         if sys.stderr.isatty() and made % 5000 == 0:
             typer.echo(f"\r{made:,} of {zones:,} zones", err=True, nl=False)
 
-    fleet = generate_fleet(zones, seed, accounts=accounts, esc=esc, progress=progress)
+    fleet = generate_fleet(zones, seed, accounts=accounts, esc=esc, logs=logs, progress=progress)
     try:
         dump_fleet(fleet, out, header=HEADER.format(note=fleet.note, name=out.name))
     except OSError as error:

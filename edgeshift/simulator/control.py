@@ -12,17 +12,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from edgeshift.simulator.answers import ApiError
 from edgeshift.simulator.calls import parse_json
 from edgeshift.simulator.clock import parse_timestamp, timestamp
 from edgeshift.simulator.control_edge import EdgeControl, SyntheticTraffic
+from edgeshift.simulator.control_logs import LogControl
 from edgeshift.simulator.control_zones import ZoneControl
 from edgeshift.simulator.esc_settings import account_scope
 from edgeshift.simulator.faults import FaultSpec
-from edgeshift.simulator.ruleset_checks import check_phase, checked_body
-from edgeshift.simulator.rulesets import MANAGED_PHASE
 from edgeshift.simulator.state import State
-from edgeshift.simulator.strangers import StrangerWrite
 from edgeshift.simulator.zone_records import ZoneRecord
 
 MOST_ENTRIES = 10_000
@@ -76,6 +73,7 @@ class Control:
         self._state = state
         self._zones = ZoneControl(state)
         self._edge = EdgeControl(state)
+        self._logs = LogControl(state)
 
     def routes(self) -> list[Route]:
         return [
@@ -85,7 +83,7 @@ class Control:
             Route("/zones/{zone_id}", self._guarded(self._zone), methods=["GET", "PATCH"]),
             Route("/zones/{zone_id}/rulesets/{phase}/write", self._guarded(self._stranger), methods=["POST"]),
             Route("/stranger-writes", self._guarded(self._strangers), methods=["GET", "DELETE"]),
-            Route("/logs", self._guarded(self._logs), methods=["GET"]),
+            Route("/logs", self._guarded(self._log_standing), methods=["GET"]),
             Route("/logs/flush", self._guarded(self._flush_logs), methods=["POST"]),
             Route("/edge", self._guarded(self._edge_zones), methods=["GET"]),
             Route("/edge/zones/{zone_id}", self._guarded(self._edge_zone), methods=["GET", "PUT"]),
@@ -161,34 +159,22 @@ class Control:
         return record
 
     def _stranger(self, request: Request, body: Any) -> Any:
-        state, phase = self._state, request.path_params["phase"]
         record = self._record(request)
-        write = StrangerWrite.model_validate(body)
         try:
-            check_phase(phase)
-            checked_body({"rules": write.rules}, phase, state.options)
-        except ApiError as error:
-            raise ControlError(str(error.errors[0]["message"])) from None
-        if phase == MANAGED_PHASE:
-            raise ControlError("the managed rules are changed by PATCH of the zone: entry_point")
-        with state.database.transaction():
-            if write.when == "now":
-                return {"ruleset": state.strangers.carry_out(record.id, phase, write)}
-            state.strangers.arm(record.id, phase, write)
-        return JSONResponse({"armed": state.strangers.armed()}, 201)
+            return self._logs.write(record, request.path_params["phase"], body)
+        except ValidationError:
+            raise
+        except ValueError as error:
+            raise ControlError(str(error)) from None
 
     def _strangers(self, request: Request, body: Any) -> Any:
-        if request.method == "DELETE":
-            with self._state.database.transaction():
-                return {"removed": self._state.strangers.clear()}
-        return {"armed": self._state.strangers.armed(), "done": self._state.strangers.done()}
+        return self._logs.forget() if request.method == "DELETE" else self._logs.writes()
 
-    def _logs(self, request: Request, body: Any) -> Any:
-        return {"buckets": str(self._state.logs.buckets), "jobs": self._state.logs.standing()}
+    def _log_standing(self, request: Request, body: Any) -> Any:
+        return self._logs.standing()
 
     async def _flush_logs(self, request: Request, body: Any) -> Any:
-        delivered = await self._state.logs.flush()
-        return {"delivered": delivered, "jobs": self._state.logs.standing()}
+        return await self._logs.flush()
 
     def _edge_zones(self, request: Request, body: Any) -> Any:
         return self._edge.overview()

@@ -12,7 +12,13 @@ from edgeshift.simulator.state import State
 from edgeshift.simulator.zone_records import ZoneRecord
 
 _LISTS = ("firewall_rules", "uri_overrides", "page_rules")
-_FIXED = ("id", "name", "account")
+# Log fields and log jobs are only begun with: from then on they change by the service's calls.
+_FIXED = ("id", "name", "account", "logs")
+# What the service keeps to itself, here too.
+_HIDDEN: dict[str, Any] = {
+    "esc": {"with_secret"},
+    "logs": {"jobs": {"__all__": {"destination"}}},
+}
 _STATES = ("default", "start", "validation", "complete")
 
 
@@ -32,9 +38,13 @@ class ZoneControl:
         state = self._state
         return {
             **self._line(record),
-            "settings": record.zone.model_dump(mode="json", exclude={"esc": {"with_secret"}}),
+            "settings": record.zone.model_dump(mode="json", exclude=_HIDDEN),
             "entry_point": state.rulesets.of_phase(record.id, MANAGED_PHASE),
             "rulesets": state.rulesets.of_zone(record.id),
+            "log_jobs": [
+                {key: value for key, value in job.items() if key != "destination_conf"}
+                for job in state.log_jobs.of_zone(record.id)
+            ],
             "modes": [
                 {"since": timestamp(since), "mode": mode, "log_only": is_log_only(body)}
                 for since, mode, body in state.migrations.modes(record.id)

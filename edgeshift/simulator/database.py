@@ -41,6 +41,7 @@ CREATE TABLE IF NOT EXISTS esc_changes (
     effect_seconds REAL NOT NULL, visibility_seconds REAL NOT NULL, always INTEGER NOT NULL, secret TEXT
 );
 CREATE INDEX IF NOT EXISTS esc_changes_by_scope ON esc_changes (scope, id);
+CREATE TABLE IF NOT EXISTS stranger_writes (id INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS log_jobs (
     id INTEGER PRIMARY KEY AUTOINCREMENT, zone TEXT NOT NULL, document TEXT NOT NULL
 );

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from edgeshift.simulator.fleet_edge import EscScope, ZoneEdge, ZoneEsc
+from edgeshift.simulator.fleet_logs import ZoneLogs
 from edgeshift.simulator.fleet_strict import Strict
 
 Plan = Literal["free", "pro", "business", "enterprise"]
@@ -257,6 +258,7 @@ class FleetZone(Strict):
     traffic: Traffic = Field(default_factory=Traffic)
     esc: ZoneEsc = Field(default_factory=ZoneEsc)
     edge: ZoneEdge = Field(default_factory=ZoneEdge)
+    logs: ZoneLogs = Field(default_factory=ZoneLogs)
 
     @model_validator(mode="after")
     def _derive_ids(self) -> "FleetZone":

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
+from edgeshift.simulator.fleet_logs import ZoneLogs
 from edgeshift.simulator.fleet_models import Fleet, PreviousWaf, Where, derived_id
 from edgeshift.simulator.previous_waf import unknown_parts
 
@@ -58,7 +59,7 @@ def resolve(fleet: Fleet) -> list[Problem]:
             ]
         if credential.zones != "all":
             credential.zones = [zone_of(one, (*where, "zones", i)) for i, one in enumerate(credential.zones)]
-    untouched = PreviousWaf()
+    untouched, no_logs = PreviousWaf(), ZoneLogs()
     first_account = fleet.accounts[0].id
     for number, zone in enumerate(fleet.zones):
         zone.account = account_of(zone.account or first_account, ("zones", number, "account"))
@@ -68,6 +69,9 @@ def resolve(fleet: Fleet) -> list[Problem]:
         if zone.migration.state != "start" and zone.uri_overrides:
             text = f"{zone.name} is in {zone.migration.state}, where no URI override can be left"
             problems.append((("zones", number, "uri_overrides"), text))
+        if zone.logs != no_logs and zone.plan != "enterprise":
+            text = f"only an enterprise zone has log fields and log jobs, and {zone.name} is {zone.plan}"
+            problems.append((("zones", number, "logs"), text))
         if zone.previous_waf != untouched:
             for ruleset, part, key, text in unknown_parts(zone):
                 problems.append((("zones", number, "previous_waf", ruleset, part, key), text))

@@ -12,6 +12,7 @@ from typing import Any
 from edgeshift.simulator.fleet_models import Credential, Fleet, FleetAccount, FleetUser, FleetZone, derived_id
 from edgeshift.simulator.generate_cases import CASES, COMMON, RARE, Case
 from edgeshift.simulator.generate_esc import plant
+from edgeshift.simulator.generate_logs import plant_logs
 
 ADJECTIVES = """
     amber autumn blue brisk calm clear copper crisp dawn early fern gentle golden green harbor hazel
@@ -40,12 +41,14 @@ def generate_fleet(
     *,
     accounts: int = 3,
     esc: float = 0.0,
+    logs: float = 0.0,
     progress: Callable[[int], None] | None = None,
 ) -> Fleet:
     """A fleet of `zones` zones over `accounts` accounts; `progress` hears the number of zones made so far.
 
     `esc` is the share of the zones that have Edge Side Code, 0 to 1; nothing else depends on it but natural
-    noise at the edge, which is there when it is not 0.
+    noise at the edge, which is there when it is not 0. `logs` is the share of the Enterprise zones that have
+    custom log fields and log jobs already; nothing else depends on it.
 
     Credentials: a token for each of three users, and a key for the first; all reach every zone. Their values
     have the right form and depend on the seed alone; they are good for nothing but the simulator. Raises
@@ -53,8 +56,8 @@ def generate_fleet(
     """
     if zones < 1 or accounts < 1:
         raise ValueError("a fleet needs at least one zone and one account")
-    if not 0 <= esc <= 1:
-        raise ValueError("esc is a share of the zones, from 0 to 1")
+    if not (0 <= esc <= 1 and 0 <= logs <= 1):
+        raise ValueError("esc and logs are shares of the zones, from 0 to 1")
     random = Random(f"fleet {seed}")
     names = _names(zones, random)
     held = [FleetAccount(name=_account_name(number)) for number in range(accounts)]
@@ -78,6 +81,9 @@ def generate_fleet(
     if esc:
         plant(filled, seed, esc)
         command += f" --esc {esc:g}"
+    if logs:
+        plant_logs(filled, seed, logs)
+        command += f" --logs {logs:g}"
     users = [
         FleetUser(email=f"{person}@example.com", id=derived_id("user", str(seed), person))
         for person in PEOPLE

@@ -141,10 +141,10 @@ class Rulesets:
         return None if row is None else json.loads(row[0])
 
 
-def seeded(body: Document, zone: str, written: datetime) -> Document:
+def seeded(body: Document, zone: str, written: datetime, *, phase: str = MANAGED_PHASE) -> Document:
     """A first version whose ids depend on the zone alone, for zones that begin with an entry point."""
-    document = prepared(body, None, written, phase=MANAGED_PHASE)
-    document["id"] = derived_id(zone, "ruleset", MANAGED_PHASE)
+    document = prepared(body, None, written, phase=phase)
+    document["id"] = derived_id(zone, "ruleset", phase)
     for place, (rule, sent) in enumerate(zip(document["rules"], body.get("rules") or [], strict=True)):
         rule["id"] = derived_id(document["id"], "rule", str(place))
         rule["ref"] = sent.get("ref") or rule["id"]

@@ -1,10 +1,11 @@
 """Everything a running simulator knows, opened from a data folder."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from edgeshift.simulator import log_fields
 from edgeshift.simulator.clock import Clock, TimeSource, parse_timestamp, timestamp
 from edgeshift.simulator.credentials import Credentials
 from edgeshift.simulator.database import SCHEMA_VERSION, Database, digest_of
@@ -101,11 +102,20 @@ class State:
             for zone in fleet.zones:
                 if zone.migration.state != "start":
                     self._begin_migrated(zone)
+                if zone.plan == "enterprise":
+                    self._begin_logging(zone, now)
             for fault in self._given.faults:
                 self.faults.add(fault)
             self.database.keep("schema", SCHEMA_VERSION)
             self.database.keep("created", timestamp(now))
             self.database.keep("fleet_digest", fleet_digest)
+
+    def _begin_logging(self, zone: FleetZone, now: datetime) -> None:
+        if zone.logs.fields is not None:
+            body = {"name": "Custom log fields", "rules": [one.document() for one in zone.logs.fields]}
+            self.rulesets.store(zone.id, seeded(body, zone.id, now, phase=log_fields.PHASE))
+        for job in zone.logs.jobs:
+            self.log_jobs.add(zone.id, job.document())
 
     def _begin_migrated(self, zone: FleetZone) -> None:
         record = self.zones.get(zone.id)

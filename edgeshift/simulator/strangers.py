@@ -1,11 +1,12 @@
 """Writes to a ruleset by somebody else than the client under test, at a chosen moment: at once, or around a
 call that the client is going to make."""
 
+import json
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from edgeshift.simulator.clock import Clock
+from edgeshift.simulator.clock import Clock, timestamp
 from edgeshift.simulator.database import Database
 from edgeshift.simulator.rulesets import Document, Rulesets, prepared
 
@@ -48,6 +49,12 @@ class Strangers:
         """The writes that wait, oldest first."""
         return [one.model_dump(mode="json") for one in self._armed]
 
+    def done(self) -> list[dict[str, Any]]:
+        """What was carried out, oldest first: `time`, `zone`, `phase`, `how`, the `rules` that were written,
+        and the ruleset's `version` since then (None: it was removed)."""
+        rows = self._database.connection.execute("SELECT entry FROM stranger_writes ORDER BY id")
+        return [json.loads(row[0]) for row in rows]
+
     def arm(self, zone: str, phase: str, write: StrangerWrite) -> None:
         """Let a write wait for its moment. Call it inside a transaction."""
         self._armed.append(ArmedWrite(zone=zone, phase=phase, write=write))
@@ -77,6 +84,21 @@ class Strangers:
 
     def carry_out(self, zone: str, phase: str, write: StrangerWrite) -> Document | None:
         """Do it now; the ruleset as it is then. Call it inside a transaction."""
+        stored = self._written(zone, phase, write)
+        entry = {
+            "time": timestamp(self._clock.now()),
+            "zone": zone,
+            "phase": phase,
+            "how": write.how,
+            "rules": write.rules,
+            "version": stored["version"] if stored else None,
+        }
+        self._database.connection.execute(
+            "INSERT INTO stranger_writes (entry) VALUES (?)", (json.dumps(entry),)
+        )
+        return stored
+
+    def _written(self, zone: str, phase: str, write: StrangerWrite) -> Document | None:
         current = self._rulesets.of_phase(zone, phase)
         if write.how == "delete":
             if current is not None:

@@ -182,6 +182,9 @@ async def test_a_stranger_writes_now_or_after_a_put(tmp_path: Path) -> None:
         put = await call.result("PUT", f"enterprise:{ENTRY}", {"rules": [mine]})
         assert (put["version"], names(put)) == ("2", ["mine"])
         assert names(await call.result("GET", f"enterprise:{ENTRY}")) == ["mine", "theirs"]
+        done = (await call.control("GET", "stranger-writes"))["done"]
+        assert [(one["how"], one["version"]) for one in done] == [("replace", "1"), ("append", "3")]
+        assert done[0]["rules"] == [theirs]
 
 
 async def test_a_stranger_creates_or_deletes_the_ruleset(tmp_path: Path) -> None:
