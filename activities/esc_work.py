@@ -77,7 +77,7 @@ class EscWork:
     ) -> tuple[ZoneOutcome | None, str]:
         """By the scope's setting."""
         if (await client.esc(zone.scope)).always is True:
-            return ZoneOutcome.SETTLED, "the service shows esc off (nobody watched it to the end)"
+            return ZoneOutcome.UNKNOWN, "the service shows esc off, but nobody has watched it to the end"
         return None, "the service shows esc on"
 
     async def _set_secret(self, step: Step) -> ChangeResult:

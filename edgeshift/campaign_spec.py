@@ -275,6 +275,7 @@ class CampaignSpec(_Part):
                         "observe": shorter(self.esc.observe, 1),
                         "every": shorter(self.esc.every, 0.5),
                         "effect_limit": shorter(self.esc.effect_limit, 20),
+                        "fresh": shorter(self.esc.fresh, 60),
                     }
                 ),
                 "log_fields": self.log_fields.model_copy(

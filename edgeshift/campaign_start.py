@@ -33,6 +33,7 @@ def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
         silence=scaled.silence,
         watch=watch,
         watch_every=every,
+        fresh=scaled.esc.fresh,
     )
 
 

@@ -48,6 +48,7 @@ class EscScope(ReversibleZone):
     def __init__(self, start: ZoneStart) -> None:
         super().__init__(start)
         self._held = ""
+        self._probed_at = workflow.now()
 
     @workflow.run
     async def run(self, start: ZoneStart) -> ZoneResult:
@@ -78,6 +79,10 @@ class EscScope(ReversibleZone):
                 continue
             grant = await self._signed_off(probed)
             if grant is None:
+                continue
+            if workflow.now() - self._probed_at > self._start.policy.fresh:
+                # The permit goes back with the next word; a sign-off counts again where nothing has changed.
+                self._to_settle, self._grant = grant.permit.number, None
                 continue
             if reached := await self._commit(probed, grant):
                 return reached
@@ -151,6 +156,6 @@ class EscScope(ReversibleZone):
                 summary="differential probe",
                 **options.watching(self._start.policy, LONGEST_PROBE),
             )
-        self._gathered = probed.gathered
+        self._gathered, self._probed_at = probed.gathered, workflow.now()
         self._prepared = probed.prepared
         return probed.prepared

@@ -47,6 +47,9 @@ class EscSpec(_Part):
     the scope is watched after it was turned off, probed anew ``every`` so often. ``tolerance``: the share of
     probed URLs that may fail then which did not fail before; any more, or a difference that nobody agreed to,
     turns Edge Side Code on again. ``effect_limit``: how long the service may take to show a change.
+    ``fresh``: how old a probe may be when it is acted upon; an older one is made anew after the sign-off,
+    which
+    counts for it where nothing has changed.
     """
 
     scope: Literal["zone", "account"] = "zone"
@@ -55,3 +58,4 @@ class EscSpec(_Part):
     every: Duration = timedelta(minutes=10)
     tolerance: float = Field(default=0.0, ge=0, lt=1)
     effect_limit: Duration = timedelta(minutes=5)
+    fresh: Duration = timedelta(hours=24)

@@ -21,7 +21,8 @@ class ZonePolicy(Message):
 
     ``send_window``, ``margin``: of the fenced activity (CommitSpec). ``silence``: how long a worker may say
     nothing of a piece of work before another takes it over. ``watch``, ``watch_every``: how long a change is
-    watched that can be undone, and how often it is looked at.
+    watched that can be undone, and how often it is looked at. ``fresh``: how old a probe may be when it
+    is acted upon.
     """
 
     sign_off: SignOffPolicy
@@ -40,6 +41,7 @@ class ZonePolicy(Message):
     silence: Duration = timedelta(seconds=60)
     watch: Duration = timedelta(0)
     watch_every: Duration = timedelta(minutes=5)
+    fresh: Duration = timedelta(hours=24)
 
 
 class Prepared(Message):
