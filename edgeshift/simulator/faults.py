@@ -129,6 +129,8 @@ _UNKNOWN_VALUES = {
     "kind": "custom_account",
     "status": "suspended",
     "action": "interrogate",
+    "frequency": "medium",
+    "dataset": "http_answers",
 }
 
 

@@ -114,3 +114,38 @@ def test_generated_fleets_log_where_asked(tmp_path: Path) -> None:
     for zone in logging.zones:
         zone.logs = type(zone.logs)()
     assert [zone.model_dump() for zone in plain.zones] == [zone.model_dump() for zone in logging.zones]
+
+
+async def test_traffic_at_the_edge_is_logged_as_it_came(tmp_path: Path) -> None:
+    """A request over HTTP becomes an entry with the client's and the origin's own headers, though a rule
+    changes both on their way."""
+    fields = [{"request_headers": ["x-shop", "x-late"], "response_headers": ["set-cookie", "x-added"]}]
+    fleet = Fleet.model_validate({"zones": [a_zone(fields=fields)]})
+    rewriting = {
+        "action": "rewrite",
+        "expression": "true",
+        "action_parameters": {"headers": {"x-late": {"operation": "set", "value": "1"}}},
+    }
+    adding = {
+        "action": "rewrite",
+        "expression": "true",
+        "action_parameters": {"headers": {"x-added": {"operation": "set", "value": "1"}}},
+    }
+    async with simulated(tmp_path, fleet=fleet) as call:
+        phases = "enterprise:/rulesets/phases"
+        for phase, rule in (
+            ("http_request_late_transform", rewriting),
+            ("http_response_headers_transform", adding),
+        ):
+            await call.result("PUT", f"{phases}/{phase}/entrypoint", {"rules": [rule]}, by="operator")
+        options = {"logpull_options": "fields=RayID,ClientRequestPath,RequestHeaders,ResponseHeaders"}
+        await call.result("PUT", f"enterprise:{JOBS}/1", options, by="operator")
+        answer = await call.http.get(
+            f"{call.server.edge_url}/login", headers={"host": "www.enterprise.example", "X-Shop": "seven"}
+        )
+        assert answer.headers["x-added"] == "1"
+        (entry,) = await logged(call)
+        assert entry["RayID"] == answer.headers["cf-ray"].partition("-")[0]
+        assert entry["ClientRequestPath"] == "/login"
+        assert entry["RequestHeaders"] == {"x-shop": "seven"}
+        assert entry["ResponseHeaders"] == {"set-cookie": answer.headers.get_list("set-cookie")[0]}
