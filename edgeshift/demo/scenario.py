@@ -24,7 +24,7 @@ from edgeshift.rollout import WaveSpec
 from edgeshift.sign_off import SignOffPolicy
 from edgeshift.simulator.fleet_file import FirewallRule, Fleet, FleetZone
 from edgeshift.simulator.generate import generate_fleet
-from edgeshift.witness.seen import LONGEST_EXPRESSION, MOST_RULES
+from edgeshift.witness.requests import LONGEST_EXPRESSION, MOST_RULES
 
 TIME_SCALE = 14_400.0
 """Four hours a second: a window of 72 hours takes 18 seconds."""

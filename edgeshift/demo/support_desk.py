@@ -13,7 +13,8 @@ from temporalio.service import RPCError
 from edgeshift.fleet import Area, zone_migration_id
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
 from edgeshift.witness.control import Control
-from edgeshift.witness.seen import MOST_RULES, Word
+from edgeshift.witness.requests import MOST_RULES
+from edgeshift.witness.seen import Word
 
 LOOKS_EVERY = 1.0
 

@@ -26,9 +26,10 @@ class JournalEntry(BaseModel):
     takes place later) or applied. `state_before` and `state_after` are the zone's, None for requests of no
     zone. `esc`, of the calls that disable Edge Side Code: `scope` ("zones/ID", "accounts/ID"), `operation`,
     the setting `before` and `after` (`always`, and whether there is a `secret`), and how many `zones` it
-    covers; of a POST, which fields were `asked` and of how many `characters` a secret was. `log_fields`, of
-    calls on the rules of custom log fields: the `ruleset` and `version` that was read or made, and the
-    `rules` as sent. `log_job`: its settings as `sent`, `before` and `after`, never its destination.
+    covers; of a POST, which fields were `asked` and of how many `characters` a secret was; of a GET, what
+    was `shown`. `log_fields`, of calls on the rules of custom log fields: the `ruleset` and `version` that
+    was read or made, and the `rules` as sent. `log_job`: its settings as `sent`, `before` and `after`, never
+    its destination.
     `ahead_seconds`: how far the simulator's clock was set ahead of its source.
     """
 

@@ -9,9 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from edgeshift.witness.seen import SnapshotFile
+from edgeshift.witness.digests import is_signable
+from edgeshift.witness.seen import IntentFile, SnapshotFile
 
-_RECORD = re.compile(r"(?:^|/)snapshot/(?P<zone>[0-9a-f]{32})/\w+/(?P<digest>[0-9a-f]{64})[^/]*$")
+_RECORD = re.compile(
+    r"(?:^|/)snapshot/(?P<zone>[0-9a-f]{32})/(?P<area>[\w-]+)/(?P<digest>[0-9a-f]{64})[^/]*$"
+)
+_INTENT = re.compile(r"(?:^|/)intent/(?P<zone>[0-9a-f]{32})/(?P<area>[\w-]+)/[^/]+$")
 
 
 class ArchiveFolder:
@@ -35,14 +39,23 @@ class ArchiveFolder:
         return tuple(target["zone"]["id"] for target in self.document(digest) or ())
 
     def bodies(self) -> tuple[dict[str, Any], ...]:
-        """Every ruleset body among the proposals."""
+        """Every body among the proposals."""
         found = []
         for content in self._content.values():
             if content.startswith(b"{") and b'"body"' in content:
                 document = json.loads(content)
                 body = document.get("body")
-                if isinstance(body, dict) and isinstance(body.get("rules"), list):
+                if isinstance(body, dict) and is_signable(body):
                     found.append(body)
+        return tuple(found)
+
+    def intents(self) -> tuple[IntentFile, ...]:
+        """What was about to be sent, as it was recorded before."""
+        found = []
+        for path in self._paths:
+            if record := _INTENT.search(path.relative_to(self._root).as_posix()):
+                document = json.loads(path.read_bytes())
+                found.append(IntentFile(**(document | record.groupdict())))
         return tuple(found)
 
     def snapshots(self) -> tuple[SnapshotFile, ...]:
@@ -59,6 +72,7 @@ class ArchiveFolder:
                 found.append(
                     SnapshotFile(
                         zone=record["zone"],
+                        area=record["area"],
                         path=str(path),
                         written_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
                         intact=document is not None and names == record["zone"],

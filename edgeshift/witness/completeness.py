@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import itertools
 
-from edgeshift.witness.seen import Execution, Request, RuleCheck, WitnessInput
+from edgeshift.witness import esc, log_fields
+from edgeshift.witness.course import settled
+from edgeshift.witness.seen import Execution, RuleCheck, WitnessInput, ZoneAtService
 
 DONE = frozenset({"migrated", "already_migrated"})
-UNDECIDED = frozenset({"unknown"})
+CHANGED = frozenset({"settled", "already_settled"})
+UNDECIDED = frozenset({"unknown", "failed"})
 
 
 def locked(seen: WitnessInput) -> RuleCheck:
@@ -31,12 +34,15 @@ def locked(seen: WitnessInput) -> RuleCheck:
         changes = [place for place, request in enumerate(requests) if request.mutates]
         checked += bool(changes)
         for first, second in itertools.pairwise(changes):
-            if not _settled(requests[first : second + 1]):
+            if not settled(requests[first : second + 1]):
                 violations.append(
                     f"{seen.name(zone)}: {requests[second].call} was sent"
                     f" while {requests[first].call} was not settled"
                     f" (requests {requests[first].seq} and {requests[second].seq})"
                 )
+    held, broken = _held(seen)
+    violations += broken
+    checked += held
     return RuleCheck(
         rule=9,
         title="one live migration a zone",
@@ -46,19 +52,33 @@ def locked(seen: WitnessInput) -> RuleCheck:
     )
 
 
-def _settled(between: list[Request]) -> bool:
-    """Whether the first of these requests was settled before the last: refused, of the same kind of
-    deletion, or followed by a reading that would show it.
-    """
-    first, last = between[0], between[-1]
-    refused = first.status is not None and 400 <= first.status < 500 and not first.took_effect
-    return (
-        refused
-        or (first.call == last.call and first.method == "DELETE")
-        or any(
-            request.call in ("waf.status", "waf.check") and request.status == 200 for request in between[1:-1]
-        )
-    )
+def _held(seen: WitnessInput) -> tuple[int, list[str]]:
+    """An account's zones are held while the account is changed, and no zone is changed while it is held."""
+    checked, violations = 0, []
+    for request in seen.journal:
+        scope = seen.zone.get(request.zone or "")
+        if not request.mutates or scope is None or request.area != "esc":
+            continue
+        covered = [zone for zone in seen.zones if zone.kind == "zone" and zone.account == scope.id]
+        for zone in covered if scope.kind == "account" else [scope]:
+            holders = [
+                hold
+                for hold in seen.holds
+                if hold.zone == zone.id
+                and hold.started_at <= request.time
+                and (hold.closed_at is None or request.time <= hold.closed_at)
+            ]
+            checked += scope.kind == "account"
+            if scope.kind == "account" and not any(hold.account == scope.id for hold in holders):
+                violations.append(
+                    f"{scope.name}: {request.call} was sent while {zone.name} was not held"
+                    f" (request {request.seq})"
+                )
+            if scope.kind == "zone" and holders:
+                violations.append(
+                    f"{zone.name}: {request.call} was sent while its account held it (request {request.seq})"
+                )
+    return checked, violations
 
 
 def nothing_lost(seen: WitnessInput) -> RuleCheck:
@@ -103,14 +123,35 @@ def _lost(seen: WitnessInput, zone: str, execution: Execution | None, attempts: 
     at_service = seen.zone.get(zone)
     if at_service is None:
         return "is not at the service"
+    latest = execution is seen.executions_of[zone][-1]
+    for facts in seen.campaigns:
+        if facts.name == execution.campaign and facts.area != "waf":
+            return _disagrees(seen, at_service, execution) if latest else None
+    return _migration_disagrees(seen, at_service, execution, latest, attempts)
+
+
+def _migration_disagrees(
+    seen: WitnessInput, at_service: ZoneAtService, execution: Execution, latest: bool, attempts: int
+) -> str | None:
     if execution.outcome in DONE and not at_service.migrated:
         return f"ended as {execution.outcome}, but the service has not migrated it"
-    latest = seen.executions_of[zone][-1]
-    if execution is latest and at_service.migrated and execution.outcome not in DONE | UNDECIDED:
+    if latest and at_service.migrated and execution.outcome not in DONE | {"unknown"}:
         return f"ended as {execution.outcome}, but the service has migrated it"
-    commits = sum(request.took_effect for request in seen.of_zone.get(zone, ()) if request.commits)
+    commits = sum(request.took_effect for request in seen.of_zone.get(execution.zone, ()) if request.commits)
     if execution.outcome == "migrated" and commits != 1:
         return f"ended as migrated after {commits} commits that took effect"
     if execution.outcome == "already_migrated" and commits and attempts == 1:
         return "ended as already migrated, but it was committed"
+    return None
+
+
+def _disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Execution) -> str | None:
+    """Where a change that can be undone stands, against the outcome of the zone's last execution."""
+    requests = seen.of_zone.get(execution.zone, [])
+    if execution.area == "log-fields":
+        return log_fields.disagrees(seen, at_service, execution)
+    if not any(request.took_effect for request in requests if request.turns_off):
+        return "ended as settled, but nobody turned esc off" if execution.outcome == "settled" else None
+    if execution.outcome not in CHANGED | UNDECIDED and esc.turned_off(requests):
+        return f"ended as {execution.outcome}, but esc was turned off and is off still"
     return None

@@ -1,8 +1,9 @@
-"""Digests and fingerprints of ruleset bodies, computed here anew so that they witness the campaign's own.
+"""Digests and fingerprints of what people sign, computed here anew so that they witness the campaign's own.
 
 The definitions are those of docs/service.md §4.3: the canonical JSON (RFC 8785) of name and rules without
-what the service assigns; for the fingerprint, the zone's name (as a host name or a parent of one) and
-identifier are replaced, each by its own stand-in; a NUL is doubled before that.
+what the service assigns, or of all of a body that is no ruleset; for the fingerprint, the zone's name (as a
+host name or a parent of one) and identifier are replaced, each by its own stand-in; a NUL is doubled before
+that.
 """
 
 from __future__ import annotations
@@ -14,26 +15,38 @@ from typing import Any
 import rfc8785
 
 _ASSIGNED = ("id", "version", "ref", "last_updated")
+SIGNABLE = ("disable_esc", "log_fields")
+"""The names of bodies that are no rulesets."""
+
 _NAME = "\x00@\x00"
 _IDENTIFIER = "\x00#\x00"
 
 
 def body_digest(body: dict[str, Any]) -> str:
-    """The digest of a ruleset body."""
+    """The digest of a body."""
     return _hash(_kept(body))
 
 
 def body_fingerprint(body: dict[str, Any], zone_id: str, zone_name: str) -> str:
-    """The digest of a ruleset body without what names the zone."""
+    """The digest of a body without what names the zone."""
     return _hash(_without(_kept(body), zone_id, zone_name))
 
 
 def by_digest(bodies: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Bodies by their digests. What is no ruleset body is left out: nothing was ever sent like it."""
-    return {body_digest(body): body for body in bodies if isinstance(body.get("rules"), list)}
+    """Bodies by their digests. What is neither a ruleset body nor one of an area is left out: nothing was
+    ever signed like it.
+    """
+    return {body_digest(body): body for body in bodies if is_signable(body)}
+
+
+def is_signable(body: dict[str, Any]) -> bool:
+    """Whether a document is a body that people sign."""
+    return isinstance(body.get("rules"), list) or ("rules" not in body and body.get("name") in SIGNABLE)
 
 
 def _kept(body: dict[str, Any]) -> dict[str, Any]:
+    if "rules" not in body:
+        return body
     rules = [{key: rule[key] for key in rule if key not in _ASSIGNED} for rule in body["rules"]]
     return {"name": body.get("name", "default"), "rules": rules}
 

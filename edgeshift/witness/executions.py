@@ -21,18 +21,22 @@ from temporalio.client import (
     WorkflowHistoryEventFilterType,
 )
 
-from edgeshift.witness.seen import Execution
+from edgeshift.witness.seen import Execution, HeldZone
 
 AT_ONCE = 16
 
+KINDS = ("WafZone", "EscScope", "LogFieldsZone")
+"""The workflows of one target, of each area."""
+
 
 async def load_executions(client: Client) -> tuple[Execution, ...]:
-    """Every execution of a zone's migration that the server keeps. Runs that went on in a next one are
-    left out.
+    """Every execution of a zone's or an account's migration that the server keeps. Runs that went on in a
+    next one are left out.
     """
+    kinds = ", ".join(f"'{kind}'" for kind in KINDS)
     found = [
         execution
-        async for execution in client.list_workflows("WorkflowType = 'WafZone'")
+        async for execution in client.list_workflows(f"WorkflowType IN ({kinds})")
         if execution.status is not WorkflowExecutionStatus.CONTINUED_AS_NEW
     ]
     gate = asyncio.Semaphore(AT_ONCE)
@@ -46,8 +50,7 @@ async def load_executions(client: Client) -> tuple[Execution, ...]:
 
 async def _load(client: Client, execution: WorkflowExecution) -> Execution:
     handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
-    first = await anext(aiter(handle.fetch_history_events(page_size=1)))
-    start = await _decoded(client, first.workflow_execution_started_event_attributes.input)
+    start = await _start(client, execution)
     outcome: str | None = None
     if execution.status is WorkflowExecutionStatus.COMPLETED:
         last = await _close_event(handle)
@@ -60,7 +63,31 @@ async def _load(client: Client, execution: WorkflowExecution) -> Execution:
         started_at=execution.start_time,
         closed_at=execution.close_time,
         outcome=outcome,
+        area=str(start.get("area", "waf")),
     )
+
+
+async def load_holds(client: Client) -> tuple[HeldZone, ...]:
+    """Every hold on a zone for its account that the server keeps."""
+    found = [execution async for execution in client.list_workflows("WorkflowType = 'ZoneHold'")]
+
+    async def load(execution: WorkflowExecution) -> HeldZone:
+        start = await _start(client, execution)
+        return HeldZone(
+            zone=str(start["zone_id"]),
+            account=str(start["holder"]).split("/")[1],
+            started_at=execution.start_time,
+            closed_at=execution.close_time,
+        )
+
+    return tuple([await load(execution) for execution in found])
+
+
+async def _start(client: Client, execution: WorkflowExecution) -> Any:
+    """The input of an execution, out of its own first event."""
+    handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
+    first = await anext(aiter(handle.fetch_history_events(page_size=1)))
+    return await _decoded(client, first.workflow_execution_started_event_attributes.input)
 
 
 async def _close_event(handle: WorkflowHandle[Any, Any]) -> HistoryEvent:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from datetime import datetime
 
-from edgeshift.witness.seen import CampaignFacts, Request, RuleCheck, WitnessInput
+from edgeshift.witness.course import counts, goes_forward, over
+from edgeshift.witness.requests import Request
+from edgeshift.witness.seen import CampaignFacts, RuleCheck, WitnessInput
 
 
 def paced(seen: WitnessInput) -> RuleCheck:
@@ -68,6 +70,7 @@ def stopped(seen: WitnessInput) -> RuleCheck:
             f" of {stop.campaign} had answered at {stop.answered_at:%H:%M:%S.%f} (request {r.seq})"
             for r in seen.journal
             if r.mutates
+            and goes_forward(seen, r)
             and r.zone in campaign.zones
             and not _elsewhere(seen, campaign, r)
             and r.time > stop.answered_at
@@ -90,7 +93,9 @@ def _elsewhere(seen: WitnessInput, campaign: CampaignFacts, request: Request) ->
 
 
 def in_flight(seen: WitnessInput) -> RuleCheck:
-    """Rule 8. Irreversible steps in flight never exceed what the campaign allows at a time."""
+    """Rule 8. Zones whose change is in flight never exceed what the campaign allows at a time; an account
+    counts all its zones.
+    """
     violations: list[str] = []
     checked = 0
     for campaign in seen.campaigns:
@@ -98,9 +103,10 @@ def in_flight(seen: WitnessInput) -> RuleCheck:
         for zone in campaign.zones:
             requests = seen.of_zone.get(zone, [])
             for place, request in enumerate(requests):
-                if request.commits and not _elsewhere(seen, campaign, request):
+                if counts(seen, request) and not _elsewhere(seen, campaign, request):
                     checked += 1
-                    moments += [(request.time, 1), (landed(requests[place:]), -1)]
+                    zones = (request.esc or {}).get("zones", 1)
+                    moments += [(request.time, zones), (over(requests[place:]), -zones)]
         count = most = 0
         when: datetime | None = None
         # At one moment, what ends goes before what begins.
@@ -120,26 +126,3 @@ def in_flight(seen: WitnessInput) -> RuleCheck:
         checked=checked,
         violations=violations,
     )
-
-
-def landed(requests: list[Request]) -> datetime:
-    """When a commit (the first of the zone's ``requests``) was over: at once if it was refused, else when
-    a later reading of the status showed its effect, else at the last reading of the status before the zone
-    was sent more.
-    """
-    commit, end = requests[0], requests[0].time
-    if commit.status is not None and 400 <= commit.status < 500 and not commit.took_effect:
-        return end
-    for request in requests[1:]:
-        if request.commits:
-            break
-        if request.call == "waf.status":
-            end = request.time
-            if _shows_migrated(request):
-                break
-    return end
-
-
-def _shows_migrated(request: Request) -> bool:
-    state = request.state_after or request.state_before or {}
-    return request.status == 200 and state.get("visible_state") == "complete"

@@ -1,7 +1,7 @@
 """What the witnesses saw: the data that the rules are checked against. Nothing here comes from a campaign's
 own records.
 
-All moments are of the simulator's clock, which the journal uses too.
+All moments are of one clock, which is the simulator's where nobody set that to another time.
 """
 
 from __future__ import annotations
@@ -9,90 +9,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Literal
-from urllib.parse import parse_qs
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-MOST_RULES = 200
-"""Firewall rules that one migration takes at most (docs/service.md §8)."""
+from edgeshift.witness.digests import by_digest
+from edgeshift.witness.requests import Request, Seen
 
-LONGEST_EXPRESSION = 4096
-"""Bytes of UTF-8 that a migrating rule's expression has at most (docs/service.md §8)."""
-
-_ALIASES = {"1": "pending", "2": "validation"}
-_READS = frozenset({"GET", "HEAD", "OPTIONS"})
-
-
-class Seen(BaseModel):
-    """The base of what was seen."""
-
-    model_config = ConfigDict(frozen=True)
-
-
-class Request(Seen):
-    """One line of the simulator's journal: a request as the service saw it.
-
-    ``body_digest``: of a ruleset body, computed by the simulator from the bytes it received. ``effect``:
-    ``none``, ``scheduled`` (takes place later) or ``applied``. ``status``: None when no answer was sent.
-    """
-
-    seq: int
-    time: datetime
-    user: str | None = None
-    credential: str | None = None
-    method: str
-    path: str = ""
-    query: str = ""
-    call: str
-    zone: str | None = None
-    body_digest: str | None = None
-    log_only: bool = False
-    status: int | None = None
-    effect: str = "none"
-    fault: str | None = None
-    state_before: dict[str, Any] | None = None
-    state_after: dict[str, Any] | None = None
-    plan: str | None = None
-    rules_to_migrate: int | None = None
-    longest_expression_bytes: int | None = None
-
-    @cached_property
-    def migration(self) -> str | None:
-        """The step of the migration that the request asks for: ``pending``, ``validation``, or None."""
-        if self.method != "PUT":
-            return None
-        values = parse_qs(self.query).get("waf_migration")
-        return _ALIASES.get(values[-1], values[-1]) if values else None
-
-    @property
-    def commits(self) -> bool:
-        """Whether it asks for the irreversible step (docs/service.md §3.2)."""
-        return self.migration == "pending"
-
-    @property
-    def validates(self) -> bool:
-        """Whether it asks for validation mode (docs/service.md §3.2)."""
-        return self.migration == "validation"
-
-    @property
-    def mutates(self) -> bool:
-        """Whether it may change a zone. Queries of security events are a POST that reads."""
-        return self.zone is not None and self.method not in _READS and not self.path.endswith("/graphql")
-
-    @property
-    def took_effect(self) -> bool:
-        """Whether it changed something, at once or later."""
-        return self.effect != "none"
-
-    @property
-    def over_the_limits(self) -> frozenset[str]:
-        """The limits that the zone was over when the request came: the causes of a support case."""
-        causes = set()
-        if (self.rules_to_migrate or 0) > MOST_RULES:
-            causes.add("too_many_rules")
-        if (self.longest_expression_bytes or 0) > LONGEST_EXPRESSION:
-            causes.add("expression_too_long")
-        return frozenset(causes)
+AREAS = ("waf", "esc", "log-fields")
+"""The areas, by the names that campaigns have for them."""
 
 
 class Signature(Seen):
@@ -137,6 +61,7 @@ class CampaignFacts(Seen):
     resend_unchanged: int = 0
     aborted: bool = False
     migration_limit: timedelta = timedelta(hours=1)
+    area: str = "waf"
 
 
 class SnapshotFile(Seen):
@@ -149,6 +74,28 @@ class SnapshotFile(Seen):
     written_at: datetime
     intact: bool
     holds: frozenset[str]
+    area: str = "waf"
+
+
+class IntentFile(Seen):
+    """What the archive says was about to be sent: which step of which zone, and the digest of its proposal.
+
+    ``at``: as whoever sent it had the time.
+    """
+
+    zone: str
+    area: str
+    step: str
+    digest: str
+    at: datetime
+
+
+class RulesVersion(Seen):
+    """One version of a zone's ruleset of custom log fields, as the service keeps it."""
+
+    ruleset: str
+    number: int
+    rules: tuple[dict[str, Any], ...]
 
 
 class TicketFile(Seen):
@@ -173,13 +120,21 @@ class Scan(Seen):
 
 
 class ZoneAtService(Seen):
-    """A zone as the simulator has it. ``bodies``: ruleset bodies it stores or stored, of any age."""
+    """A zone as the simulator has it, or an account as a scope of its own. ``bodies``: ruleset bodies it
+    stores or stored, of any age. ``rules``: every version of its custom log fields, the oldest first.
+    ``jobs``: its log jobs without their destinations. ``always``: whether Edge Side Code is off.
+    """
 
     id: str
     name: str
     plan: str
-    migrated: bool
+    migrated: bool = False
+    account: str = ""
+    kind: Literal["zone", "account"] = "zone"
     bodies: tuple[dict[str, Any], ...] = ()
+    rules: tuple[RulesVersion, ...] = ()
+    jobs: tuple[dict[str, Any], ...] = ()
+    always: bool = False
 
 
 class RateLimitFacts(Seen):
@@ -201,6 +156,16 @@ class Execution(Seen):
     started_at: datetime
     closed_at: datetime | None = None
     outcome: str | None = None
+    area: str = "waf"
+
+
+class HeldZone(Seen):
+    """A zone that was held for the account that covers it, as the Temporal server has it."""
+
+    zone: str
+    account: str
+    started_at: datetime
+    closed_at: datetime | None = None
 
 
 class WitnessInput(Seen):
@@ -226,6 +191,32 @@ class WitnessInput(Seen):
     targets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     excluded: dict[str, frozenset[str]] = Field(default_factory=dict)
     executions: tuple[Execution, ...] = ()
+    intents: tuple[IntentFile, ...] = ()
+    holds: tuple[HeldZone, ...] = ()
+
+    @cached_property
+    def areas(self) -> tuple[str, ...]:
+        """The areas of the campaigns."""
+        return tuple(area for area in AREAS if any(facts.area == area for facts in self.campaigns)) or (
+            AREAS[0],
+        )
+
+    def within(self, area: str) -> WitnessInput:
+        """What was seen of one area's campaigns: theirs, and of the journal what may be theirs."""
+        if self.areas == (area,):
+            return self
+        mine = {facts.name for facts in self.campaigns if facts.area == area}
+        kept = dict(self) | {
+            "journal": tuple(one for one in self.journal if one.area == area or not one.mutates),
+            "campaigns": tuple(one for one in self.campaigns if one.area == area),
+            "stops": tuple(one for one in self.stops if one.campaign in mine),
+            "snapshots": tuple(one for one in self.snapshots if one.area == area),
+            "executions": tuple(one for one in self.executions if one.area == area),
+            "intents": tuple(one for one in self.intents if one.area == area),
+            "targets": {name: found for name, found in self.targets.items() if name in mine},
+            "excluded": {name: found for name, found in self.excluded.items() if name in mine},
+        }
+        return WitnessInput.model_construct(**kept)
 
     @cached_property
     def zone(self) -> dict[str, ZoneAtService]:
@@ -240,6 +231,11 @@ class WitnessInput(Seen):
             if request.zone is not None:
                 found.setdefault(request.zone, []).append(request)
         return found
+
+    @cached_property
+    def proposals(self) -> dict[str, dict[str, Any]]:
+        """Every body that was seen, by its digest."""
+        return by_digest([*self.bodies, *(body for zone in self.zones for body in zone.bodies)])
 
     def name(self, zone: str | None) -> str:
         """What people call the zone."""

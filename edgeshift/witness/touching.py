@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from edgeshift.witness.seen import Request, RuleCheck, SnapshotFile, WitnessInput
+from edgeshift.witness.requests import Request
+from edgeshift.witness.seen import RuleCheck, SnapshotFile, WitnessInput
 
-SNAPSHOT_HOLDS = frozenset({"check", "firewall_rules", "page_rules", "overrides"})
-"""The parts of a zone that a snapshot has at the least."""
+SNAPSHOT_HOLDS = {
+    "waf": frozenset({"check", "firewall_rules", "page_rules", "overrides"}),
+    "esc": frozenset({"always", "secret"}),
+    "log-fields": frozenset({"plan", "rulesets", "jobs"}),
+}
+"""The parts of a zone that a snapshot has at the least, by area."""
 
 
 def supported(seen: WitnessInput) -> RuleCheck:
@@ -69,14 +74,15 @@ def snapshotted(seen: WitnessInput) -> RuleCheck:
         if first is None:
             continue
         checked += 1
+        needed = SNAPSHOT_HOLDS[first.area]
         earlier = [snapshot for snapshot in by_zone.get(zone, ()) if snapshot.written_at <= first.time]
         name = f"{seen.name(zone)}: {first.call} (request {first.seq})"
         if not earlier:
             violations.append(f"{name} was sent before a snapshot was in the archive")
         elif not any(snapshot.intact for snapshot in earlier):
             violations.append(f"{name} was sent with a damaged snapshot: {earlier[0].path}")
-        elif not any(snapshot.intact and snapshot.holds >= SNAPSHOT_HOLDS for snapshot in earlier):
-            missing = ", ".join(sorted(SNAPSHOT_HOLDS - earlier[0].holds))
+        elif not any(snapshot.intact and snapshot.holds >= needed for snapshot in earlier):
+            missing = ", ".join(sorted(needed - earlier[0].holds))
             violations.append(f"{name} was sent with a snapshot that lacks {missing}")
     return RuleCheck(
         rule=5,

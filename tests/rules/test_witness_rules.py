@@ -12,11 +12,11 @@ from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.fleet import Plan, Zone
 from edgeshift.witness import RuleCheck, WitnessInput, check_rules
 from edgeshift.witness.digests import body_digest, body_fingerprint
+from edgeshift.witness.requests import Request
 from edgeshift.witness.seen import (
     CampaignFacts,
     Execution,
     RateLimitFacts,
-    Request,
     Scan,
     Signature,
     SnapshotFile,
