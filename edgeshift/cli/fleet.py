@@ -134,6 +134,8 @@ def _situations(fleet: Fleet) -> Table:
         counted["  with planted gaps"] += bool(zone.traffic.gaps)
         if zone.esc.behaviours:
             counted["  with Edge Side Code"] += 1
+        if zone.logs.jobs:
+            counted["  with log jobs"] += 1
     table = Table("situation", "zones", title="Where the zones stand")
     for name, count in sorted(counted.items(), key=lambda item: (item[0].startswith(" "), -item[1])):
         table.add_row(name, f"{count:,}")

@@ -43,7 +43,7 @@ class LogControl:
 
     def standing(self) -> dict[str, Any]:
         """Where the buckets lie, and what waits for delivery."""
-        return {"buckets": str(self._state.logs.buckets), "jobs": self._state.logs.standing()}
+        return {"buckets": str(self._state.logs.buckets.absolute()), "jobs": self._state.logs.standing()}
 
     async def flush(self) -> dict[str, Any]:
         """Push everything that waits."""

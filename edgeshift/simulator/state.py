@@ -9,6 +9,7 @@ from edgeshift.simulator import log_fields
 from edgeshift.simulator.clock import Clock, TimeSource, parse_timestamp, timestamp
 from edgeshift.simulator.credentials import Credentials
 from edgeshift.simulator.database import SCHEMA_VERSION, Database, digest_of
+from edgeshift.simulator.edge.visits import Visits
 from edgeshift.simulator.equivalent import equivalent_configuration
 from edgeshift.simulator.esc_settings import EscSettings, account_scope, zone_scope
 from edgeshift.simulator.fault_book import FaultBook
@@ -48,10 +49,11 @@ class State:
             self.rulesets = Rulesets(self.database)
             self.migrations = Migrations(self.database, self.zones, self.rulesets, self.clock)
             self.faults = FaultBook(self.database)
-            self.strangers = Strangers(self.database, self.rulesets, self.clock)
+            self.strangers = Strangers(self.database, self.rulesets, self.clock, lambda: self.options)
             self.log_jobs = LogJobs(self.database)
             self.logs = LogPipeline(self)
             self.esc = EscSettings(self.database, self.clock)
+            self.visits = Visits()
             self.edge_url: str | None = None  # known once somebody serves it
             fleet_digest = digest_of(fleet.model_dump_json(exclude_defaults=True).encode())
             if not self.database.belongs_to(fleet_digest):

@@ -2,12 +2,16 @@
 call that the client is going to make."""
 
 import json
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from edgeshift.simulator.answers import ApiError
 from edgeshift.simulator.clock import Clock, timestamp
 from edgeshift.simulator.database import Database
+from edgeshift.simulator.options import SimulatorOptions
+from edgeshift.simulator.ruleset_checks import checked_body
 from edgeshift.simulator.rulesets import Document, Rulesets, prepared
 
 Moment = Literal["before_create", "before_put", "after_put"]
@@ -41,8 +45,14 @@ class ArmedWrite(BaseModel):
 class Strangers:
     """Carries writes out, now or when their moment comes. Those that wait survive a restart."""
 
-    def __init__(self, database: Database, rulesets: Rulesets, clock: Clock) -> None:
-        self._database, self._rulesets, self._clock = database, rulesets, clock
+    def __init__(
+        self,
+        database: Database,
+        rulesets: Rulesets,
+        clock: Clock,
+        options: Callable[[], SimulatorOptions],
+    ) -> None:
+        self._database, self._rulesets, self._clock, self._options = database, rulesets, clock, options
         self._armed = [ArmedWrite.model_validate(one) for one in database.value(_KEPT) or []]
 
     def armed(self) -> list[dict[str, Any]]:
@@ -51,7 +61,8 @@ class Strangers:
 
     def done(self) -> list[dict[str, Any]]:
         """What was carried out, oldest first: `time`, `zone`, `phase`, `how`, the `rules` that were written,
-        and the ruleset's `version` since then (None: it was removed)."""
+        the ruleset's `version` since then (None: there is none), and whether it was `refused`, as a client's
+        would have been."""
         rows = self._database.connection.execute("SELECT entry FROM stranger_writes ORDER BY id")
         return [json.loads(row[0]) for row in rows]
 
@@ -84,7 +95,11 @@ class Strangers:
 
     def carry_out(self, zone: str, phase: str, write: StrangerWrite) -> Document | None:
         """Do it now; the ruleset as it is then. Call it inside a transaction."""
-        stored = self._written(zone, phase, write)
+        refused = False
+        try:
+            stored = self._written(zone, phase, write)
+        except ApiError:
+            refused, stored = True, self._rulesets.of_phase(zone, phase)
         entry = {
             "time": timestamp(self._clock.now()),
             "zone": zone,
@@ -92,6 +107,7 @@ class Strangers:
             "how": write.how,
             "rules": write.rules,
             "version": stored["version"] if stored else None,
+            "refused": refused,
         }
         self._database.connection.execute(
             "INSERT INTO stranger_writes (entry) VALUES (?)", (json.dumps(entry),)
@@ -107,7 +123,8 @@ class Strangers:
         rules = list(write.rules)
         if write.how == "append" and current is not None:
             rules = [*current["rules"], *rules]
-        document = prepared({"rules": rules}, current, self._clock.now(), phase=phase)
+        body = checked_body({"rules": rules}, phase, self._options())
+        document = prepared(body, current, self._clock.now(), phase=phase)
         return self._rulesets.store(zone, document)
 
     def _keep(self) -> None:

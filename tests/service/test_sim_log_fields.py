@@ -187,6 +187,18 @@ async def test_a_stranger_writes_now_or_after_a_put(tmp_path: Path) -> None:
         assert done[0]["rules"] == [theirs]
 
 
+async def test_a_stranger_meets_the_limits_too(tmp_path: Path) -> None:
+    """What is appended to forty fields is refused, as the service would; the client's PUT goes through."""
+    full, theirs = a_rule(request_fields=[f"x-{n}" for n in range(40)]), a_rule(request_fields=["theirs"])
+    async with simulated(tmp_path) as call:
+        write = f"zones/{call.ids['enterprise']}/rulesets/{PHASE}/write"
+        await call.control("POST", write, {"rules": [theirs], "how": "append", "when": "before_put"})
+        await call.control("POST", write, {"rules": [full]})
+        assert (await call.result("PUT", f"enterprise:{ENTRY}", {"rules": [full]}))["version"] == "2"
+        done = (await call.control("GET", "stranger-writes"))["done"]
+        assert [(one["version"], one["refused"]) for one in done] == [("1", False), ("1", True)]
+
+
 async def test_a_stranger_creates_or_deletes_the_ruleset(tmp_path: Path) -> None:
     """A create finds a stranger's ruleset there; a PUT finds it gone."""
     theirs = a_rule(request_fields=["theirs"])
