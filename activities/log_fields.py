@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from typing import Any
+
 from temporalio import activity
 
+from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
-from edgeshift.messages import Prepare, Prepared, Settle, Shown, Watch, Watched
+from activities.intents import close_intents
+from activities.log_fields_reading import proposed, read_zone
+from activities.log_fields_trail import Trail
+from activities.reports import tell_campaign
+from edgeshift.areas import log_fields
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.digests import canonical_bytes, digest, fingerprint
+from edgeshift.areas.log_fields_terms import FieldSet, LogFieldsSpec
+from edgeshift.fleet import Area, Zone
+from edgeshift.log_entries import LogStore, LogStoreError
+from edgeshift.messages import (
+    Announce,
+    Prepare,
+    Prepared,
+    ReportKind,
+    Settle,
+    Shown,
+    Watch,
+    Watched,
+    ZoneReport,
+)
+from edgeshift.service_api import ServiceError
 
 
 class LogFieldsActivities:
@@ -15,16 +40,225 @@ class LogFieldsActivities:
         self._connections = connections
 
     @activity.defn(name="prepare_log_fields_zone")
+    @named_failures
     async def prepare(self, message: Prepare) -> Prepared:
-        """Read the zone, archive it, propose."""
-        raise NotImplementedError
+        """Read the zone, archive it and read it back, and make the proposal."""
+        start = message.start
+        zone = start.target.zone
+        terms = (await self._connections.spec(start.spec)).log_fields
+        client = await self._connections.service(start.spec, zone)
+        reading = await read_zone(client, zone)
+        wanted, found, warnings = await proposed(terms, zone, reading)
+        verdict = found.verdict
+        if verdict is Verdict.ALREADY_SETTLED and await Trail(self._connections, start).any_sent():
+            # It was this campaign that wrote it: it is looked at to the end.
+            verdict = Verdict.READY
+        prepared = Prepared(
+            verdict=verdict,
+            causes=found.causes,
+            reasons=found.reasons,
+            snapshot=await self._archive_snapshot(zone, reading),
+        )
+        if verdict is Verdict.READY:
+            body = log_fields.proposal_body(reading, zone, wanted, terms.job)
+            document = {
+                "body": body,
+                "additions": list(found.additions),
+                "losses": [],
+                "warnings": warnings,
+            }
+            prepared = prepared.model_copy(
+                update={
+                    "digest": digest(body),
+                    "fingerprint": fingerprint(body, zone),
+                    "proposal": await self._connections.archive.put_json(document, verify=True),
+                }
+            )
+        if prepared.digest and message.announce:
+            report = _awaiting(message, prepared)
+            await tell_campaign(self._connections, Announce(campaign=start.campaign, report=report))
+        return prepared
+
+    async def _archive_snapshot(self, zone: Zone, reading: log_fields.Reading) -> str:
+        archive = self._connections.archive
+        document = {"zone": zone.model_dump(mode="json"), "reading": reading.model_dump(mode="json")}
+        found = await archive.put_json(document, verify=True)
+        record = {"taken_at": self._connections.clock.now().isoformat()}
+        key = f"snapshot/{zone.id}/{Area.LOG_FIELDS.value}/{found}"
+        await archive.create_once(key, canonical_bytes(record))
+        return found
 
     @activity.defn(name="settle_log_fields_zone")
+    @named_failures
+    @heartbeating
     async def settle(self, message: Settle) -> Shown:
-        """Read until the change shows, or is gone."""
-        raise NotImplementedError
+        """Read rules and log jobs until they show the change, or may no longer be expected to."""
+        start, clock = message.start, self._connections.clock
+        zone = start.target.zone
+        client = await self._connections.service(start.spec, zone)
+        wanted = await self._fields(message.prepared)
+        began, trouble, lacking = clock.monotonic(), "", ""
+        while True:
+            try:
+                reading, trouble = await read_zone(client, zone), ""
+                lacking = (
+                    not_in_place(reading, wanted)
+                    if message.wanted
+                    else await self._not_undone(message, reading, wanted)
+                )
+                if not lacking:
+                    await close_intents(self._connections, zone, start.area, "it shows")
+                    said = "the fields are logged" if message.wanted else "the fields are out again"
+                    return Shown(reached=True, reason=said)
+            except ServiceError as failure:
+                trouble = str(failure)[:150]
+            if clock.monotonic() - began > message.limit.total_seconds():
+                break
+            await clock.sleep(start.policy.poll.total_seconds())
+        if trouble:
+            return Shown(reached=False, reason=f"the zone could not be read to the end: {trouble}")
+        unchanged = message.wanted and await self._as_before(message.prepared, reading)
+        return Shown(reached=False, unchanged=unchanged, reason=lacking[:200])
+
+    async def _fields(self, prepared: Prepared) -> FieldSet:
+        proposal = await self._connections.archive.get_json(prepared.proposal)
+        return log_fields.fields_of_document(proposal["body"]["fields"])
+
+    async def _not_undone(self, message: Settle, reading: log_fields.Reading, wanted: FieldSet) -> str:
+        """What of the campaign's writes is still there, or empty."""
+        trail = Trail(self._connections, message.start)
+        first = await trail.first(str((reading.ruleset or {}).get("id")))
+        if first is not None:
+            left = log_fields.rollback(first.rules, reading.rules, wanted)
+            if not log_fields.same_rules(left, reading.rules):
+                return "fields of the campaign are still in the rules"
+        before, created = await trail.jobs(), await trail.created_job()
+        names = log_fields.needed(wanted)
+        for job in reading.jobs:
+            if created and job.get("name") == created and job.get("enabled"):
+                return f"the log job {created} is still enabled"
+            try:
+                if job["id"] in before and log_fields.restored(job, before[job["id"]], names) is not None:
+                    return f"log job {job['id']} still lists what it is not to"
+            except log_fields.OddOptions:
+                continue
+        return ""
+
+    async def _as_before(self, prepared: Prepared, reading: log_fields.Reading) -> bool:
+        """Whether rules and log jobs are as in the snapshot."""
+        snapshot = await self._connections.archive.get_json(prepared.snapshot)
+        before = log_fields.Reading.model_validate(snapshot["reading"])
+        return log_fields.same_rules(before.rules, reading.rules) and {
+            job["id"]: log_fields.listed(job) for job in before.jobs
+        } == {job["id"]: log_fields.listed(job) for job in reading.jobs}
 
     @activity.defn(name="watch_log_fields_zone")
+    @named_failures
+    @heartbeating
     async def watch(self, message: Watch) -> Watched:
-        """Look at real log entries."""
-        raise NotImplementedError
+        """Look at real log entries: is each field in them, and if not, why?"""
+        start, zone = message.start, message.start.target.zone
+        terms = (await self._connections.spec(start.spec)).log_fields
+        client = await self._connections.service(start.spec, zone)
+        reading = await read_zone(client, zone)
+        wanted = await self._fields(message.prepared)
+        if message.back:
+            said = "rules and log jobs are without the campaign's fields"
+            return Watched(done=True, said=said, record=await self._record(message, None, said))
+        if lacking := not_in_place(reading, wanted):
+            return Watched(worse=f"somebody has changed it meanwhile: {lacking}"[:200])
+        found, trouble = await self._judged(message, terms, reading, wanted)
+        if found is not None and found.settled:
+            return await self._kept(message, found, told(found))
+        if not message.last:
+            return Watched()
+        if found is None or not found.entries:
+            why = trouble or "no log entry came"
+            if terms.unverified == "roll_back":
+                return Watched(worse=f"not verified: {why}"[:200])
+            return await self._kept(message, found, f"written, but not verified: {why}")
+        return await self._kept(message, found, told(found))
+
+    async def _kept(self, message: Watch, found: log_fields.Judgement | None, said: str) -> Watched:
+        return Watched(done=True, said=said[:250], record=await self._record(message, found, said))
+
+    async def _judged(
+        self, message: Watch, terms: LogFieldsSpec, reading: log_fields.Reading, wanted: FieldSet
+    ) -> tuple[log_fields.Judgement | None, str]:
+        """What the entries since the change say, or why there are none to read."""
+        if terms.entries is None:
+            return None, "log_fields.entries does not say where log entries can be read"
+        entries: list[dict[str, Any]] = []
+        try:
+            async for entry in LogStore(terms.entries, message.start.target.zone).entries(
+                await self._changed_at(message)
+            ):
+                entries.append(entry)
+        except LogStoreError as failure:
+            return None, str(failure)[:150]
+        return log_fields.judge(entries, wanted, reading.transforms, reading.jobs, terms.enough), ""
+
+    async def _changed_at(self, message: Watch) -> datetime | None:
+        """When the change was made, by the service's time; None where that is not known."""
+        if not message.found:
+            return None
+        record = await self._connections.archive.get_json(message.found)
+        # Times of entries and of answers are told to the second.
+        return datetime.fromisoformat(record["service_time"]) + timedelta(seconds=1)
+
+    async def _record(self, message: Watch, found: log_fields.Judgement | None, said: str) -> str:
+        prepared, archive = message.prepared, self._connections.archive
+        judged = found.model_dump(mode="json") if found else {}
+        return await archive.put_json(
+            {
+                "zone": message.start.target.zone.model_dump(mode="json"),
+                "campaign": message.start.campaign,
+                "digest": prepared.digest,
+                "snapshot": prepared.snapshot,
+                "proposal": prepared.proposal,
+                "evidence": await archive.put_json(judged) if judged else "",
+                "found": message.found,
+                "why": message.why,
+                "said": said,
+                "changed_at": message.since.isoformat(),
+                "aftercare": {"advice": [str(field) for field in found.fields] if found else []},
+            },
+            verify=True,
+        )
+
+
+def not_in_place(reading: log_fields.Reading, wanted: FieldSet) -> str:
+    """What of the wanted state the zone does not show, or empty."""
+    if lacking := log_fields.missing(reading.rules, wanted):
+        return f"{lacking[0]} is in no rule" + (f", and {len(lacking) - 1} more" if lacking[1:] else "")
+    jobs = [job for job in reading.jobs if log_fields.pushes(job)]
+    if not jobs:
+        return "no log job pushes request logs"
+    for job in jobs:
+        if names := set(log_fields.needed(wanted)) - set(log_fields.listed(job)):
+            return f"log job {job.get('id')} does not list {', '.join(sorted(names))}"
+    return ""
+
+
+def told(found: log_fields.Judgement) -> str:
+    """What the entries say, in a line: how many fields were seen, and why the others were not."""
+    seen = [field for field in found.fields if field.state is log_fields.FieldState.SEEN]
+    said = f"{len(seen)} of {len(found.fields)} field(s) seen in {found.entries} log entries"
+    others = [str(field) for field in found.fields if field not in seen]
+    return "; ".join([said, *others])
+
+
+def _awaiting(message: Prepare, prepared: Prepared) -> ZoneReport:
+    start = message.start
+    return ZoneReport(
+        campaign_run=start.campaign_run,
+        index=start.index,
+        attempt=start.attempt,
+        sequence=message.sequence,
+        kind=ReportKind.AWAITING,
+        settles=message.settles,
+        step=prepared.step,
+        digest=prepared.digest,
+        fingerprint=prepared.fingerprint,
+        joins=message.joins,
+    )

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from activities.area_work import Step
 from activities.connections import Connections
+from activities.fence import NotSent
+from activities.log_fields_jobs import JobsWriter
+from activities.log_fields_reading import proposed, read_zone
+from activities.log_fields_rulesets import ANSWERED, RulesetWriter, Written, in_time
+from activities.log_fields_trail import Trail
+from edgeshift.areas import log_fields
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.digests import digest, fingerprint
+from edgeshift.areas.log_fields_rules import Rule
 from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import Target, Zone, ZoneOutcome
-from edgeshift.messages import Change, ChangeResult, ZoneAssessment
+from edgeshift.fleet import Plan, Target, Zone, ZoneOutcome
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import Step as Kind
 from edgeshift.service_api import ServiceClient
 
 
@@ -22,18 +33,118 @@ class LogFieldsWork:
         self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment
     ) -> ZoneAssessment:
         """A plan's line for one zone, by reading alone."""
-        raise NotImplementedError
+        zone, terms = target.zone, spec.log_fields
+        client = await self._connections.service(spec_digest, zone)
+        reading = await read_zone(client, zone)
+        wanted, found, warnings = await proposed(terms, zone, reading)
+        line = line.model_copy(
+            update={
+                "verdict": found.verdict,
+                "causes": [cause.value for cause in found.causes],
+                "reasons": list(found.reasons),
+                "warnings": warnings,
+                "additions": list(found.additions),
+                "facts": {
+                    "fields": str(len(log_fields.fields_of(wanted))),
+                    "fields there": str(log_fields.count(reading.rules)),
+                    "log jobs": str(sum(log_fields.pushes(job) for job in reading.jobs)),
+                },
+            }
+        )
+        if found.verdict is not Verdict.READY:
+            return line
+        shape = fingerprint(log_fields.proposal_body(reading, zone, wanted, terms.job), zone)
+        return line.model_copy(update={"fingerprint": shape})
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """What is never sent, whoever signed it."""
-        raise NotImplementedError
+        if change.step not in (Kind.COMMIT, Kind.ROLL_BACK):
+            raise NotSent(f"log-fields knows no step {change.step.value}")
+        if body.get("name") != "log_fields" or change.start.target.zone.plan is not Plan.ENTERPRISE:
+            raise NotSent("custom log fields are for Enterprise zones, and the body is to name them")
+        if wrong := log_fields.mistakes(log_fields.fields_of_document(body["fields"])):
+            raise NotSent(wrong[0])
 
     async def send(self, step: Step) -> ChangeResult:
         """Write the rules and the log jobs, or take back what was written."""
-        raise NotImplementedError
+        written, trail = Written(), Trail(self._connections, step.change.start)
+        back = step.change.step is Kind.ROLL_BACK
+        try:
+            result = await (self._take_back if back else self._commit)(step, trail, written)
+        except NotSent as why:
+            if not written.sent and not await trail.has_written():
+                raise
+            await step.fence.settle(ChangeResult(status=why.status))
+            # What was written before must not stay behind as a part: it is taken back.
+            status = ChangeStatus.REFUSED if why.status is ChangeStatus.DRIFTED else why.status
+            result = ChangeResult(status=status, reason=why.reason[:200])
+        if written.sent:
+            await trail.wrote()
+        elif result.status is not ChangeStatus.ANSWERED and not await trail.has_written():
+            return result
+        return result.model_copy(update={"found": await self._record(step, written)})
+
+    async def _commit(self, step: Step, trail: Trail, written: Written) -> ChangeResult:
+        await step.fence.refuse_while_one_may_show()
+        spec = (await self._connections.spec(step.change.start.spec)).log_fields
+        wanted = log_fields.fields_of_document(step.body["fields"])
+        reading = await in_time(step, read_zone(step.client, step.zone))
+        found = log_fields.assess(reading, step.zone, wanted, spec.job)
+        if found.verdict is Verdict.BLOCKED:
+            raise NotSent(found.reasons[0], ChangeStatus.DRIFTED)
+        if digest(log_fields.proposal_body(reading, step.zone, wanted, spec.job)) != step.change.digest:
+            raise NotSent("the zone's log jobs are others than when it was proposed", ChangeStatus.DRIFTED)
+        label = step.change.start.campaign.removeprefix("campaign/")
+
+        def merged(rules: list[Rule], over: str) -> list[Rule]:
+            return log_fields.merge(rules, wanted, log_fields.marked(label, over))
+
+        result = await RulesetWriter(step, trail, written, merged).put()
+        if result.status is ChangeStatus.ANSWERED:
+            result = await JobsWriter(step, trail, written).list_fields(spec.job)
+        return result
+
+    async def _take_back(self, step: Step, trail: Trail, written: Written) -> ChangeResult:
+        """Jobs first: they name what the rules then no longer have."""
+        result = await JobsWriter(step, trail, written).take_back()
+        if result.status is not ChangeStatus.ANSWERED:
+            return result
+        wanted = log_fields.fields_of_document(step.body["fields"])
+        before = await self._rules_before(step, trail)
+        if before is None:
+            return ANSWERED
+
+        def without(rules: list[Rule], over: str) -> list[Rule]:
+            return log_fields.rollback(before, rules, wanted)
+
+        return await RulesetWriter(step, trail, written, without).put()
+
+    async def _rules_before(self, step: Step, trail: Trail) -> list[Rule] | None:
+        """The rules before the campaign's first write, or None where it has written none."""
+        for ruleset in await in_time(step, step.client.rulesets(step.zone.id)):
+            if ruleset.kind == "zone" and ruleset.phase == log_fields.PHASE and ruleset.id:
+                first = await trail.first(ruleset.id)
+                return list(first.rules) if first else None
+        return None
+
+    async def _record(self, step: Step, written: Written) -> str:
+        """What the step did, archived: its digest."""
+        document = {
+            "zone": step.zone.model_dump(mode="json"),
+            "step": step.change.step.value,
+            "permit": step.change.permit.name,
+            "service_time": self._connections.time_at(step.client).isoformat(),
+            **asdict(written),
+        }
+        return await self._connections.archive.put_json(document, verify=True)
 
     async def standing(
         self, client: ServiceClient, spec: CampaignSpec, zone: Zone
     ) -> tuple[ZoneOutcome | None, str]:
-        """By the zone's ruleset and jobs."""
-        raise NotImplementedError
+        """By the zone's rules and log jobs."""
+        reading = await read_zone(client, zone)
+        wanted = spec.log_fields.wanted(zone.id, zone.name)
+        if log_fields.in_place(reading, wanted):
+            return ZoneOutcome.SETTLED, "the service shows the fields (nobody watched them to the end)"
+        lacking = len(log_fields.missing(reading.rules, wanted))
+        return None, f"{lacking} of the fields are not logged"

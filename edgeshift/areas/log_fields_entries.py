@@ -79,6 +79,12 @@ class Judgement(BaseModel):
         return all(field.state is not FieldState.TOO_FEW for field in self.fields)
 
     @property
+    def settled(self) -> bool:
+        """Whether more entries would say nothing else: each field is seen, or cannot be."""
+        final = (FieldState.SEEN, FieldState.SET_LATER, FieldState.NOT_LISTED)
+        return all(field.state in final for field in self.fields)
+
+    @property
     def lost(self) -> tuple[FieldSeen, ...]:
         """The fields that ought to be there and are not: cut off, or not listed by any job."""
         return tuple(
@@ -115,9 +121,15 @@ def judge(
     total = full = 0
     for entry in entries:
         total += 1
-        full += _size(entry) >= MOST_BYTES
+        is_full = _size(entry) >= MOST_BYTES
+        full += is_full
         held = {kind: _held(entry, kind) for kind in Kind}
-        seen.update(field for field in fields if field.name in held[field.kind])
+        # Where nothing was left of a value, its name may still be there.
+        seen.update(
+            field
+            for field in fields
+            if field.name in held[field.kind] and (held[field.kind][field.name] or not is_full)
+        )
     unlisted = jobs_without(jobs, wanted)
 
     def state(field: CustomField) -> FieldState:

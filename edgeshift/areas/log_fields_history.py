@@ -19,6 +19,7 @@ from edgeshift.areas.log_fields_rules import (
     OUR_REF,
     Rule,
     fields_of_rule,
+    is_effective,
     is_ours,
     mark_of,
     our_place,
@@ -218,7 +219,8 @@ def _same(one: Rule | None, other: Rule | None) -> bool:
 def _essence(rule: Mapping[str, Any], *, marks: bool = True) -> Rule:
     hidden = {"id", "version", "last_updated"}
     if not marks and is_ours(rule):
-        hidden.add("description")
+        # Of our own rule only what it does counts: the service may store it in other words.
+        return {"fields": sorted(fields_of_rule(rule)), "effective": is_effective(rule)}
     # A rule that was sent without these has them once it is stored.
     return {"enabled": True, "description": "", **{k: v for k, v in rule.items() if k not in hidden}}
 

@@ -53,7 +53,7 @@ def test_a_field_that_is_in_no_entry_is_told_why() -> None:
 
 def test_full_entries_do_not_prove_that_a_field_was_never_sent() -> None:
     """What is not in an entry of 8 KB may have been cut off."""
-    full = {"RequestHeaders": {"x-a": "v" * 8189}}
+    full = {"RequestHeaders": {"x-a": "v" * 8189}, "Cookies": {"Id": ""}}
     found = judge([full] * 6, WANTED, {}, JOBS, 5)
     assert found.full == 6
     assert [field.state for field in found.fields] == [

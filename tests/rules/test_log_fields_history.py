@@ -154,8 +154,10 @@ def play(
                 us.step()
             stranger.had, stranger.had_alone = us.service.read().rules, copy.deepcopy(alone)  # type: ignore[assignment]
         else:
-            us.service.put(stranger.edit(stranger.had))
-            alone = stranger.edit(stranger.had_alone)
+            put = stranger.edit(stranger.had)
+            us.service.put(put)
+            # What he did not see he could not change.
+            alone = stranger.had_alone if put == stranger.had else stranger.edit(stranger.had_alone)
     us.done = False
     for _ in range(4 * len(order) + 8):
         if not us.done:

@@ -1,0 +1,200 @@
+"""Writing a zone's ruleset of custom log fields while others write it too (docs/service.md §2.2, §4.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from activities.area_work import Step
+from activities.fence import NotSent
+from activities.log_fields_trail import Trail
+from edgeshift.areas import log_fields
+from edgeshift.areas.log_fields_rules import Rule
+from edgeshift.messages import ChangeResult, ChangeStatus
+from edgeshift.messages import Step as Kind
+from edgeshift.service_api import NotFound, Refused, ServiceClient
+from edgeshift.service_api.caller import BeforeSend
+from edgeshift.service_api.models import Ruleset
+
+T = TypeVar("T")
+
+MOST_PUTS = 8
+"""How often the rules are put in one step, each time because somebody else wrote in the meantime."""
+
+ANSWERED = ChangeResult(status=ChangeStatus.ANSWERED)
+
+RuleChange = Callable[[list[Rule], str], list[Rule]]
+"""Our change, made to any rules; with the version over which it is to be written."""
+
+
+@dataclass
+class Written:
+    """What a step did, for its record. ``overwritten``: versions of others that our writes replaced, and that
+    were put back.
+    """
+
+    ruleset: str = ""
+    created_ruleset: bool = False
+    versions: list[int] = field(default_factory=list)
+    overwritten: list[int] = field(default_factory=list)
+    jobs: list[int] = field(default_factory=list)
+    created_job: str = ""
+    notes: list[str] = field(default_factory=list)
+    sent: bool = False
+
+
+async def write(
+    step: Step, written: Written, what: str, request: Callable[[BeforeSend], Awaitable[object]]
+) -> ChangeResult:
+    """One fenced request of a step that has several, each with its own intent."""
+
+    async def intend() -> None:
+        await step.fence.intend(what)
+
+    result = await step.fence.send(lambda: request(intend))
+    await step.fence.settle(result)
+    if result.status is ChangeStatus.ANSWERED:
+        await step.fence.close()
+    if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):
+        written.sent = True
+    return result
+
+
+async def in_time(step: Step, reading: Coroutine[Any, Any, T]) -> T:
+    """A reading within what is left of the step's time. Raises NotSent."""
+    try:
+        async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+            return await reading
+    except TimeoutError:
+        raise NotSent("a fresh reading did not come in time") from None
+
+
+async def find_ruleset(client: ServiceClient, zone_id: str) -> Ruleset | None:
+    """The zone's ruleset of the phase with its rules, or None."""
+    for listed in await client.rulesets(zone_id):
+        if listed.kind == "zone" and listed.phase == log_fields.PHASE and listed.id:
+            try:
+                return await client.ruleset(zone_id, listed.id, urgent=True)
+            except NotFound:
+                return None
+    return None
+
+
+def version_of(ruleset: Ruleset) -> log_fields.Version:
+    """A ruleset as a version. Raises NotSent where it cannot be read as one."""
+    rules = ruleset.raw.get("rules") or []
+    if odd := log_fields.unsound(rules):
+        raise NotSent(odd, ChangeStatus.DRIFTED)
+    if not str(ruleset.version).isdigit():
+        raise NotSent(f"the ruleset's version is {str(ruleset.version)[:20]!r}, and not a number")
+    return log_fields.Version(int(str(ruleset.version)), rules)
+
+
+async def versions_since(
+    client: ServiceClient, zone_id: str, ruleset_id: str, base: int, present: log_fields.Version
+) -> list[log_fields.Version]:
+    """Every version after ``base``, as far as it can be read."""
+    found = [present] if present.number > base else []
+    for number in range(base + 1, present.number):
+        try:
+            one = await client.ruleset_version(zone_id, ruleset_id, number, urgent=True)
+        except NotFound:
+            continue
+        rules = one.raw.get("rules") or []
+        if log_fields.unsound(rules) is None:
+            found.append(log_fields.Version(number, rules))
+    return found
+
+
+class RulesetWriter:
+    """Puts the rules as often as it takes until ours are in, or out, and nobody's are lost."""
+
+    def __init__(self, step: Step, trail: Trail, written: Written, change: RuleChange) -> None:
+        self._step, self._trail, self._written, self._change = step, trail, written, change
+
+    async def put(self) -> ChangeResult:
+        """Make the change. Raises NotSent."""
+        back = self._step.change.step is Kind.ROLL_BACK
+        for number in range(1, MOST_PUTS + 1):
+            ruleset = await in_time(self._step, find_ruleset(self._step.client, self._step.zone.id))
+            if ruleset is None:
+                if back:
+                    return ANSWERED
+                result = await self._create(number)
+                if result is not None:
+                    return result
+                continue
+            result = await self._put_once(ruleset, number)
+            if result is not None:
+                return result
+        return ChangeResult(
+            status=ChangeStatus.NOTHING_HAPPENED,
+            reason=f"somebody else wrote the ruleset {MOST_PUTS} times meanwhile",
+        )
+
+    async def _create(self, number: int) -> ChangeResult | None:
+        """Create the ruleset. None: go on; it is there, by us or by somebody else."""
+        zone_id = self._step.zone.id
+        result = await write(
+            self._step,
+            self._written,
+            f"-ruleset-{number}",
+            lambda intend: self._step.client.create_ruleset(zone_id, log_fields.RULESET, before_send=intend),
+        )
+        if result.status is ChangeStatus.ANSWERED:
+            self._written.created_ruleset = True
+            return None
+        if result.status is ChangeStatus.REFUSED:
+            try:
+                if await in_time(self._step, find_ruleset(self._step.client, zone_id)) is not None:
+                    return None
+            except Refused:
+                return result
+        return result
+
+    async def _put_once(self, ruleset: Ruleset, number: int) -> ChangeResult | None:
+        """Look, and put once. None: look again."""
+        step, zone_id, ruleset_id = self._step, self._step.zone.id, str(ruleset.id)
+        self._written.ruleset = ruleset_id
+        present = version_of(ruleset)
+        base = await self._trail.base(ruleset_id, present)
+        sent = await self._trail.sent(ruleset_id)
+        since = await in_time(step, versions_since(step.client, zone_id, ruleset_id, base.number, present))
+        found = log_fields.reconcile(
+            base, sent, since, lambda rules: self._change(list(rules), str(present.number))
+        )
+        self._written.versions = list(found.written)
+        self._written.overwritten = list(found.overwritten)
+        if lost := [version for version in found.unread if sent]:
+            note = (
+                f"what version(s) {', '.join(map(str, lost))} of the ruleset changed cannot be read any more"
+            )
+            if note not in self._written.notes:
+                self._written.notes.append(note)
+        if found.put is None:
+            return ANSWERED
+        if step.change.step is Kind.COMMIT and log_fields.count(found.put) > log_fields.MOST_FIELDS:
+            said = (
+                f"with what others have added the zone would have {log_fields.count(found.put)} custom fields"
+            )
+            return ChangeResult(status=ChangeStatus.REFUSED, reason=said)
+        if sent and found.written and found.written[-1] == present.number == sent[-1].over + 1:
+            return ChangeResult(
+                status=ChangeStatus.REFUSED, reason="the service stores other rules than those that were sent"
+            )
+        known = {rule.get("id") for rule in present.rules}
+        # A rule that is not there any more gets a new id, and keeps its ref.
+        rules = [
+            rule if rule.get("id") in known else {k: v for k, v in rule.items() if k != "id"}
+            for rule in found.put
+        ]
+        await self._trail.sending(ruleset_id, present.number, rules)
+        result = await write(
+            step,
+            self._written,
+            f"-rules-{number}",
+            lambda intend: step.client.put_ruleset(zone_id, ruleset_id, {"rules": rules}, before_send=intend),
+        )
+        return None if result.status is ChangeStatus.ANSWERED else result
