@@ -19,6 +19,7 @@ from edgeshift.areas.esc_observation import (
     CONTENT_KINDS,
     ECHO_KINDS,
     LAYOUT,
+    LINE_KINDS,
     LOCATION,
     STATUS,
     Fact,
@@ -228,7 +229,7 @@ class _Case:
         return round(of(self._facts) / max(1, of({*self._a.values, *self._b.values})), 2)
 
     def _texts(self) -> list[str]:
-        names = [fact.name for fact in self._facts if fact.kind in ("line", "shape")]
+        names = [fact.name for fact in self._facts if fact.kind in LINE_KINDS]
         return [text for name in names for text in (self._a.texts.get(name), self._b.texts.get(name)) if text]
 
     def _rewritten_links(self) -> bool:
@@ -245,12 +246,12 @@ class _Case:
 
     @staticmethod
     def _only(fact: Fact, here: Side, there: Side) -> bool:
-        shown = fact.kind == "line" and fact.name in here.texts
+        shown = fact.kind in ("line", "exact") and fact.name in here.texts
         return shown and None not in here.of(fact) and None in there.of(fact)
 
     def _excerpt(self, here: Side, there: Side) -> str:
         """A line that is on this side alone; its shape where the line itself varies."""
-        for kind in ("line", "shape"):
+        for kind in LINE_KINDS:
             for text, name in sorted(
                 (here.texts.get(f.name, ""), f.name) for f in self._facts if f.kind == kind
             ):

@@ -25,8 +25,10 @@ from edgeshift.redaction import MASK, SECRET_FIELDS
 LONGEST = 120
 """Characters of a value that are shown."""
 
-NEVER_COUNT = frozenset({"age", "cf-ray", "connection", "date", "keep-alive", "transfer-encoding"})
-"""Headers of the connection and of the moment."""
+NEVER_COUNT = frozenset(
+    {"age", "cf-ray", "connection", "content-length", "date", "keep-alive", "transfer-encoding"}
+)
+"""Headers of the connection and of the moment, and what the body itself says."""
 
 SENSITIVE = SECRET_FIELDS | {"set_cookie", "proxy_authorization", "x_api_key", "x_csrf_token"}
 """Header names whose values are never shown, lower case, with `_` for `-`."""
@@ -69,7 +71,10 @@ LOCATION = Fact("location")
 LAYOUT = Fact("layout")
 BODY = Fact("body")
 ECHO_KINDS = frozenset({"origin", "rewrite", "request_header"})
-CONTENT_KINDS = frozenset({"line", "shape", "leaf", "body", "layout"})
+LINE_KINDS = ("line", "exact", "shape")
+"""Lines as they are; those with something random or counting as they are, and without it."""
+
+CONTENT_KINDS = frozenset({*LINE_KINDS, "leaf", "body", "layout"})
 NO_ANSWER = "no answer"
 
 
@@ -193,12 +198,12 @@ def _add_lines(found: Facts, body: str) -> None:
     pieces = [" ".join(piece.split()) for piece in _PIECES.split(body)]
     counted: Counter[Fact] = Counter()
     for piece in filter(None, pieces):
-        for kind, text in {"shape": masked(piece), "line": piece}.items():
-            if kind == "line" or text != piece:
-                digest = sha256(text.encode())[:12]
-                fact = Fact(kind, digest if len(counted) < MOST_PARTS else "rest")
-                counted[fact] += 1
-                found.texts.setdefault(digest, text[:LONGEST])
+        shape = masked(piece)
+        forms = {"line": piece} if shape == piece else {"exact": piece, "shape": shape}
+        for kind, text in forms.items():
+            digest = sha256(text.encode())[:12]
+            counted[Fact(kind, digest if len(counted) < MOST_PARTS else "rest")] += 1
+            found.texts.setdefault(digest, text[:LONGEST])
     found.values.update((fact, str(count)) for fact, count in counted.items())
     found.values[LAYOUT] = str(body.count("\n"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from edgeshift.areas.digests import sha256
 LONGEST_URL = 2_000
 
 _CHANGES = re.compile(
-    r"log-?out|sign-?out|log-?off|delete|remove|unsubscribe|add-to|checkout|cancel", re.IGNORECASE
+    r"^/cdn-cgi/|log-?out|sign-?out|log-?off|delete|remove|unsubscribe|add-to|checkout|cancel", re.IGNORECASE
 )
 _SAFE = "/:@!$&'()*+,;=~%?-._[]"
 
@@ -64,7 +65,7 @@ def url_of(text: str, base: str, zone: str) -> ProbeUrl | None:
 
 
 def followed(url: ProbeUrl, host: str) -> bool:
-    """Whether a link is asked for: on the same host, without a query, and not one that does something."""
+    """Whether a link is asked for: on the host, without a query, not the edge's own, not one that acts."""
     return url.host == host and "?" not in url.path and not _CHANGES.search(url.path)
 
 
@@ -81,11 +82,11 @@ def listed(urls: Iterable[str], zone: str, zones: Sequence[str], scheme: str) ->
     return found
 
 
-def sample(known: Mapping[Source, Sequence[ProbeUrl]], most: int) -> dict[ProbeUrl, Source]:
+def sample(known: Mapping[Source, Sequence[ProbeUrl]], most: int) -> list[ProbeUrl]:
     """At most ``most`` URLs: the root page, one of each source, what people listed, then the rest in turn.
 
     Within a source the first path segments take turns; the order is that of digests, so that every run
-    chooses alike, and a URL more or less moves few others. What several sources know counts for the first.
+    chooses alike, and a URL more or less moves few others.
     """
     queues: dict[Source, list[ProbeUrl]] = {}
     seen: set[tuple[str, str]] = set()
@@ -96,15 +97,12 @@ def sample(known: Mapping[Source, Sequence[ProbeUrl]], most: int) -> dict[ProbeU
                 seen.add(url.place)
                 fresh.append(url)
         queues[source] = _spread(fresh)
-    order = [(url, Source.ROOT) for url in queues[Source.ROOT]]
-    order += [
-        (queue.pop(0), source) for source, queue in queues.items() if queue and source is not Source.ROOT
-    ]
-    order += [(url, Source.CAMPAIGN) for url in queues[Source.CAMPAIGN]]
-    rest = [source for source in (Source.SITEMAP, Source.LINKS) if queues[source]]
-    for turn in range(max((len(queues[source]) for source in rest), default=0)):
-        order += [(queues[source][turn], source) for source in rest if turn < len(queues[source])]
-    return dict(order[:most])
+    order = queues.pop(Source.ROOT)
+    order += [queue.pop(0) for queue in queues.values() if queue]
+    order += queues.pop(Source.CAMPAIGN)
+    for turn in itertools.zip_longest(*queues.values()):
+        order += [url for url in turn if url]
+    return order[:most]
 
 
 def _spread(urls: Sequence[ProbeUrl]) -> list[ProbeUrl]:

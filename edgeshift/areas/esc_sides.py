@@ -82,7 +82,8 @@ def same_content(a: Side, b: Side) -> bool:
     """Whether two sides show the same page, as far as it does not vary by itself."""
 
     def constant(side: Side) -> set[tuple[Fact, str | None]]:
-        found = ((fact, values) for fact, values in side.values.items() if fact.kind in CONTENT_KINDS)
+        kinds = CONTENT_KINDS - {"exact"}
+        found = ((fact, values) for fact, values in side.values.items() if fact.kind in kinds)
         return {(fact, next(iter(values))) for fact, values in found if len(values) == 1}
 
     return bool(a.statuses) and a.statuses == b.statuses and bool(constant(a)) and constant(a) == constant(b)

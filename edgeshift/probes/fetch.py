@@ -28,7 +28,8 @@ COOKIE = "disable_esc"
 LARGEST_BODY = 1 << 20
 """Bytes of a body that are read, after decompression."""
 
-_DECOY = "edgeshift-control-of-the-probe"
+_DECOY = "edgeshift-control-of-the-probe-"
+_SHORTEST = 6
 _SENDABLE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+")
 _TEXTUAL = re.compile(
     r"^(text/|application/([\w.+-]*\+)?(json|xml|javascript|x-javascript|xhtml)\b)", re.IGNORECASE
@@ -79,8 +80,8 @@ class Fetcher:
     ) -> None:
         self._spec = spec
         self._clock = clock
-        self._cookies = {Cookie.DECOY: f"{COOKIE}={_DECOY}"}
-        self._masked = [_DECOY]
+        self._cookies: dict[Cookie, str] = {}
+        self._masked: list[str] = []
         if secret is not None:
             self._take(secret)
         self._next: dict[str, float] = {}
@@ -121,8 +122,14 @@ class Fetcher:
                 "the scope's secret cannot be sent as a cookie: it may hold ASCII letters, digits and signs, "
                 "but no spaces, quotes, commas, semicolons and backslashes; set another secret"
             )
-        self._cookies[Cookie.SECRET] = f"{COOKIE}={value}"
-        self._masked += sorted({value, quote(value, safe="")}, key=len, reverse=True)
+        # As long as the secret, so that where a cookie is said back the answers are as long, too.
+        decoy = (_DECOY * len(value))[: len(value)]
+        if decoy == value:
+            decoy = decoy[:-1] + ("x" if decoy[-1] != "x" else "y")
+        self._cookies = {Cookie.SECRET: f"{COOKIE}={value}", Cookie.DECOY: f"{COOKIE}={decoy}"}
+        forms = [form for each in (value, decoy) for form in (each, quote(each, safe=""))]
+        # What is as short as a word is masked behind the cookie's name alone.
+        self._masked = [*self._cookies.values(), *(form for form in forms if len(form) >= _SHORTEST)]
 
     async def observe(self, url: ProbeUrl, cookie: Cookie) -> Observation:
         """Ask once, at the host's pace. A failure is an observation too, with its kind as ``error``."""

@@ -114,12 +114,12 @@ class Prober:
         counts: Counter[Source] = Counter()
         sampled: Counter[Source] = Counter()
         for zone, one in zip(zones, known, strict=True):
+            asked = [url for url in sample(one.urls, self._spec.sample) if url.place not in chosen]
+            chosen.update((url.place, Chosen(zone.name, url)) for url in asked)
             for source, urls in one.urls.items():
-                counts[source] += len({url.place for url in urls})
-            for url, source in sample(one.urls, self._spec.sample).items():
-                if url.place not in chosen:
-                    chosen[url.place] = Chosen(zone.name, url)
-                    sampled[source] += 1
+                places = {url.place for url in urls}
+                counts[source] += len(places)
+                sampled[source] += len(places & {url.place for url in asked})
         notes = {note for one in known for note in one.notes}
         sources = [
             SourceCoverage(source=source, known=counts[source], sampled=sampled[source])
