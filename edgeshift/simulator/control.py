@@ -88,7 +88,7 @@ class Control:
             Route("/edge", self._guarded(self._edge_zones), methods=["GET"]),
             Route("/edge/zones/{zone_id}", self._guarded(self._edge_zone), methods=["GET", "PUT"]),
             Route("/edge/accounts/{account_id}", self._guarded(self._edge_account), methods=["GET"]),
-            Route("/edge/requests", self._guarded(self._edge_requests), methods=["POST"]),
+            Route("/edge/requests", self._guarded(self._edge_requests), methods=["GET", "POST"]),
             Route("/faults", self._guarded(self._faults), methods=["GET", "POST", "DELETE"]),
             Route("/faults/{fault_id}", self._guarded(self._fault), methods=["GET", "DELETE"]),
             Route("/clock", self._guarded(self._clock), methods=["GET", "PUT"]),
@@ -196,6 +196,13 @@ class Control:
         return self._edge.scope(account_scope(account_id))
 
     async def _edge_requests(self, request: Request, body: Any) -> Any:
+        if request.method == "GET":
+            visits, following = self._state.visits.read(
+                after=_number(request, "after", 0, 2**62),
+                limit=max(1, _number(request, "limit", 1000, MOST_ENTRIES)),
+                host=request.query_params.get("host"),
+            )
+            return {"requests": visits, "next": following}
         try:
             return await self._edge.send(SyntheticTraffic.model_validate({} if body is None else body))
         except ValidationError:

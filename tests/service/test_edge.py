@@ -298,6 +298,26 @@ async def test_control_shows_what_is_planted_and_in_force(tmp_path: Path) -> Non
         assert health["edge"] == at.call.server.edge_url
 
 
+async def test_visits_of_the_edge_are_listed(tmp_path: Path) -> None:
+    """Method, host, path and status, and whether the cookie came; never its value."""
+    async with edge(tmp_path) as at:
+        await at.get("shop", "/about", cookie=OFF)
+        await at.get("shop", "/status/404", method="HEAD")
+        await at.get("side", "/")
+        listed = await at.call.control("GET", "edge/requests")
+        assert [(one["method"], one["host"], one["path"], one["status"]) for one in listed["requests"]] == [
+            ("GET", "shop.example", "/about", 200),
+            ("HEAD", "shop.example", "/status/404", 404),
+            ("GET", "side.example", "/", 200),
+        ]
+        assert [one["disable_esc"] for one in listed["requests"]] == [True, False, False]
+        assert "the-secret" not in str(listed)
+        page = await at.call.control("GET", "edge/requests?host=shop.example&limit=1")
+        assert (len(page["requests"]), page["next"]) == (1, 1)
+        page = await at.call.control("GET", "edge/requests?host=shop.example&limit=1&after=1")
+        assert (page["requests"][0]["seq"], page["next"]) == (2, None)
+
+
 async def test_synthetic_requests_pass_the_same_way(tmp_path: Path) -> None:
     """They are recorded with what clients sent and what the origin answered, before any change."""
     async with edge(tmp_path) as at:

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from edgeshift.simulator.edge.messages import EdgeRequest, error_page, first
+from edgeshift.simulator.clock import timestamp
+from edgeshift.simulator.edge.messages import EdgeRequest, cookies, error_page, first
 from edgeshift.simulator.edge.pipeline import serve
+from edgeshift.simulator.esc_settings import COOKIE
 
 if TYPE_CHECKING:
     from edgeshift.simulator.state import State
@@ -26,11 +28,20 @@ def edge_app(state: "State") -> ASGIApp:
         body = await _body(receive)
         if body is None:
             return
+        request = _request(scope, body)
         try:
-            response = serve(state, _request(scope, body))
+            response = serve(state, request)
         except Exception:
             log.exception("%s %s failed in the simulator's edge itself", scope["method"], scope["path"])
             response = error_page(500, 1101, "the simulator's edge failed; its log says why")
+        state.visits.note(
+            time=timestamp(state.clock.now()),
+            method=request.method,
+            host=request.host,
+            path=request.path,
+            status=response.status,
+            disable_esc=any(name == COOKIE for name, _ in cookies(request.headers)),
+        )
         headers = [(name.encode(), value.encode()) for name, value in response.headers]
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         sent = b"" if scope["method"] == "HEAD" else response.body
