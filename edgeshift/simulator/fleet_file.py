@@ -216,8 +216,8 @@ def _is_union_tag(part: str | int) -> bool:
 
 def _said(kind: str, where: Where, item: Any) -> str:
     value = item["input"]
-    # A secret that was mistyped must not be shown, alone or inside its credential.
-    secret = "credentials" in where or isinstance(value, dict | list)
+    # A secret that was mistyped must not be shown, alone or inside what it belongs to.
+    secret = "credentials" in where or "with_secret" in where or isinstance(value, dict | list)
     shown = f"this {type(value).__name__}" if secret else repr(value)[:60]
     if kind == "extra_forbidden":
         keys = _keys_at(where[:-1])

@@ -18,7 +18,7 @@ from edgeshift.cli.fleet import app
 from edgeshift.simulator.edge.origin import known_paths
 from edgeshift.simulator.expressions import wildcard_pattern
 from edgeshift.simulator.fleet_edge import ESC_KINDS, ZoneEdge, ZoneEsc
-from edgeshift.simulator.fleet_file import dump_fleet, load_fleet
+from edgeshift.simulator.fleet_file import FleetFileError, dump_fleet, load_fleet
 from edgeshift.simulator.generate import generate_fleet
 from edgeshift.stack.places import Places
 from tests.service.edge_kit import edge
@@ -66,6 +66,21 @@ def test_a_planted_fleet_is_written_and_read(tmp_path: Path) -> None:
     assert made.exit_code == 0, made.output
     assert load_fleet(path) == fleet
     assert "with Edge Side Code" in RUN.invoke(app, ["check", str(path)]).output
+
+
+def test_a_mistake_in_a_fleet_names_its_place_and_no_secret(tmp_path: Path) -> None:
+    """Line, field and what would be right; a secret one character too long is not shown."""
+    path = tmp_path / "fleet.yaml"
+    secret = "private" * 14 + "abc"
+    path.write_text(
+        "zones:\n  - name: a.example\n    plan: pro\n    esc:\n"
+        f"      with_secret: {secret}\n      behaviours:\n        - kind: tls_sni\n"
+    )
+    with pytest.raises(FleetFileError) as caught:
+        load_fleet(path)
+    assert "line 5: zones[0].esc.with_secret" in str(caught.value) and "100 characters" in str(caught.value)
+    assert "line 7: zones[0].esc.behaviours[0]: this dict: tls_sni needs to" in str(caught.value)
+    assert "private" not in str(caught.value)
 
 
 async def test_every_planted_behaviour_is_seen_at_the_edge(tmp_path: Path) -> None:
