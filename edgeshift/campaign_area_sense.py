@@ -18,7 +18,7 @@ from edgeshift.campaign_spec import SECTIONS, CampaignSpec
 from edgeshift.durations import Duration
 from edgeshift.fleet import Area
 
-STORES = ("file", "s3", "s3a", "gs", "az", "adl", "abfs", "abfss")
+STORES = ("file", "s3", "gs", "az")
 """Schemes of the object stores that edgeshift can read."""
 
 PLACEHOLDERS = ("{zone}", "{zone_id}")

@@ -14,8 +14,8 @@ from edgeshift.fleet import Area
 @dataclass(frozen=True)
 class AreaEntry:
     """An area's place in the rest: its title for people, the name of the workflow of one target, and whether
-    the change can be undone. ``words``: what its outcomes, phases and steps are called, where not by their
-    own names.
+    the change can be undone. ``words``: what its targets (``zone``), outcomes, places, phases and steps are
+    called, where not by their own names.
     """
 
     title: str
@@ -33,6 +33,11 @@ AREAS = {
         workflow="EscScope",
         reversible=True,
         words={
+            "zone": "scope",
+            "working": "being read or probed",
+            "waiting": "esc off, being watched",
+            "watching": "esc off, being watched",
+            "probing": "asking with and without the secret",
             "settled": "esc off",
             "already_settled": "esc was off",
             "rolled_back": "esc on again",
@@ -49,6 +54,7 @@ AREAS = {
         workflow="LogFieldsZone",
         reversible=True,
         words={
+            "waiting": "waiting for log entries",
             "settled": "fields logged",
             "already_settled": "fields were logged",
             "commit": "write the fields",

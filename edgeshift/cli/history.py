@@ -9,6 +9,8 @@ import typer
 
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
+from edgeshift.fleet import Area
+from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import checked_name, find_zone, zone_runs
 from edgeshift.views.history_view import history_view
@@ -16,9 +18,12 @@ from edgeshift.views.timeline import build_timeline
 
 
 def history(
-    zone: Annotated[str, typer.Argument(help="The zone's name or identifier.")],
+    zone: Annotated[str, typer.Argument(help="The zone's name or identifier, or an account's.")],
     campaign: Annotated[
         str | None, typer.Option(help="Only what this campaign did.", show_default=False)
+    ] = None,
+    area: Annotated[
+        Area | None, typer.Option(help="Of this area; needed where there are several.", show_default=False)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the timeline as JSON.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Also technical events.")] = False,
@@ -29,9 +34,11 @@ def history(
 
     async def tell() -> Timeline:
         async with shell.temporal() as client:
-            identifier = await find_zone(client, shell.archive(), zone, campaign)
+            archive = shell.archive()
+            found = await find_zone(client, archive, zone, campaign, area)
             name = checked_name(campaign) if campaign else None
-            return build_timeline(identifier, await zone_runs(client, identifier, campaign=name))
+            timeline = build_timeline(found.id, await zone_runs(client, found, name))
+            return await with_archived(timeline, archive)
 
     timeline = run(tell())
     if as_json:

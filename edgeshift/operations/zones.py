@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from temporalio.client import Client
 
 from edgeshift.archive import Archive
-from edgeshift.fleet import Area, Target, zone_migration_id
+from edgeshift.fleet import Area, Target, migration_id
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
 from edgeshift.operations.calls import ask, told
 from edgeshift.operations.errors import BadInput, NotFound
@@ -40,9 +40,9 @@ async def frozen_targets(archive: Archive, digest: str) -> list[Target]:
     return TARGETS.validate_python(await archive.get_json(digest))
 
 
-def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area = Area.WAF) -> FoundZone:
-    """The target that a person names by the zone's name or identifier. Raises NotFound, BadInput where
-    several match.
+def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area) -> FoundZone:
+    """The target that a person names by its name or identifier, a zone or an account. Raises NotFound,
+    BadInput where several match.
     """
     wanted = zone.strip().lower().rstrip(".")
     found = [
@@ -62,7 +62,7 @@ def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area = 
             f"campaign {campaign} has {len(found)} zones named {zone!r}", f"name one by its identifier: {ids}"
         )
     index, target = found[0]
-    return FoundZone(index=index, target=target, workflow_id=zone_migration_id(target.zone.id, area))
+    return FoundZone(index=index, target=target, workflow_id=migration_id(target.zone, area))
 
 
 def is_identifier(zone: str) -> bool:

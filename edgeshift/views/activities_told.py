@@ -13,20 +13,38 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from edgeshift.fleet import Area
+from edgeshift.messages import BEFORE_SIGN_OFF, UNSIGNED, Step
 from edgeshift.sign_off import Decision, SignOffPolicy, refusal
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Sending, decision_words, listed, part, parts
-from edgeshift.views.words import one_line, short
+from edgeshift.views.reversible_told import told_hold, told_probe, told_settle, told_watch
+from edgeshift.views.words import one_line, short, word
 
-_STEPS = {
-    "validate": "the validation",
-    "delete_overrides": "the deletion of the URI overrides",
-    "commit": "the commit (irreversible)",
+_STEPS: dict[Area, dict[str, str]] = {
+    Area.WAF: {
+        "validate": "the validation",
+        "delete_overrides": "the deletion of the URI overrides",
+        "commit": "the commit (irreversible)",
+    },
+    Area.ESC: {
+        "set_secret": "a test secret",
+        "commit": "what turns esc off",
+        "roll_back": "what turns esc on again",
+    },
+    Area.LOG_FIELDS: {
+        "commit": "the custom fields",
+        "roll_back": "what takes the custom fields back",
+    },
+}
+_DRIFTED = {
+    Area.WAF: "not sent: the zone's configuration was no longer the one that was signed",
+    Area.ESC: "not sent: the scope was no longer as it was when it was signed",
+    Area.LOG_FIELDS: "not sent: the zone was no longer as it was when it was signed",
 }
 _STATUSES = {
     "answered": "the service answered",
     "nothing_happened": "nothing happened at the service",
     "refused": "the service refused it",
-    "drifted": "not sent: the zone's configuration was no longer the one that was signed",
     "unknown": "no clear answer: it may or may not have happened",
 }
 
@@ -37,6 +55,7 @@ class Context:
 
     attempt: Attempt
     waiting: dict[str, str] = field(default_factory=dict)
+    area: Area = Area.WAF
     policy: SignOffPolicy | None = None
     started_by: str = ""
 
@@ -83,6 +102,19 @@ def tell_activity(
         _change(context, entry, given, came, status)
     elif {"verdict", "snapshot"} <= came.keys():
         _prepared(context, entry, came)
+    elif {"prepared", "gathered"} <= came.keys():
+        entry.kind = EntryKind.PROBED
+        told_probe(entry, came)
+        _proposed(context, entry, part(came, "prepared"))
+        context.attempt.evidence = entry.objects.get("probe", "")
+    elif {"worse", "done"} <= came.keys():
+        told_watch(entry, given, came)
+        context.attempt.doing = "being watched"
+    elif {"wanted", "since"} <= given.keys():
+        told_settle(entry, given, came, ended, context.area)
+        context.attempt.doing = entry.text
+    elif {"holder", "zones"} <= given.keys():
+        told_hold(entry, name, came, ended)
     elif "reached" in came or ("mode" in given and "limit" in given):
         _verified(context, entry, given, came, ended)
     elif {"evidence", "verdict"} <= came.keys():
@@ -115,21 +147,28 @@ def _prepared(context: Context, entry: Entry, came: dict[str, Any]) -> None:
     entry.text = f"read the zone: {verdict}{f' - {reasons[0]}' if reasons else ''}"
     entry.details += reasons[1:]
     entry.details.append(f"snapshot {short(str(came.get('snapshot') or ''))} in the archive")
+    _proposed(context, entry, came)
+
+
+def _proposed(context: Context, entry: Entry, came: Mapping[str, Any]) -> None:
     digest, fingerprint = str(came.get("digest") or ""), str(came.get("fingerprint") or "")
-    if digest:
-        entry.digest = digest
-        step = str(came.get("step") or "commit").replace("_", " ")
-        entry.details.append(
-            f"proposed to {step}: proposal {short(digest)}, fingerprint {short(fingerprint)}"
-        )
-        context.waiting = {fingerprint: "the fingerprint", digest: "the proposal"}
-        context.attempt.doing = f"waiting for the sign-off of {short(digest)}"
+    if not digest:
+        return
+    entry.digest = digest
+    step = str(came.get("step") or "commit")
+    said = f"proposed to {word(step, context.area)}: proposal {short(digest)}"
+    entry.details.append(f"{said}, fingerprint {short(fingerprint)}")
+    if came.get("proposal"):
+        entry.objects["proposal"] = str(came["proposal"])
+    context.waiting = {fingerprint: "the fingerprint", digest: "the proposal"}
+    waits = "a permit" if step in BEFORE_SIGN_OFF else f"the sign-off of {short(digest)}"
+    context.attempt.doing = f"waiting for {waits}"
 
 
 def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[str, Any], status: str) -> None:
     step = str(given.get("step") or "")
     mode = f" ({given['mode']} mode)" if given.get("mode") else ""
-    what = _STEPS.get(step, step.replace("_", " ") or "a change")
+    what = _STEPS[context.area].get(step) or word(step, context.area) or "a change"
     digest, fingerprint = str(given.get("digest") or ""), str(given.get("fingerprint") or "")
     context.waiting |= {fingerprint: "the fingerprint", digest: "the proposal"}
     counting = [item for item in parts(given, "decisions") if item.get("digest") in (digest, fingerprint)]
@@ -142,20 +181,27 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
     entry.kind = EntryKind.SENT
     entry.digest = digest
     answer = _STATUSES.get(status, one_line(status, 80) or "under way")
+    if status == "drifted":
+        answer = _DRIFTED[context.area]
     if status == "answered" and came.get("http_status"):
         answer += f" {came['http_status']}"
     held = status in ("nothing_happened", "drifted")
     verb = "did not send" if held else "sent" if status else "sending"
     entry.text = f"{verb} {what}{mode} of {short(digest)}: {answer}"
     entry.because = [decision_words(item, context.waiting) for item in counting]
-    if permit is not None:
+    if permit is not None and step != Step.ROLL_BACK:
         entry.because.append(f"permit {permit}")
-    if not counting and step == "validate":
+    if step == Step.ROLL_BACK:
+        entry.because.append("the way back needs neither a sign-off nor a permit")
+    elif not counting and step in UNSIGNED:
         entry.because.append("no sign-off is needed for this step")
     elif not counting and given:
         entry.because.append("NO DECISION ON THIS DIGEST IS ON RECORD")
     if came.get("reason"):
         entry.details.append(one_line(str(came["reason"])))
+    if came.get("found"):
+        entry.objects["found"] = str(came["found"])
+        entry.details.append(f"what it found and wrote: record {short(str(came['found']))} in the archive")
     if came.get("ray"):
         entry.details.append(f"ray {one_line(str(came['ray']), 60)}")
     agreed = [one_line(str(item.get("by"))) for item in counting if item.get("choice") == "approve"]

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel
 
+from edgeshift.fleet import Area
 from edgeshift.views.report_data import PlaceCount
 from edgeshift.views.rows import ZoneRow
-from edgeshift.views.words import FINISHED, Kind, lasting, look, plural
+from edgeshift.views.words import FINISHED, Kind, lasting, look, targets
 
 WIDTH, HEIGHT = 720, 240
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 34
@@ -17,11 +18,17 @@ STEPS = 60
 """Points along the time axis of the chart of finishes."""
 
 LAYERS = (Kind.DONE, Kind.SET_ASIDE, Kind.FAILED)
-LAYER_WORDS = {
-    Kind.DONE: "migrated, or already so",
-    Kind.SET_ASIDE: "set aside",
-    Kind.FAILED: "failed or unknown",
+LAYER_WORDS = {Kind.SET_ASIDE: "set aside", Kind.FAILED: "failed or unknown"}
+DONE_WORDS = {
+    Area.WAF: "migrated, or already so",
+    Area.ESC: "esc off, or off before",
+    Area.LOG_FIELDS: "fields logged, or logged before",
 }
+
+
+def layer_words(kind: Kind, area: Area) -> str:
+    """What a layer of the chart of finishes is called."""
+    return LAYER_WORDS.get(kind) or DONE_WORDS[area]
 
 
 class Tick(BaseModel):
@@ -46,6 +53,7 @@ class Finishes(BaseModel):
     layers: list[Layer]
     across: list[Tick]
     up: list[Tick]
+    headings: list[str]
     table: list[tuple[datetime, list[int]]]
     told: str
 
@@ -74,6 +82,7 @@ def finishes(rows: Sequence[ZoneRow]) -> Finishes | None:
     ends = sorted((row.closed_at, look(row.place).kind) for row in rows if row.closed_at and _ended(row))
     if len(ends) < 2:
         return None
+    area = rows[0].area
     first = min((row.started_at for row in rows if row.started_at), default=ends[0][0])
     last = max(ends[-1][0], first + timedelta(seconds=1))
     span = last - first
@@ -86,7 +95,7 @@ def finishes(rows: Sequence[ZoneRow]) -> Finishes | None:
         if series[kind][-1]:
             layer = Layer(
                 kind=kind.value,
-                label=LAYER_WORDS[kind],
+                label=layer_words(kind, area),
                 outline=_outline(below, above, top),
                 zones=series[kind][-1],
             )
@@ -98,9 +107,10 @@ def finishes(rows: Sequence[ZoneRow]) -> Finishes | None:
         layers=layers,
         across=_across(first, span),
         up=[Tick(at=_y(value, top), text=f"{value:,}") for value in (0, top // 2, top)],
+        headings=[layer_words(kind, area) for kind in LAYERS],
         table=[(moments[step], [series[kind][step] for kind in LAYERS]) for step in range(0, STEPS + 1, 5)],
         told=(
-            f"{plural(len(ends), 'zone')} finished within {lasting(span)}: {words}."
+            f"{targets(len(ends), area)} finished within {lasting(span)}: {words}."
             f" Half of them had finished after {lasting(half - first)}."
         ),
     )

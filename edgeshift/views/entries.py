@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from edgeshift.fleet import Area
 from edgeshift.views.words import moment, one_line, short
 
 
@@ -19,6 +20,9 @@ class EntryKind(StrEnum):
     READ = "read"
     TOLD = "told"
     WAITED = "waited"
+    HELD = "held"
+    PROBED = "probed"
+    WATCHED = "watched"
     SIGNED = "signed"
     PERMIT = "permit"
     SENT = "sent"
@@ -37,7 +41,8 @@ class Entry(BaseModel):
 
     ``at``: when it began; ``took``: seconds until it ended, None where it has no length or goes on.
     ``by``: the person, where a person did it. ``because``: what led to it, a decision or a permit each.
-    ``event``: the number in the history. ``technical``: of interest to whoever debugs only.
+    ``event``: the number in the history. ``technical``: of interest to whoever debugs only. ``outcome``: the
+    outcome that it tells, as a value. ``objects``: digests of what the archive holds for it, by what each is.
     """
 
     at: datetime
@@ -51,6 +56,8 @@ class Entry(BaseModel):
     took: float | None = None
     event: int
     technical: bool = False
+    outcome: str = ""
+    objects: dict[str, str] = Field(default_factory=dict)
 
 
 class Sending(BaseModel):
@@ -76,12 +83,15 @@ class Signed(BaseModel):
 
 
 class Attempt(BaseModel):
-    """One attempt at the zone: one workflow run, or several where it continued as new."""
+    """One attempt at the zone: one workflow run, or several where it continued as new. ``held_for``: the
+    workflow of the account for which the zone was only held.
+    """
 
     number: int
     campaign: str
     wave: int | None = None
     started_by: str = ""
+    held_for: str = ""
     run_ids: list[str]
     started_at: datetime
     closed_at: datetime | None = None
@@ -97,10 +107,14 @@ class Attempt(BaseModel):
 
 
 class Timeline(BaseModel):
-    """What happened to a zone, oldest attempt first. ``sentence``: what happened, and who agreed."""
+    """What happened to a zone, oldest attempt first. ``sentence``: what happened, and who agreed. ``kind``:
+    ``zone``, or ``account`` for an account as a whole.
+    """
 
     zone: str
     name: str
+    area: Area = Area.WAF
+    kind: str = "zone"
     plan: str = ""
     sentence: str
     attempts: list[Attempt]

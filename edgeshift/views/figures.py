@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from edgeshift.messages import CampaignSummary
-from edgeshift.views.words import Kind, by_kind, finished, one_line, plural, short
+from edgeshift.views.words import Kind, by_kind, finished, one_line, short, targets, word
 
 TRAILING = timedelta(seconds=60)
 """How far back the rate looks."""
@@ -75,15 +75,15 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
     if before is not None and before.wave != now.wave and now.wave < len(now.waves):
         wave = now.waves[now.wave]
         lines.append(
-            f"wave {now.wave + 1} of {len(now.waves)} ({wave.name}) begins: {plural(wave.size, 'zone')}"
+            f"wave {now.wave + 1} of {len(now.waves)} ({wave.name}) begins: {targets(wave.size, now.area)}"
         )
     known = {item.fingerprint for item in before.waiting} if before else set()
     for item in now.waiting:
         if item.fingerprint not in known:
-            step = item.step.value.replace("_", " ")
+            step = word(item.step, now.area)
             lines.append(
                 f"waiting for a sign-off: fingerprint {short(item.fingerprint)}, {step},"
-                f" {plural(item.zones, 'zone')} -> {sign_command(now.name, item.fingerprint)}"
+                f" {targets(item.zones, now.area)} -> {sign_command(now.name, item.fingerprint)}"
             )
     signed = _signed(before)
     for book in now.book:
@@ -99,7 +99,9 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
     lines += [f"note: {one_line(note)}" for note in told]
     excluded = before.excluded if before else {}
     lines += [
-        f"zone {at} is left out: {one_line(why)}" for at, why in now.excluded.items() if at not in excluded
+        f"{word('zone', now.area)} {at} is left out: {one_line(why)}"
+        for at, why in now.excluded.items()
+        if at not in excluded
     ]
     return lines
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.archive import Archive
-from edgeshift.fleet import Area, campaign_id, zone_migration_id
+from edgeshift.fleet import Area, ScopeKind, campaign_id
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import frozen_targets, is_identifier, pick_zone
@@ -37,38 +38,84 @@ async def campaigns(client: Client) -> AsyncIterator[WorkflowExecution]:
             yield execution
 
 
-async def find_zone(client: Client, archive: Archive, zone: str, campaign: str | None) -> str:
-    """The identifier of the zone that a person names by name or identifier. Raises NotFound, BadInput.
+@dataclass(frozen=True)
+class Named:
+    """A target as its workflow is called: a zone, or an account as a whole, in one area."""
+
+    id: str
+    area: Area
+    kind: ScopeKind = ScopeKind.ZONE
+
+    @property
+    def workflow_id(self) -> str:
+        """The id of its workflow."""
+        return f"{self.kind.value}/{self.id}/{self.area.value}"
+
+
+async def find_zone(
+    client: Client, archive: Archive, zone: str, campaign: str | None, area: Area | None = None
+) -> Named:
+    """The target that a person names by name or identifier, in whichever area it has a history.
 
     A name is looked up in the frozen targets of the campaign, or of every retained campaign, newest first.
+    Raises NotFound, and BadInput where several areas have a history of it and ``area`` is None.
     """
-    if is_identifier(zone):
-        return zone
     if campaign:
         start = await campaign_input(client, checked_name(campaign))
-        found = pick_zone(await frozen_targets(archive, start.targets), zone, campaign, start.area)
-        return found.target.zone.id
-    missing = NotFound(f"no campaign has a zone {zone!r}", "`edgeshift status` lists the campaigns")
-    async for execution in campaigns(client):
-        name = execution.id.removeprefix("campaign/")
-        start = await campaign_input(client, name)
+        if area not in (None, start.area):
+            raise BadInput(f"campaign {campaign} is of area {start.area.value}", "leave --area out")
         try:
-            return pick_zone(
-                await frozen_targets(archive, start.targets), zone, name, start.area
-            ).target.zone.id
+            found = pick_zone(await frozen_targets(archive, start.targets), zone, campaign, start.area)
+        except NotFound:
+            if not is_identifier(zone):
+                raise
+            # It may be a zone that its account's workflow holds, which is no target by itself.
+            return Named(zone, start.area)
+        return Named(found.target.zone.id, start.area, found.target.zone.kind)
+    identifier = zone if is_identifier(zone) else await _identifier(client, archive, zone, area)
+    every = [
+        *(Named(identifier, one) for one in Area),
+        *(Named(identifier, one, ScopeKind.ACCOUNT) for one in Area),
+    ]
+    known = [one for one in every if area in (None, one.area) and await _has_history(client, one)]
+    if len(known) > 1:
+        names = ", ".join(one.area.value for one in known)
+        raise BadInput(f"{zone} has histories in several areas: {names}", "name one with --area")
+    # One without a history at all is asked for anyway, so that the answer names it.
+    return known[0] if known else Named(identifier, area or Area.WAF)
+
+
+async def _identifier(client: Client, archive: Archive, name: str, area: Area | None) -> str:
+    missing = NotFound(f"no campaign has a zone {name!r}", "`edgeshift status` lists the campaigns")
+    async for execution in campaigns(client):
+        campaign = execution.id.removeprefix("campaign/")
+        start = await campaign_input(client, campaign)
+        if area not in (None, start.area):
+            continue
+        try:
+            targets = await frozen_targets(archive, start.targets)
+            return pick_zone(targets, name, campaign, start.area).target.zone.id
         except NotFound as other:
             missing = other
     raise missing
 
 
-async def zone_runs(
-    client: Client, zone: str, area: Area = Area.WAF, campaign: str | None = None
-) -> list[Run]:
-    """Every retained run of a zone's workflow with its history, oldest first; of one campaign, if named.
+async def _has_history(client: Client, named: Named) -> bool:
+    try:
+        await client.get_workflow_handle(named.workflow_id).describe()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return False
+    return True
+
+
+async def zone_runs(client: Client, named: Named, campaign: str | None = None) -> list[Run]:
+    """Every retained run of a target's workflow with its history, oldest first; of one campaign, if named.
 
     Raises NotFound when there is none.
     """
-    identifier = zone_migration_id(zone, area)
+    identifier = named.workflow_id
     found = {
         item.run_id: item
         async for item in client.list_workflows(f"WorkflowId = '{identifier}'")
@@ -85,7 +132,8 @@ async def zone_runs(
     if not found:
         where = f" in campaign {campaign}" if campaign else ""
         raise NotFound(
-            f"zone {zone} has no retained history{where}", "it was never started, or retention is over"
+            f"{named.kind.value} {named.id} has no retained history{where}",
+            "it was never started, or retention is over",
         )
     runs = sorted(found.values(), key=lambda item: item.start_time)
     return list(await asyncio.gather(*(_run(client, item) for item in runs)))

@@ -16,7 +16,7 @@ from typing import TypeVar
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
 
 from edgeshift.archive import Archive
-from edgeshift.fleet import Target, campaign_id, zone_migration_id
+from edgeshift.fleet import Area, Target, campaign_id
 from edgeshift.ledger import Place
 from edgeshift.messages import (
     CampaignResult,
@@ -112,15 +112,15 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     runs = await _newest_runs(client, known.start.name, len(targets))
     excluded = known.summary.excluded if known.summary else {}
     rows = [
-        _row(index, target, runs.get(index), known.places.get(index), excluded)
+        _row(known.start.area, index, target, runs.get(index), known.places.get(index), excluded)
         for index, target in enumerate(targets)
     ]
     closed = [row for row in rows if row.run_id and look(row.place).kind in FINISHED]
-    # Migrated zones have nothing to explain, so they come last where there is a bound.
+    # Zones that are done have nothing to explain, so they come last where there is a bound.
     closed.sort(key=lambda row: look(row.place).kind is Kind.DONE)
-    await each(closed[:MOST_RESULTS], lambda row: _add_result(client, known, row))
+    await each(closed[:MOST_RESULTS], lambda row: _add_result(client, row))
     waiting = [row for row in rows if row.run_id and row.place in LISTED and row.closed_at is None]
-    await each(waiting[:MOST_ASKED], lambda row: _add_state(client, known, row))
+    await each(waiting[:MOST_ASKED], lambda row: _add_state(client, row))
     return rows
 
 
@@ -140,6 +140,7 @@ async def _newest_runs(client: Client, name: str, count: int) -> dict[int, tuple
 
 
 def _row(
+    area: Area,
     index: int,
     target: Target,
     run: tuple[int, WorkflowExecution] | None,
@@ -157,6 +158,9 @@ def _row(
         place=at.place if at else "pending",
         fingerprint=at.fingerprint if at else "",
         reason=excluded.get(index, ""),
+        area=area,
+        kind=zone.kind,
+        covers=zone.covers,
     )
     if run is None:
         return row
@@ -180,10 +184,8 @@ def _listed_as(execution: WorkflowExecution) -> str:
             return other.name.lower()
 
 
-async def _add_result(client: Client, known: Known, row: ZoneRow) -> None:
-    handle = client.get_workflow_handle(
-        zone_migration_id(row.id, known.start.area), run_id=row.run_id, result_type=ZoneResult
-    )
+async def _add_result(client: Client, row: ZoneRow) -> None:
+    handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id, result_type=ZoneResult)
     try:
         result = await handle.result(follow_runs=False)
     except WorkflowFailureError as error:
@@ -194,10 +196,10 @@ async def _add_result(client: Client, known: Known, row: ZoneRow) -> None:
     row.fingerprint = result.fingerprint or row.fingerprint
 
 
-async def _add_state(client: Client, known: Known, row: ZoneRow) -> None:
-    handle = client.get_workflow_handle(zone_migration_id(row.id, known.start.area), run_id=row.run_id)
+async def _add_state(client: Client, row: ZoneRow) -> None:
+    handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id)
     try:
-        state = await ask(handle, "state", ZoneState, f"zone {row.name}")
+        state = await ask(handle, "state", ZoneState, f"{row.kind.value} {row.name}")
     except OperationError as error:
         row.reason = one_line(error.text)
         return

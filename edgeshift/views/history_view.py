@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from edgeshift.fleet import Area
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
 from edgeshift.views.words import FINISHED, Kind, clock, lasting, look, one_line, plural
 
@@ -21,6 +22,9 @@ _STYLES = {
     EntryKind.TICKET: "yellow",
     EntryKind.SUPPORT: "magenta",
     EntryKind.EVIDENCE: "cyan",
+    EntryKind.PROBED: "cyan",
+    EntryKind.WATCHED: "cyan",
+    EntryKind.HELD: "yellow",
 }
 
 
@@ -28,16 +32,21 @@ def history_view(timeline: Timeline, *, technical: bool = False) -> RenderableTy
     """The whole timeline, the answer first. ``technical``: with the lines that only matter when debugging."""
     parts: list[RenderableType] = [Text(timeline.sentence, style="bold")]
     for attempt in timeline.attempts:
-        parts += [Text(), attempt_heading(attempt), attempt_table(attempt, technical=technical)]
+        parts += [
+            Text(),
+            attempt_heading(attempt, timeline.area),
+            attempt_table(attempt, technical=technical),
+        ]
     hidden = sum(entry.technical for attempt in timeline.attempts for entry in attempt.entries)
     if hidden and not technical:
         parts += [Text(), Text(f"{plural(hidden, 'technical event')} not shown (--all)", style="dim")]
     return Padding(Group(*parts), (1, 1, 1, 1))
 
 
-def attempt_heading(attempt: Attempt) -> Text:
+def attempt_heading(attempt: Attempt, area: Area = Area.WAF) -> Text:
     """One line about an attempt: its number, campaign, wave, starter and outcome."""
-    line = Text().append(f"Attempt {attempt.number}", style="bold underline")
+    title = f"Attempt {attempt.number}" if not attempt.held_for else f"Held for {attempt.held_for}"
+    line = Text().append(title, style="bold underline")
     if attempt.campaign:
         line.append(f"  campaign {one_line(attempt.campaign, 80)}")
     if attempt.wave is not None:
@@ -45,10 +54,10 @@ def attempt_heading(attempt: Attempt) -> Text:
     if attempt.started_by:
         line.append(f"  started by {one_line(attempt.started_by, 60)}")
     if attempt.outcome:
-        appears = look(attempt.outcome)
+        appears = look(attempt.outcome, area)
         style = appears.style if appears.kind in FINISHED else "bold red"
         line.append(f"  {appears.mark if appears.kind in FINISHED else '!'} {appears.label}", style=style)
-    else:
+    elif attempt.doing or attempt.closed_at is None:
         line.append(f"  {attempt.doing or 'open'}", style="blue")
     return line
 
@@ -77,7 +86,7 @@ def attempt_table(attempt: Attempt, *, technical: bool = False) -> RenderableTyp
 
 def _style(entry: Entry) -> str:
     if entry.kind is EntryKind.OUTCOME:
-        kind = look(entry.text.partition(":")[0].replace(" ", "_")).kind
+        kind = look(entry.outcome).kind
         return {Kind.DONE: "bold green", Kind.FAILED: "bold red"}.get(kind, "bold yellow")
     return "dim" if entry.technical else _STYLES.get(entry.kind, "")
 

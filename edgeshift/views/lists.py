@@ -11,8 +11,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from edgeshift.fleet import ScopeKind
 from edgeshift.views.rows import ZoneRow, listed
-from edgeshift.views.words import look, moment, one_line, plural, short
+from edgeshift.views.words import look, moment, one_line, plural, short, targets
 
 MOST_NAMES = 15
 MANY_NAMES = 40
@@ -65,11 +66,11 @@ def zone_lists(rows: Sequence[ZoneRow], campaign: str, *, plain: bool = False) -
     """The zones that ask something of a person, by place, with reasons; long lists are cut and counted."""
     parts: list[RenderableType] = []
     for place, some in listed(rows).items():
-        appears = look(place)
+        appears = look(place, some[0].area)
         heading = Text().append(
             f"{appears.ascii if plain else appears.mark} {appears.label}", style=appears.style
         )
-        heading.append(f"  {plural(len(some), 'zone')}", style="dim")
+        heading.append(f"  {targets(len(some), some[0].area)}", style="dim")
         most = FEW_NAMES if place == "awaiting" else MOST_NAMES
         if len(some) > 1 and len({_why(row).plain for row in some}) == 1:
             # One reason for all: it is said once, and the names fit on a few lines.
@@ -96,7 +97,8 @@ def rows_table(rows: Sequence[ZoneRow], *, places: bool = False) -> RenderableTy
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(ratio=3, overflow="fold")
     for row in rows:
-        place = [Text(look(row.place).label, style=look(row.place).style)] if places else []
+        appears = look(row.place, row.area)
+        place = [Text(appears.label, style=appears.style)] if places else []
         grid.add_row("", Text(one_line(row.name, 253)), *place, f"wave {row.wave + 1}", _why(row))
     return grid
 
@@ -112,16 +114,17 @@ def _why(row: ZoneRow) -> Text:
 
 def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False) -> RenderableType:
     """All that is known of one zone now."""
-    appears = look(row.place)
+    appears = look(row.place, row.area)
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     state = Text().append(f"{appears.ascii if plain else appears.mark} {appears.label}", style=appears.style)
-    grid.add_row("zone", Text(f"{one_line(row.name, 253)} ({row.id})"))
+    grid.add_row(row.kind.value, Text(f"{one_line(row.name, 253)} ({row.id})"))
     grid.add_row("state", state)
     for title, value in (
         ("reason", one_line(row.reason)),
-        ("plan", row.plan),
+        ("plan", row.plan if row.kind is ScopeKind.ZONE else ""),
+        ("covers", plural(row.covers, "zone") if row.kind is ScopeKind.ACCOUNT else ""),
         ("wave", str(row.wave + 1)),
         ("attempt", str(row.attempt or "not started")),
         ("started", moment(row.started_at)),
@@ -135,5 +138,5 @@ def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False) -> Renderable
             grid.add_row(title, Text(value))
     if row.place.startswith("awaiting"):
         grid.add_row("sign it", f"edgeshift sign-off approve {campaign} --zone {one_line(row.name, 253)}")
-    grid.add_row("all of it", f"edgeshift history {one_line(row.name, 253)}")
+    grid.add_row("all of it", f"edgeshift history {one_line(row.name, 253)} --area {row.area.value}")
     return Padding(grid, (1, 2))

@@ -27,6 +27,8 @@ from edgeshift.views.words import (
     ordered,
     plural,
     short,
+    targets,
+    word,
 )
 
 WIDEST = 100
@@ -176,12 +178,13 @@ def shares(counts: Mapping[Kind, int], width: int) -> dict[Kind, int]:
 
 def figures_line(progress: Progress, summary: CampaignSummary) -> Text:
     """How much is finished, how fast it goes, and about how long the rest takes."""
-    line = Text(f"{progress.done:,} of {plural(progress.count, 'zone')} finished ({progress.percent:.0f} %)")
+    noun = word("zone", summary.area)
+    line = Text(f"{progress.done:,} of {plural(progress.count, noun)} finished ({progress.percent:.0f} %)")
     if summary.state == "closed":
         return line
     line.append(f" · {lasting(progress.elapsed)} so far")
     if progress.rate:
-        line.append(f" · {progress.rate:,.1f} zones/min")
+        line.append(f" · {progress.rate:,.1f} {noun}s/min")
     if progress.left is not None:
         line.append(f" · about {lasting(progress.left)} left")
     if waiting := progress.kinds.get(Kind.WAITING):
@@ -195,14 +198,15 @@ def phases_table(summary: CampaignSummary, *, plain: bool = False) -> Renderable
     """How many zones are where, over the whole campaign and in the current wave."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", title_justify="left")
     table.add_column("")
-    table.add_column("where the zones are", no_wrap=True)
-    table.add_column("zones", justify="right")
+    nouns = word("zone", summary.area) + "s"
+    table.add_column(f"where the {nouns} are", no_wrap=True)
+    table.add_column(nouns, justify="right")
     table.add_column("of all", justify="right")
     several = len(summary.waves) > 1 and summary.state != "closed" and summary.wave < len(summary.waves)
     current = summary.waves[summary.wave].places if several else {}
     table.add_column("this wave" if several else "", justify="right")
     for place, count in ordered(summary.places):
-        appears = look(place)
+        appears = look(place, summary.area)
         share = f"{100 * count / summary.count:.0f} %" if summary.count else ""
         table.add_row(
             Text(appears.ascii if plain else appears.mark, style=appears.style),
@@ -220,7 +224,7 @@ def waiting_block(
     """The fingerprints that wait for a person, the most frequent first, and how one is signed."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("waiting for a sign-off", no_wrap=True, header_style="bold magenta")
-    table.add_column("zones", justify="right")
+    table.add_column(word("zone", summary.area) + "s", justify="right")
     table.add_column("to", no_wrap=True)
     table.add_column("waves")
     table.add_column("")
@@ -232,7 +236,7 @@ def waiting_block(
             .append(short(item.fingerprint), style="bold")
         )
         singly = Text(f"{item.separate:,} to be signed singly" if item.separate else "", style="yellow")
-        table.add_row(digest, f"{item.zones:,}", item.step.value.replace("_", " "), waves, singly)
+        table.add_row(digest, f"{item.zones:,}", word(item.step, summary.area), waves, singly)
     parts: list[RenderableType] = [table]
     if len(summary.waiting) > most:
         more = plural(len(summary.waiting) - most, "more fingerprint")
@@ -250,7 +254,8 @@ def notes_block(summary: CampaignSummary, *, plain: bool = False) -> RenderableT
     parts += [Text(mark + one_line(note)) for note in summary.notes[-MOST_NOTES:]]
     if summary.excluded:
         index, why = next(iter(summary.excluded.items()))
-        words = f"{plural(len(summary.excluded), 'zone')} left out, such as zone {index}: {one_line(why)}"
+        words = f"{targets(len(summary.excluded), summary.area)} left out, such as"
+        words += f" {word('zone', summary.area)} {index}: {one_line(why)}"
         parts.append(Text(mark + words, style="yellow"))
     return Group(*parts)
 
@@ -259,7 +264,8 @@ def totals_view(summary: CampaignSummary, progress: Progress, *, plain: bool = F
     """The totals of a campaign that has closed."""
     title = Text().append(f"{summary.name} has closed", style="bold")
     title.append(
-        f"  {plural(summary.count, 'zone')} in {lasting(summary.now - summary.started_at)}", style="dim"
+        f"  {targets(summary.count, summary.area)} in {lasting(summary.now - summary.started_at)}",
+        style="dim",
     )
     return Padding(
         Group(

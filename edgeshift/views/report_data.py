@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from edgeshift.areas.waf_aftercare import Aftercare
 from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict
+from edgeshift.fleet import Area
 from edgeshift.messages import CampaignSummary
 from edgeshift.views.entries import Timeline
 from edgeshift.views.rows import ZoneRow, is_odd, notable
@@ -119,9 +120,9 @@ def report_data(source: Source) -> ReportData:
         summary=source.summary,
         made_at=source.made_at,
         trouble=source.trouble,
-        totals=counts(source.summary.places),
+        totals=counts(source.summary.places, source.summary.area),
         waves=[
-            WaveLine(name=wave.name, size=wave.size, places=counts(wave.places))
+            WaveLine(name=wave.name, size=wave.size, places=counts(wave.places, source.summary.area))
             for wave in source.summary.waves
         ],
         by_fingerprint=by_fingerprint,
@@ -141,12 +142,12 @@ def report_data(source: Source) -> ReportData:
     )
 
 
-def counts(places: Mapping[str, int]) -> list[PlaceCount]:
+def counts(places: Mapping[str, int], area: Area | None = None) -> list[PlaceCount]:
     """The places that hold zones, in their order, with their share."""
     total = sum(places.values())
     found = []
     for place, zones in ordered(places):
-        appears: Look = look(place)
+        appears: Look = look(place, area)
         found.append(
             PlaceCount(
                 place=place,

@@ -13,7 +13,7 @@ from edgeshift.archive import Archive, ArchiveError
 from edgeshift.areas.waf_aftercare import Aftercare
 from edgeshift.areas.waf_evidence import Evidence
 from edgeshift.views.entries import Timeline
-from edgeshift.views.finding import zone_runs
+from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import each, known_campaign, summary_of, zone_rows
 from edgeshift.views.report_data import MOST_LISTED, Source, report_data
 from edgeshift.views.report_page import render_report
@@ -85,7 +85,7 @@ async def gather_report(client: Client, archive: Archive, campaign: str) -> Sour
 
 
 async def _timeline(client: Client, row: ZoneRow, campaign: str) -> Timeline:
-    return build_timeline(row.id, await zone_runs(client, row.id, campaign=campaign))
+    return build_timeline(row.id, await zone_runs(client, Named(row.id, row.area, row.kind), campaign))
 
 
 async def _read(archive: Archive, digest: str, missing: list[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from edgeshift.fleet import ZoneOutcome
+from edgeshift.fleet import Area, ScopeKind, ZoneOutcome
 from edgeshift.views.words import Kind, look
 
 LISTED = (
@@ -19,6 +19,7 @@ LISTED = (
     ZoneOutcome.NEEDS_SUPPORT,
     ZoneOutcome.FAILED,
     ZoneOutcome.UNKNOWN,
+    ZoneOutcome.ROLLED_BACK,
     ZoneOutcome.BLOCKED,
     ZoneOutcome.REJECTED,
     ZoneOutcome.ON_HOLD,
@@ -33,17 +34,27 @@ AS_PLACE = {
     "awaiting_sign_off": "awaiting",
     "awaiting_permit": "ready",
     "awaiting_validation_permit": "ready_validate",
+    "awaiting_first_permit": "ready_validate",
+    "starting_validation": "permitted",
+    "gathering_evidence": "working",
+    "deleting_overrides": "permitted",
+    "setting_secret": "permitted",
+    "probing": "working",
     "committing": "permitted",
     "verifying": "permitted",
+    "watching": "waiting",
+    "rolling_back": "permitted",
 }
 """What a zone calls its phase, as a place of its campaign's ledger: people may ask by either."""
 
 
 class ZoneRow(BaseModel):
-    """A zone of a campaign. ``wave`` counts from 0, as in the campaign's summary.
+    """A target of a campaign. ``kind``: a zone, or an account for the zones that it ``covers``; ``account``
+    is its own identifier then. ``wave`` counts from 0, as in the campaign's summary.
 
     ``place``: a place of the ledger, an outcome, or the way in which its workflow ended otherwise.
-    ``closed_at`` is set once it has an outcome. ``record``: digest of the archived result, of migrated zones.
+    ``closed_at`` is set once it has an outcome. ``record``: digest of the archived result, of zones
+    that were changed.
     """
 
     index: int
@@ -62,6 +73,19 @@ class ZoneRow(BaseModel):
     fingerprint: str = ""
     record: str = ""
     tickets: list[str] = []
+    area: Area = Area.WAF
+    kind: ScopeKind = ScopeKind.ZONE
+    covers: int = 1
+
+    @property
+    def workflow_id(self) -> str:
+        """The id of its workflow."""
+        return f"{self.kind.value}/{self.id}/{self.area.value}"
+
+    @property
+    def said_plan(self) -> str:
+        """Its plan, or how many zones it stands for."""
+        return self.plan if self.kind is ScopeKind.ZONE else f"account of {self.covers:,} zone(s)"
 
 
 def listed(rows: Sequence[ZoneRow]) -> dict[str, list[ZoneRow]]:
@@ -94,8 +118,13 @@ def chosen(
         for row in rows
         if (not zone or zone.lower() in (row.name.lower(), row.id))
         and (wave is None or row.wave == wave)
-        and (not wanted or wanted in (row.place, look(row.place).label.replace("-", "_").replace(" ", "_")))
+        and (not wanted or wanted in (row.place, *_called(row.place), *_called(row.place, row.area)))
     ]
+
+
+def _called(place: str, area: Area | None = None) -> tuple[str]:
+    """The word of a place, as one would type it."""
+    return (look(place, area).label.replace("-", "_").replace(",", "").replace(" ", "_"),)
 
 
 COLUMNS: tuple[str, ...] = (

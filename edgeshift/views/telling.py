@@ -6,10 +6,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from edgeshift.fleet import Area
 from edgeshift.views.activities_told import Context, tell_activity
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Signed, decision_words, part, parts, time_of
 from edgeshift.views.events import LOCAL_ACTIVITY, Event, Run
-from edgeshift.views.words import lasting, moment, one_line, short
+from edgeshift.views.words import lasting, look, moment, one_line, short, word
 
 _TECHNICAL = frozenset(
     {
@@ -46,7 +47,7 @@ PASSED_ON = "passed on by the campaign"
 class Teller:
     """Tells one run: fills its attempt's entries, and what they say of it as a whole."""
 
-    def __init__(self, run: Run, attempt: Attempt) -> None:
+    def __init__(self, run: Run, attempt: Attempt, area: Area = Area.WAF) -> None:
         self._run = run
         self._attempt = attempt
         self._by_id = {event.id: event for event in run.events}
@@ -54,7 +55,7 @@ class Teller:
         for event in run.events:
             if event.refers is not None:
                 self._answers.setdefault(event.refers, []).append(event)
-        self._context = Context(attempt)
+        self._context = Context(attempt, area=area)
         self._told: dict[str, Callable[[Event], Entry | None]] = {
             "WorkflowExecutionStarted": self._started,
             "WorkflowExecutionSignaled": self._signal,
@@ -85,6 +86,8 @@ class Teller:
 
     def _started(self, event: Event) -> Entry:
         start = _first(event.input)
+        if self._attempt.held_for:
+            return self._held(event)
         self._attempt.doing = "being read"
         by = one_line(str(start.get("started_by") or ""))
         self._context.learn_policy(start)
@@ -106,7 +109,15 @@ class Teller:
             event=event.id,
         )
 
+    def _held(self, event: Event) -> Entry:
+        self._attempt.doing = f"held for {one_line(self._attempt.held_for)}"
+        text = f"{self._attempt.doing}, which is worked on as a whole"
+        return Entry(at=event.at, kind=EntryKind.HELD, text=text, event=event.id)
+
     def _completed(self, event: Event) -> Entry:
+        if self._attempt.held_for:
+            self._attempt.closed_at, self._attempt.doing = event.at, ""
+            return Entry(at=event.at, kind=EntryKind.HELD, text="let go of", event=event.id)
         result = _first(event.result)
         outcome = one_line(str(result.get("outcome") or "closed without an outcome"), 80)
         self._attempt.outcome = outcome
@@ -117,10 +128,13 @@ class Teller:
         details = (
             [f"result record {short(self._attempt.record)} in the archive"] if self._attempt.record else []
         )
+        called = look(outcome, self._context.area).label
         return Entry(
             at=event.at,
             kind=EntryKind.OUTCOME,
-            text=f"{outcome.replace('_', ' ')}: {self._attempt.reason}" if self._attempt.reason else outcome,
+            text=f"{called}: {self._attempt.reason}" if self._attempt.reason else called,
+            outcome=outcome,
+            objects={"record": self._attempt.record} if self._attempt.record else {},
             digest=str(result.get("digest") or ""),
             details=details,
             event=event.id,
@@ -168,6 +182,9 @@ class Teller:
                 return Entry(at=event.at, kind=EntryKind.STOPPED, text=text, event=event.id)
             case "stop":
                 return self._said(event, message, EntryKind.STOPPED, "aborted the campaign")
+            case "release":
+                text = "the account's workflow let go of it"
+                return Entry(at=event.at, kind=EntryKind.HELD, text=text, event=event.id)
             case "support_resolved":
                 return self._said(event, message, EntryKind.SUPPORT, "said that support has mended the zone")
         text = f"signal {one_line(event.name, 100)}"
@@ -299,7 +316,8 @@ class Teller:
         )
 
     def _permit_words(self, permit: dict[str, Any]) -> str:
-        words = f"permit {permit.get('number', '?')} for {str(permit.get('step') or '?').replace('_', ' ')}"
+        step = word(str(permit.get("step") or "?"), self._context.area)
+        words = f"permit {permit.get('number', '?')} for {step}"
         expires = time_of(permit.get("expires_at"))
         return f"{words}, good until {moment(expires)}" if expires else words
 

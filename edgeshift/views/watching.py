@@ -23,7 +23,7 @@ from edgeshift.operations.errors import NotFound, OperationError
 from edgeshift.views.closed import closed_summary, ledger_of
 from edgeshift.views.figures import Pace, Progress, changed_lines
 from edgeshift.views.live import campaign_view, totals_view
-from edgeshift.views.words import clock, lasting, look, one_line, ordered
+from edgeshift.views.words import clock, lasting, look, one_line, ordered, word
 
 EVERY = 1.0
 """Seconds between two questions."""
@@ -171,12 +171,14 @@ class _Watcher:
             self._text = str(extra)
             for line in self._text.splitlines():
                 self._line(now, line)
-        counts = ", ".join(f"{count:,} {look(place).label}" for place, count in ordered(summary.places))
+        counts = ", ".join(
+            f"{count:,} {look(place, summary.area).label}" for place, count in ordered(summary.places)
+        )
         due = time.monotonic() - self._printed >= PLAIN_EVERY or summary.state == "closed"
         if counts != self._counts and due:
             self._counts, self._printed = counts, time.monotonic()
             progress = self._pace.progress(summary, now)
-            rate = f" ({progress.rate:,.1f} zones/min)" if progress.rate else ""
+            rate = f" ({progress.rate:,.1f} {word('zone', summary.area)}s/min)" if progress.rate else ""
             left = f", about {lasting(progress.left)} left" if progress.left is not None else ""
             self._line(now, f"{progress.done:,}/{progress.count:,} finished{rate}{left}: {counts}")
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 
+from edgeshift.areas import AREAS
 from edgeshift.durations import say_duration
-from edgeshift.fleet import ZoneOutcome
+from edgeshift.fleet import Area, ZoneOutcome
 
 
 class Kind(StrEnum):
@@ -60,6 +62,9 @@ class Look:
 _LOOKS: dict[str, Look] = {
     ZoneOutcome.MIGRATED: Look("migrated", "✓", "+", Kind.DONE, 0),
     ZoneOutcome.ALREADY_MIGRATED: Look("already migrated", "✓", "+", Kind.DONE, 1),
+    ZoneOutcome.SETTLED: Look("settled", "✓", "+", Kind.DONE, 2),
+    ZoneOutcome.ALREADY_SETTLED: Look("was settled already", "✓", "+", Kind.DONE, 3),
+    ZoneOutcome.ROLLED_BACK: Look("rolled back", "↶", "<", Kind.SET_ASIDE, 29),
     ZoneOutcome.BLOCKED: Look("blocked", "■", "#", Kind.SET_ASIDE, 30),
     ZoneOutcome.NEEDS_SUPPORT: Look("needs support", "▲", "^", Kind.SET_ASIDE, 31),
     ZoneOutcome.REJECTED: Look("rejected", "⊘", "x", Kind.SET_ASIDE, 32),
@@ -87,12 +92,26 @@ _LOOKS |= {
 """Outcomes, and the places of a campaign's ledger (edgeshift/ledger.py) by their names in a summary."""
 
 
-def look(place: str) -> Look:
-    """How ``place`` appears. One that is not known here is shown under its own name, as work that goes on."""
+@lru_cache(maxsize=1_000)
+def look(place: str, area: Area | None = None) -> Look:
+    """How ``place`` appears, in the words of ``area`` where it has its own. One that is not known here is
+    shown under its own name, as work that goes on.
+    """
+    own = AREAS[area].words.get(place, "") if area else ""
     if known := _LOOKS.get(place):
-        return known
-    words = place.replace("_", " ").replace("sign off", "sign-off").strip() or "somewhere"
+        return replace(known, label=own) if own else known
+    words = own or place.replace("_", " ").replace("sign off", "sign-off").strip() or "somewhere"
     return Look(words, "●", "o", Kind.WORKING, 19)
+
+
+def word(name: str, area: Area) -> str:
+    """What ``area`` calls one of its steps or phases, or its targets (``zone``)."""
+    return AREAS[area].words.get(str(name), str(name).replace("_", " ").replace("sign off", "sign-off"))
+
+
+def targets(count: int, area: Area) -> str:
+    """``1 zone``, ``12 scopes``: so many targets of a campaign of this area."""
+    return plural(count, word("zone", area))
 
 
 def ordered(places: Mapping[str, int]) -> list[tuple[str, int]]:
