@@ -260,17 +260,22 @@ class EscActivities:
         """After a way back: until the URLs answer as before, for as long as a change may take."""
         clock, target = self._connections.clock, message.start.target.zone
         began = clock.monotonic()
+        # Without Edge Side Code's own differences: whatever is not as it was before.
+        as_before = agreed.model_copy(update={"differences": ()})
         async with self._prober(spec) as prober:
             while True:
                 now = await prober.observe(baseline, _beat)
                 stays = esc_probe.still_seen(agreed, now)
+                others = esc_probe.worse(as_before, now, spec.esc.tolerance)
                 late = clock.monotonic() - began > spec.esc.effect_limit.total_seconds()
-                if not stays or late:
+                if late or not (stays or others):
                     break
                 await clock.sleep(message.start.policy.poll.total_seconds())
         if stays:
             return Watched(worse=f"{len(stays)} of {len(agreed.differences)} difference(s) to before stay")
         said = f"{now.coverage.urls} URL(s) answer as before"
+        if others:
+            said = f"esc is on again, and yet: {'; '.join(others)}"[:200]
         before = await self._connections.archive.get_json(message.prepared.snapshot)
         if before["reading"]["secret"] == esc.Secret.OWN.value:
             client = await self._connections.service(message.start.spec, target)

@@ -276,6 +276,7 @@ class CampaignSpec(_Part):
                         "every": shorter(self.esc.every, 0.5),
                         "effect_limit": shorter(self.esc.effect_limit, 20),
                         "fresh": shorter(self.esc.fresh, 60),
+                        "secret_takes": shorter(self.esc.secret_takes, 0.5),
                     }
                 ),
                 "log_fields": self.log_fields.model_copy(

@@ -34,6 +34,7 @@ def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
         watch=watch,
         watch_every=every,
         fresh=scaled.esc.fresh,
+        secret_takes=scaled.esc.secret_takes,
     )
 
 

@@ -137,6 +137,10 @@ class EscScope(ReversibleZone):
         result = await self._change(prepared, grant)
         if result.status is ChangeStatus.REFUSED:
             raise Ended(ZoneOutcome.FAILED, f"the service refused the test secret: {result.reason}")
+        if result.status is ChangeStatus.ANSWERED:
+            await self._until(
+                lambda: False, self._start.policy.secret_takes, summary="until the secret works at the edge"
+            )
         await self._pause_before_again(result)
 
     async def _probe(self, prepared: Prepared) -> Prepared:

@@ -48,8 +48,8 @@ class EscSpec(_Part):
     probed URLs that may fail then which did not fail before; any more, or a difference that nobody agreed to,
     turns Edge Side Code on again. ``effect_limit``: how long the service may take to show a change.
     ``fresh``: how old a probe may be when it is acted upon; an older one is made anew after the sign-off,
-    which
-    counts for it where nothing has changed.
+    which counts for it where nothing has changed. ``secret_takes``: how long a new secret may take to work
+    at the edge; the probe waits for it, since before that it would see no difference at all.
     """
 
     scope: Literal["zone", "account"] = "zone"
@@ -59,3 +59,4 @@ class EscSpec(_Part):
     tolerance: float = Field(default=0.0, ge=0, lt=1)
     effect_limit: Duration = timedelta(minutes=5)
     fresh: Duration = timedelta(hours=24)
+    secret_takes: Duration = timedelta(seconds=30)

@@ -42,6 +42,7 @@ class ZonePolicy(Message):
     watch: Duration = timedelta(0)
     watch_every: Duration = timedelta(minutes=5)
     fresh: Duration = timedelta(hours=24)
+    secret_takes: Duration = timedelta(seconds=30)
 
 
 class Prepared(Message):
