@@ -29,7 +29,7 @@ from edgeshift.archive import Archive
 from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.campaign_start import campaign_start
 from edgeshift.clock import Clock
-from edgeshift.fleet import Area, Target, ZoneOutcome, campaign_id, zone_migration_id
+from edgeshift.fleet import Area, Target, ZoneOutcome, campaign_id
 from edgeshift.ledger import Ledger, Packed, Place
 from edgeshift.messages import (
     Again,
@@ -54,7 +54,8 @@ from edgeshift.simulator.server import RunningSimulator, running
 from edgeshift.witness import RuleCheck, WitnessInput, check_rules
 from edgeshift.witness.archived import ArchiveFolder
 from edgeshift.witness.control import Control
-from edgeshift.witness.executions import load_executions
+from edgeshift.witness.executions import load_executions, load_holds
+from edgeshift.witness.kept import load_secrets
 from edgeshift.witness.leaks import scan
 from edgeshift.witness.seen import CampaignFacts, Execution, Signature, StopRecord, Word
 from edgeshift.witness.service import load_journal, load_rate_limit, load_zones
@@ -65,6 +66,12 @@ Result = TypeVar("Result")
 
 SCALE = 14_400.0
 """Of scenes on a server that does not skip time: four hours a second."""
+
+BEFORE_REMOVAL = "2023-10-02T08:00:00Z"
+"""What the simulator says the time is in scenes of esc, unless they say it themselves."""
+
+BUCKET = "request-logs"
+"""The bucket that log jobs push to, as a fleet's ``s3://request-logs/ZONE?region=eu-west-1``."""
 
 OPERATOR = "olga"
 APPROVER = "ann"
@@ -143,6 +150,7 @@ class Scene:
     signatures: list[Signature] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
     stops: list[StopRecord] = field(default_factory=list)
+    strangers: frozenset[str] = frozenset()
     lists: bool = True
     clock: SkippedClock | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -252,12 +260,14 @@ class Scene:
         return next(index for index, target in enumerate(self.targets) if target.zone.name == name)
 
     def zone_id(self, name: str) -> str:
-        """A zone's identifier by its name."""
-        return next(zone.id for zone in self.fleet.zones if zone.name == name)
+        """A zone's identifier by its name, or an account's."""
+        accounts = {account.name: account.id for account in self.fleet.accounts}
+        return accounts.get(name) or next(zone.id for zone in self.fleet.zones if zone.name == name)
 
     def zone(self, name: str) -> WorkflowHandle[Any, ZoneResult]:
-        """A zone's workflow by the zone's name."""
-        identifier = zone_migration_id(self.zone_id(name), Area.WAF)
+        """The workflow of a zone or an account by its name."""
+        kind = "account" if any(account.name == name for account in self.fleet.accounts) else "zone"
+        identifier = f"{kind}/{self.zone_id(name)}/{self.spec.area.value}"
         return self.client.get_workflow_handle(identifier, result_type=ZoneResult)
 
     async def state(self, name: str) -> ZoneState:
@@ -365,6 +375,28 @@ class Scene:
         self.words.append(Word(by="sam", at=self.now(), zone=self.zone_id(name)))
         await self.zone(name).signal("support_resolved", SupportResolved(by="sam"))
 
+    # --- the edge, its logs, and strangers
+
+    async def oracle(self, name: str) -> dict[str, Any]:
+        """What is planted in a zone, which settings are in force at the edge, and their history."""
+        found: dict[str, Any] = await self.control.get(f"edge/zones/{self.zone_id(name)}")
+        return found
+
+    async def is_off(self, name: str) -> bool:
+        """Whether the edge serves the zone without Edge Side Code."""
+        return bool((await self.oracle(name))["off"])
+
+    async def traffic(self, *names: str, count: int = 40, **more: Any) -> None:
+        """Let visitors of the zones make requests, and the log jobs push what they have logged of them."""
+        zones = list(names) or [zone.name for zone in self.fleet.zones if zone.status == "active"]
+        await self.control.send("POST", "edge/requests", {"zones": zones, "count": count, **more})
+        await self.control.send("POST", "logs/flush")
+
+    async def stranger(self, name: str, rules: list[dict[str, Any]], **when: Any) -> None:
+        """Let somebody else write the zone's custom log fields, now or around a call of the campaign's."""
+        path = f"zones/{self.zone_id(name)}/rulesets/http_log_custom_fields/write"
+        await self.control.send("POST", path, {"rules": rules, **when})
+
     # --- witnesses
 
     async def journal(self, call: str = "", zone: str = "") -> list[dict[str, Any]]:
@@ -387,12 +419,14 @@ class Scene:
         archive = await asyncio.to_thread(ArchiveFolder, self.folder / "state" / "archive")
         assert self.start is not None
         zones = archive.targets(self.start.targets)
+        data = self.folder / "simulator"
         secrets = {credential.label: credential.value for credential in self.fleet.credentials}
+        secrets |= await asyncio.to_thread(load_secrets, data)
         scans = scan(self.folder / "state" / "archive", secrets, sighting=zones[0])
         for path in searched:
             scans += scan(path, secrets)
         return WitnessInput(
-            journal=await load_journal(self.control),
+            journal=await load_journal(self.control, self.strangers),
             campaigns=(
                 CampaignFacts(
                     name=self.spec.name,
@@ -403,6 +437,7 @@ class Scene:
                     resend_unchanged=scaled.commit.resend_unchanged,
                     migration_limit=scaled.commit.migration_limit,
                     aborted=any(stop.kind == "abort" for stop in self.stops),
+                    area=self.spec.area.value,
                 ),
             ),
             signatures=tuple(self.signatures),
@@ -412,8 +447,12 @@ class Scene:
             tickets=load_tickets(self.folder / "state" / "tickets"),
             scans=tuple(scans),
             secrets=len(secrets),
-            zones=await load_zones(self.control),
+            zones=await load_zones(
+                self.control, data, {account.id: account.name for account in self.fleet.accounts}
+            ),
             bodies=archive.bodies(),
+            intents=archive.intents(),
+            holds=await load_holds(self.client) if self.lists else (),
             rate_limit=await load_rate_limit(self.control),
             targets={self.spec.name: zones},
             excluded={self.spec.name: frozenset(zones[index] for index in await self.excluded())},
@@ -435,6 +474,7 @@ class Scene:
                     started_at=described.start_time,
                     closed_at=described.close_time,
                     outcome=(await handle.result()).outcome.value if closed else None,
+                    area=self.spec.area.value,
                 )
             )
         return tuple(found)
@@ -468,20 +508,27 @@ async def scene(
     """Set a scene: the simulator and, where ``serve`` says so, workers in this process; start the campaign.
 
     ``spec``: fields of the campaign beyond its name, targets and service. ``simulator``: its options.
-    ``clock``: of a time-skipping server; then nothing is scaled, and nothing paced.
+    ``clock``: of a time-skipping server; then nothing is scaled, and nothing paced. In the area esc the
+    simulator's clock says a day well before the removal, and the probe goes to its edge; in log-fields,
+    entries and ownership challenges are read from its buckets, and ``job`` of ``log_fields`` may be ``True``
+    for a job that pushes there.
     """
+    area = Area(spec.get("area", "waf"))
     scale = 1.0 if clock else time_scale
     options: dict[str, Any] = {"time_scale": scale, "migration_seconds": 1800, "validation_seconds": 60}
-    options |= {"visibility_seconds": 300, **(simulator or {})}
+    options |= {"visibility_seconds": 300}
+    options |= {"clock": BEFORE_REMOVAL} if area is Area.ESC else {}
+    options |= simulator or {}
     async with AsyncExitStack() as staged:
         time_source = clock.now if clock else None
         served = await staged.enter_async_context(
             running(fleet, folder / "simulator", options=SimulatorOptions(**options), clock=time_source)
         )
-        credentials = []
+        credentials, used = [], set()
         for number, credential in enumerate(item for item in fleet.credentials if item.kind == "token"):
             variable = f"EDGESHIFT_TEST_TOKEN_{uuid.uuid4().hex[:12].upper()}"
             os.environ[variable] = credential.value
+            used.add(credential.label)
             staged.callback(os.environ.pop, variable, None)
             accounts = [fleet.accounts[number].id] if len(fleet.accounts) > 1 else []
             credentials.append(
@@ -506,8 +553,9 @@ async def scene(
             folder=folder,
             fleet=fleet,
             settings=settings,
-            spec=CampaignSpec.model_validate(described | spec),
+            spec=CampaignSpec.model_validate(described | spec | _own_part(area, spec, served, staged)),
             archive=Archive(settings.archive),
+            strangers=frozenset(credential.label for credential in fleet.credentials) - used,
             lists=clock is None,
             clock=clock,
             now=clock.now if clock else lambda: datetime.now(UTC),
@@ -530,6 +578,26 @@ async def scene(
         yield found
 
 
+def _own_part(
+    area: Area, spec: dict[str, Any], served: RunningSimulator, staged: AsyncExitStack
+) -> dict[str, Any]:
+    """The section of the campaign's area, with what it needs of the simulator."""
+    if area is Area.ESC:
+        given = spec.get("esc", {})
+        return {"esc": {**given, "probe": {"edge": served.edge_url, **given.get("probe", {})}}}
+    if area is Area.LOG_FIELDS:
+        bucket = (served.state.logs.buckets / "s3" / BUCKET).absolute().as_uri()
+        given = {"entries": f"{bucket}/{{zone}}", **spec.get("log_fields", {})}
+        if given.get("job") is True:
+            variable = f"EDGESHIFT_TEST_DESTINATION_{uuid.uuid4().hex[:12].upper()}"
+            secret = f"&secret-access-key={uuid.uuid4().hex}"
+            os.environ[variable] = f"s3://{BUCKET}/{{zone}}?region=eu-west-1{secret}"
+            staged.callback(os.environ.pop, variable, None)
+            given["job"] = {"destination": f"env:{variable}", "challenge": bucket}
+        return {"log_fields": given}
+    return {}
+
+
 async def eventually(holds: Callable[[], Awaitable[bool]], within: float = 30.0, what: str = "") -> None:
     """Return once ``holds`` says yes. Fails after ``within`` real seconds."""
     limit = asyncio.get_running_loop().time() + within
@@ -541,6 +609,8 @@ async def eventually(holds: Callable[[], Awaitable[bool]], within: float = 30.0,
 
 __all__ = [
     "APPROVER",
+    "BEFORE_REMOVAL",
+    "BUCKET",
     "OPERATOR",
     "SCALE",
     "Clock",

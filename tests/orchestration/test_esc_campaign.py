@@ -1,0 +1,115 @@
+"""Campaigns that turn Edge Side Code off, against the simulator's service and edge on a real Temporal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.fleet import ZoneOutcome
+from tests.faults_kit import on_queue
+from tests.kit import fleet_of, scene
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
+
+QUICK: dict[str, Any] = {
+    "area": "esc",
+    "esc": {
+        "observe": "8h",
+        "every": "4h",
+        "probe": {"sample": 6, "rounds": 2, "per_second": 500, "sitemap": False, "urls": ["/", "/api/items"]},
+    },
+    "commit": {"migration_limit": "8s", "poll": "1s"},
+}
+ON: dict[str, Any] = {"behaviours": [{"kind": "tls_sni", "path": "/api/items", "to": "origin.example"}]}
+STOPS = 7
+
+
+def zone(name: str, esc: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    return {"name": name, "plan": "enterprise", "esc": esc or ON, **more}
+
+
+@pytest.fixture
+def client(temporal_client: Client, request: pytest.FixtureRequest) -> Client:
+    """A client of the embedded server on a task queue of this test's own."""
+    return on_queue(temporal_client, request.node.name[:60])
+
+
+async def test_a_scope_is_probed_signed_turned_off_and_watched(client: Client, tmp_path: Path) -> None:
+    """A test secret is set, what people sign names the difference, and the edge serves without esc."""
+    fleet = fleet_of(zone("plain-a.example"), zone("plain-b.example"))
+    async with scene(client, tmp_path, fleet, **QUICK) as play:
+        await play.sign_everything()
+        assert await play.outcome("plain-a.example") is ZoneOutcome.SETTLED
+        assert await play.is_off("plain-a.example") and await play.is_off("plain-b.example")
+        posts = [entry["esc"]["asked"] for entry in await play.journal("esc.set", "plain-a.example")]
+        assert posts == [["with_secret"], ["always"]]
+        await play.check_rules(absent={STOPS})
+
+
+async def test_a_customers_secret_stays_and_a_scope_that_is_off_is_left_alone(
+    client: Client, tmp_path: Path
+) -> None:
+    """The probe uses the customer's own secret; where esc is off already, nothing is sent."""
+    fleet = fleet_of(
+        zone("own.example", {**ON, "with_secret": "customer-0123456789"}),
+        zone("off.example", {**ON, "always": True}),
+    )
+    async with scene(client, tmp_path, fleet, **QUICK) as play:
+        await play.sign_everything()
+        assert await play.outcome("own.example") is ZoneOutcome.SETTLED
+        assert await play.outcome("off.example") is ZoneOutcome.ALREADY_SETTLED
+        assert [e["esc"]["asked"] for e in await play.journal("esc.set", "own.example")] == [["always"]]
+        assert await play.journal("esc.set", "off.example") == []
+        await play.check_rules(absent={STOPS})
+
+
+async def test_what_gets_worse_afterwards_is_rolled_back(client: Client, tmp_path: Path) -> None:
+    """An origin that fails once esc is off, which no probe can foresee, has it turned on again; the time it
+    took is told.
+    """
+    worse = zone("worse.example", edge={"failures": [{"path": "/api/items", "when": "esc_off"}]})
+    async with scene(client, tmp_path, fleet_of(worse), **QUICK) as play:
+        await play.sign_everything()
+        result = await play.zone("worse.example").result()
+        assert result.outcome is ZoneOutcome.ROLLED_BACK and "rolled back in" in result.reason
+        assert not await play.is_off("worse.example")
+        await play.check_rules(absent={STOPS})
+
+
+async def test_an_account_stands_for_its_zones_and_holds_them(client: Client, tmp_path: Path) -> None:
+    """One POST turns esc off for all of them; each was held while that was sent."""
+    fleet = fleet_of(zone("held-a.example"), zone("held-b.example"))
+    account = fleet.accounts[0].name
+    terms: dict[str, Any] = {**QUICK, "esc": {**QUICK["esc"], "scope": "account"}}
+    async with scene(client, tmp_path, fleet, **terms) as play:
+        await play.sign_everything()
+        assert await play.outcome(account) is ZoneOutcome.SETTLED
+        assert await play.is_off("held-a.example") and await play.is_off("held-b.example")
+        checks = {check.rule: check for check in await play.check_rules(absent={STOPS})}
+        assert checks[9].checked >= 2
+
+
+async def test_nothing_is_sent_once_the_removal_date_has_come(client: Client, tmp_path: Path) -> None:
+    """The service's clock passes the date while a scope waits for its sign-off: it is not turned off."""
+    async with scene(client, tmp_path, fleet_of(zone("late.example")), **QUICK) as play:
+        await play.zone_until("late.example", lambda state: state.phase == "awaiting_sign_off")
+        await play.control.send("PUT", "clock", {"now": "2024-01-01T00:00:01Z"})
+        await play.sign_everything()
+        assert await play.outcome("late.example") is ZoneOutcome.BLOCKED
+        assert len(await play.journal("esc.set", "late.example")) == 1
+        await play.check_rules(absent={1, 8, STOPS})
+
+
+async def test_no_step_begins_after_a_pause_has_answered(client: Client, tmp_path: Path) -> None:
+    """A scope that is signed while the campaign is paused is turned off only after it was resumed."""
+    async with scene(client, tmp_path, fleet_of(zone("paused.example")), **QUICK) as play:
+        await play.zone_until("paused.example", lambda state: state.phase == "awaiting_sign_off")
+        await play.ask("pause")
+        await play.sign_what_waits()
+        await play.ask("resume")
+        await play.sign_everything()
+        assert await play.outcome("paused.example") is ZoneOutcome.SETTLED
+        await play.check_rules()
