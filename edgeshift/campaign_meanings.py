@@ -77,6 +77,8 @@ MEANINGS: dict[str, str] = {
     "esc.every": "How often its URLs are asked meanwhile.",
     "esc.tolerance": "The share of URLs that may fail then which did not before; more turns esc on again.",
     "esc.effect_limit": "How long the service may take to show that esc is off, or on again.",
+    "esc.fresh": "How old a probe may be when it is acted upon; an older one is made anew first.",
+    "esc.secret_takes": "How long a new secret may take to work at the edge before the probe begins.",
     "log_fields": "Which fields are logged: 40 of a zone at most, header names in lower case.",
     "log_fields.request_headers": "Request headers, for every zone.",
     "log_fields.response_headers": "Response headers, for every zone.",
