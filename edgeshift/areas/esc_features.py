@@ -85,7 +85,7 @@ class Difference(BaseModel):
 
     ``path``: with its query. ``what``: the name of the header, cookie or field. ``before``: with Edge Side
     Code, ``after``: without, 120 characters at most; cookie values and sensitive headers are masked.
-    ``extent``: how much of the body differs, from 0 to 1; 1 for all else.
+    ``extent``: the share of the body's lines or leaves that one side alone has; 1 for all else.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -223,10 +223,13 @@ class _Case:
         return self._made(Kind.BODY, what[:100], feature, gone, come, self._extent())
 
     def _extent(self) -> float:
-        def of(facts: Iterable[Fact]) -> int:
-            return sum(1 for fact in facts if fact.kind in CONTENT_KINDS)
-
-        return round(of(self._facts) / max(1, of({*self._a.values, *self._b.values})), 2)
+        """The share of the body's parts that came or went; a part that has another value is still there."""
+        apart = [fact for fact in self._facts if {None} in (self._a.of(fact), self._b.of(fact))]
+        counts = [
+            sum(1 for fact in facts if fact.kind in CONTENT_KINDS)
+            for facts in (apart, {*self._a.values, *self._b.values})
+        ]
+        return round(counts[0] / max(1, counts[1]), 2)
 
     def _texts(self) -> list[str]:
         names = [fact.name for fact in self._facts if fact.kind in LINE_KINDS]

@@ -36,7 +36,7 @@ SENSITIVE = SECRET_FIELDS | {"set_cookie", "proxy_authorization", "x_api_key", "
 MOST_PARTS = 4_000
 """Lines or leaves of one body; what comes after them counts as one part."""
 
-_RANDOM = re.compile(r"(?=[\w+/=-]*\d)[\w+/=-]{8,}|\d+")
+_RANDOM = re.compile(r"(?=[\w+/=-]*(?:\d|[a-z][A-Z]))[\w+/=-]{8,}|\d+")
 _PIECES = re.compile(r"\n|(?=<)")
 _ECHO_KEYS = {
     "sni": ("origin", "sni"),

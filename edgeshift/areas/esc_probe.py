@@ -105,9 +105,11 @@ def _from_elsewhere(
     target = next((there for there in rewrite_targets(found) if there in after), None)
     if target is None:
         page = next((one for one in found if _is_unexplained(one)), None)
+        if page is None or same_content(seen, after[place]):
+            return found
         here = sorted(there for there in after if there[0] == place[0] and there != place)
-        target = next((there for there in here if page and same_content(seen, after[there])), None)
-        if page is None or target is None:
+        target = next((there for there in here if same_content(seen, after[there])), None)
+        if target is None:
             return found
         change = {"kind": Kind.REWRITE, "what": "path", "feature": Feature.URL_REWRITE_RULE}
         rewrite = page.model_copy(update={**change, "before": target[1], "after": place[1], "extent": 1.0})

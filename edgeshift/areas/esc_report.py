@@ -93,8 +93,8 @@ def worse(agreed: ProbeReport, now: ProbeReport, tolerance: float) -> list[str]:
     """Why a scope that is watched is worse off than agreed, in one line each; empty if it is not.
 
     ``now``: differences between what was seen with Edge Side Code and what is seen since it was turned off.
-    ``tolerance``: the share of the URLs that may fail which did not fail before. A body that changed by less
-    than half, or a value that only counted up, is a site at work and no reason.
+    ``tolerance``: the share of the URLs that may fail which did not fail before. A page of which less than
+    half came or went, other values in JSON, and a header that only counted up are a site at work.
     """
     expected = {one.key: one for one in agreed.differences}
     ended_badly = {f"{one.host}{one.path}" for one in agreed.differences if _ends_badly(one)}
@@ -105,7 +105,12 @@ def worse(agreed: ProbeReport, now: ProbeReport, tolerance: float) -> list[str]:
         found.append(f"{len(failed)} of {now.coverage.urls} URLs fail that did not fail before: {named}")
     for one in now.differences:
         known = expected.get(one.key)
-        if f"{one.host}{one.path}" in now.failures or (known and _as_agreed(known, one)) or _drifted(one):
+        if (
+            f"{one.host}{one.path}" in now.failures
+            or (known and _as_agreed(known, one))
+            or _drifted(one)
+            or _recovered(one)
+        ):
             continue
         change = f"{one.host}{one.path}: {one.kind.value} {one.what}: {one.before} → {one.after}"
         found.append(f"{change} (agreed: {known.after})" if known else change)
@@ -126,6 +131,15 @@ def _as_agreed(agreed: Difference, now: Difference) -> bool:
 def _ends_badly(one: Difference) -> bool:
     shows_status = one.kind in (Kind.STATUS, Kind.REDIRECT) or one.what == "error page"
     return shows_status and one.after.startswith((NO_ANSWER, "5"))
+
+
+def _recovered(one: Difference) -> bool:
+    """Whether it failed before and does not now."""
+    return (
+        one.kind is Kind.STATUS
+        and one.before.startswith((NO_ANSWER, "5"))
+        and one.after.startswith(("2", "3"))
+    )
 
 
 def _drifted(one: Difference) -> bool:

@@ -52,6 +52,8 @@ def url_of(text: str, base: str, zone: str) -> ProbeUrl | None:
     try:
         parts = urlsplit(urljoin(base, text.strip()))
         host, port = (parts.hostname or "").lower().rstrip("."), parts.port
+        # As it goes over the wire. Raises UnicodeError, a ValueError, for what is no host.
+        host = host if host.isascii() else host.encode("idna").decode()
     except ValueError:
         return None
     standard = port in (None, 443 if parts.scheme == "https" else 80)

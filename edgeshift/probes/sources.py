@@ -19,6 +19,9 @@ LARGEST_SITEMAP = 10 << 20
 MOST_SITEMAPS = 10
 """Sitemaps of one zone that are read."""
 
+MOST_HOPS = 3
+"""Redirects that are followed to a zone's root page."""
+
 MOST_URLS = 20_000
 """URLs of one zone that are known at most."""
 
@@ -51,25 +54,30 @@ async def find_urls(fetcher: Fetcher, spec: ProbeSpec, zone: Zone, zones: Sequen
     home = ProbeUrl(scheme, name, "/")
     known.urls[Source.ROOT] = [home]
     page = await fetcher.page(home, LARGEST_SITEMAP)
-    onward = url_of(page.location, f"{scheme}://{name}/", name) if page.location else None
-    if onward and onward.host != name and 300 <= page.status < 400:
-        # The zone's site is at another of its hosts.
-        home = ProbeUrl(onward.scheme, onward.host, "/")
-        known.urls[Source.ROOT].append(home)
-        page = await fetcher.page(home, LARGEST_SITEMAP)
+    at = home
+    for _ in range(MOST_HOPS):
+        onward = url_of(page.location, f"{at.scheme}://{at.host}{at.path}", name) if page.location else None
+        if not onward or not 300 <= page.status < 400:
+            break
+        if onward.host != home.host:
+            # The zone's site is at another of its hosts.
+            home = ProbeUrl(onward.scheme, onward.host, "/")
+            known.urls[Source.ROOT].append(home)
+        at = onward
+        page = await fetcher.page(at, LARGEST_SITEMAP)
     if spec.links:
-        known.urls[Source.LINKS] = _links(page.text, home, name)
+        known.urls[Source.LINKS] = _links(page.text, at, name)
     if spec.sitemap:
         known.urls[Source.SITEMAP] = await _mapped(fetcher, home, name, known)
     return known
 
 
-def _links(text: str, home: ProbeUrl, zone: str) -> list[ProbeUrl]:
+def _links(text: str, at: ProbeUrl, zone: str) -> list[ProbeUrl]:
     parser = _Links()
     parser.feed(text)
-    base = f"{home.scheme}://{home.host}/"
+    base = f"{at.scheme}://{at.host}{at.path}"
     found = [url_of(link, base, zone) for link in parser.found[:MOST_URLS]]
-    return [url for url in found if url and followed(url, home.host)]
+    return [url for url in found if url and followed(url, at.host)]
 
 
 async def _mapped(fetcher: Fetcher, home: ProbeUrl, zone: str, known: Known) -> list[ProbeUrl]:

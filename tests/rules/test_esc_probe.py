@@ -291,6 +291,37 @@ def test_a_site_at_work_is_not_worse() -> None:
     assert len(worse(report(), report(difference(kind=Kind.BODY, what="error page", extent=0.1)), 0.0)) == 1
 
 
+def test_values_of_an_interface_are_not_worse_and_a_lost_shape_is() -> None:
+    """Other prices in the same JSON: the share that came or went is none."""
+    items = [{"name": f"n{number}", "price": number} for number in range(9)]
+    dearer = [{"name": f"m{number}", "price": number + 1} for number in range(9)]
+    (values,) = compare([answer(body=items)] * 3, [answer(body=dearer)] * 3)
+    (shape,) = compare([answer(body=items)] * 3, [answer(body={"error": "gone"})] * 3)
+    assert worse(report(), report(values), 0.0) == []
+    assert len(worse(report(), report(shape), 0.0)) == 1
+
+
+def test_what_has_recovered_is_not_worse() -> None:
+    """A URL that failed while Edge Side Code was on, and answers now."""
+    status = {"kind": Kind.STATUS, "what": "status"}
+    assert worse(report(), report(difference(before="no answer (timeout)", after="200", **status)), 0.0) == []
+    assert len(worse(report(), report(difference(before="200", after="404", **status)), 0.0)) == 1
+
+
+def test_a_page_of_another_url_is_a_rewrite_though_parts_of_it_vary() -> None:
+    """Matched with what the other URL shows without ESC; two pages of one shape are not mixed up."""
+    page = '<h1>{0}</h1>\n<script nonce="{1}">'
+    a = [answer(body=page.format("Login", f"qwertzuiop{number}"), url="/a") for number in range(10)]
+    b = [answer(body=page.format("About", f"asdfghjkl{number}"), url="/a") for number in range(10)]
+    there = [answer(body=page.format("Login", f"yxcvbnmqwe{number}"), url="/login") for number in range(3)]
+    (found,) = compare(a, b + there)
+    assert (found.kind, found.feature) == (Kind.REWRITE, Feature.URL_REWRITE_RULE)
+    assert (found.before, found.after) == ("/login", "/a")
+    one, two = (answer(body=f"<p>Item {number}</p>", url=f"/{number}") for number in (1, 2))
+    (other,) = compare([one.model_copy(update={"body": "<p>Item 7</p>"})] * 3, [one, two] * 3)
+    assert other.feature is Feature.SERVERLESS
+
+
 @pytest.mark.parametrize(
     ("tolerance", "failed", "reasons"), [(0.0, 1, 1), (0.1, 1, 0), (0.1, 2, 1), (0.5, 5, 0)]
 )

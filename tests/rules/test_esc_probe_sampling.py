@@ -54,6 +54,7 @@ def test_a_url_more_moves_few_others() -> None:
         ("http://SHOP.example/ä b", ("shop.example", "/%C3%A4%20b")),
         ("https://www.shop.example", ("www.shop.example", "/")),
         ("//www.shop.example/x#part", ("www.shop.example", "/x")),
+        ("https://bücher.shop.example/", ("xn--bcher-kva.shop.example", "/")),
         ("https://myshop.example/", None),
         ("https://shop.example.org/", None),
         ("https://user@shop.example/", None),

@@ -88,12 +88,14 @@ async def test_requests_are_plain_reads_with_the_hosts_name() -> None:
 
 async def test_redirects_are_not_followed() -> None:
     """A redirect is an answer to be compared; where it leads is never asked for."""
-    script = pages(
-        lambda one: http(200, PAGE) if without(one) else http(302, location="https://shop.example/x")
-    )
-    report, _, asked = await probed(script)
+
+    def answer(request: Request) -> Answer:
+        moved = request.path == "/old" and not without(request)
+        return http(302, location="https://shop.example/new") if moved else http(200, PAGE)
+
+    report, _, asked = await probed(pages(answer), urls=("/old",))
     assert [one.feature for one in report.differences] == ["redirect rule"]
-    assert {one.path for one in asked} == {"/", "/robots.txt", "/sitemap.xml"}
+    assert {one.path for one in asked} == {"/", "/old", "/robots.txt", "/sitemap.xml"}
 
 
 async def test_a_host_is_asked_at_its_pace() -> None:
@@ -261,7 +263,9 @@ async def test_a_site_at_another_host_of_the_zone_is_found() -> None:
     def answer(request: Request) -> Answer:
         if request.headers["host"] == "shop.example":
             return http(301, location="https://www.shop.example/")
-        links = '<a href="/cart">c</a><a href="/logout">l</a><a href="https://else.example/">e</a>'
+        if request.path == "/":
+            return http(302, location="/en/")
+        links = '<a href="../cart">c</a><a href="/logout">l</a><a href="https://else.example/">e</a>'
         return http(200, links, content_type="text/html")
 
     report, baseline, _ = await probed(pages(answer))
