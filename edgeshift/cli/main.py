@@ -48,6 +48,7 @@ VERBS: dict[str, Verb] = {
     "status": Verb("status", "status", "Show a campaign, or list all.", LOOK),
     "history": Verb("history", "history", "Tell what happened to a zone, and who agreed.", LOOK),
     "report": Verb("report", "report", "Write a campaign's report as one HTML file.", LOOK),
+    "esc": Verb("esc", "app", "Test by hand what changes without Edge Side Code.", LOOK),
     "worker": Verb("worker", "worker", "Run a worker until it is told to stop.", SERVE),
     "simulator": Verb("simulator", "simulator", "Run the simulated service.", SERVE),
     "fleet": Verb("fleet", "app", "Generate and check fleet files for the simulator.", SERVE),

@@ -85,8 +85,10 @@ def _as_data(spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -
     from collections import Counter
 
     from edgeshift.campaign_warnings import warnings
+    from edgeshift.cli.plan_areas import late_scopes
+    from edgeshift.fleet import Area
 
-    return {
+    told: dict[str, Any] = {
         "campaign": spec.name,
         "area": spec.area.value,
         "made_at": report.made_at.isoformat(),
@@ -97,3 +99,10 @@ def _as_data(spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -
         "targets": result.targets,
         "zones": [line.model_dump(mode="json") for line in report.zones],
     }
+    if spec.area is Area.ESC:
+        late = late_scopes(spec, report, result)
+        told["service_time"] = report.service_time.isoformat() if report.service_time else None
+        told["late"] = [
+            {"zone": line.zone.name, "id": line.zone.id, "at": at.isoformat()} for line, at in late
+        ]
+    return told

@@ -10,12 +10,14 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from edgeshift.areas.waf import Verdict
+from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.campaign_warnings import forecast, warnings
+from edgeshift.cli.plan_areas import show_esc, show_log_fields
 from edgeshift.durations import say_duration
-from edgeshift.fleet import Plan
+from edgeshift.fleet import Area, Plan
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
+from edgeshift.views.words import look, word
 
 MOST_FINGERPRINTS = 12
 MOST_ZONES = 20
@@ -23,6 +25,7 @@ MOST_SENTENCES = 12
 
 WORDS: dict[Verdict | None, tuple[str, str]] = {
     Verdict.READY: ("ready", "green"),
+    Verdict.ALREADY_SETTLED: ("", "dim"),
     Verdict.IN_VALIDATION: ("in validation already", "cyan"),
     Verdict.ALREADY_MIGRATED: ("already migrated", "dim"),
     Verdict.BLOCKED: ("blocked", "yellow"),
@@ -40,16 +43,22 @@ def show_plan(
     """
     zones = report.zones
     console.print(
-        f"[bold]Plan of campaign {spec.name}[/]: {len(zones):,} zone(s); nothing was changed at the service"
+        f"[bold]Plan of campaign {spec.name}[/]: {len(zones):,} {word('zone', spec.area)}(s);"
+        " nothing was changed at the service"
     )
-    console.print(_verdicts(zones))
+    console.print(_verdicts(zones, spec.area))
     if len(result.waves) > 1:
-        console.print(_waves(zones, result))
-    console.print(_fingerprints(zones))
+        console.print(_waves(zones, result, spec.area))
+    if spec.area is Area.ESC:
+        show_esc(console, spec, report, result)
+    else:
+        if spec.area is Area.LOG_FIELDS:
+            show_log_fields(console, spec, report)
+        console.print(_fingerprints(zones))
     for verdict in (Verdict.NEEDS_SUPPORT, Verdict.BLOCKED, None):
         _named(console, verdict, [line for line in zones if line.verdict is verdict])
     _counted(console, "What will be lost", (loss for line in zones for loss in line.losses))
-    _counted(console, "What to know", (item for line in zones for item in (*line.warnings, *line.additions)))
+    _counted(console, "What to know", (item for line in zones for item in _to_know(line, spec.area)))
     for warning in warnings(spec):
         console.print(Text.assemble(("warning: ", "bold yellow"), warning))
     moving = [line for line in zones if line.verdict in _MIGRATING]
@@ -57,7 +66,7 @@ def show_plan(
     if moving:
         found = forecast(spec, enterprise=enterprise, others=len(moving) - enterprise)
         console.print(f"[bold]Forecast[/]: {found.said()}.")
-        if enterprise:
+        if enterprise and spec.area is Area.WAF:
             window = say_duration(spec.validation.window)
             console.print(f"{enterprise} Enterprise zone(s) wait {window} in each validation window.")
     console.print(f"Next: edgeshift start {escape(file)}", soft_wrap=True)
@@ -82,22 +91,29 @@ def _plans(lines: Iterable[ZoneAssessment]) -> str:
     return ", ".join(f"{number} {plan}" for plan, number in counts.most_common())
 
 
-def _verdicts(zones: Sequence[ZoneAssessment]) -> Table:
+def _to_know(line: ZoneAssessment, area: Area) -> tuple[str, ...]:
+    # What is done in log-fields is told by itself.
+    return (*line.warnings, *(line.additions if area is Area.WAF else ()))
+
+
+def _verdicts(zones: Sequence[ZoneAssessment], area: Area) -> Table:
     table = _table("\nVerdicts")
     table.add_column("verdict")
-    table.add_column("zones", justify="right")
-    table.add_column("plans")
+    table.add_column(f"{word('zone', area)}s", justify="right")
+    table.add_column("plans" if area is not Area.ESC else "")
     for verdict, (words, style) in WORDS.items():
+        words = words or look(str(verdict), area).label
         if some := [line for line in zones if line.verdict is verdict]:
-            table.add_row(Text(words, style=style), f"{len(some):,}", _plans(some))
+            plans = _plans(some) if area is not Area.ESC else ""
+            table.add_row(Text(words, style=style), f"{len(some):,}", plans)
     return table
 
 
-def _waves(zones: Sequence[ZoneAssessment], result: AssessmentResult) -> Table:
+def _waves(zones: Sequence[ZoneAssessment], result: AssessmentResult, area: Area) -> Table:
     table = _table("\nWaves")
     for name in ("wave", "name"):
         table.add_column(name)
-    for name in ("zones", "to migrate", "shapes"):
+    for name in (f"{word('zone', area)}s", "to migrate" if area is Area.WAF else "to change", "shapes"):
         table.add_column(name, justify="right")
     for wave in result.waves:
         some = [line for line in zones if line.wave == wave.number]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.proposals import MOST_LINES, show_facts, show_proposal
 from edgeshift.cli.shell import Shell, current, person, run
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ async def _sign_zone(
         targets = await operations.frozen_targets(archive, summary.targets)
         found = operations.pick_zone(targets, zone, campaign, summary.area)
         state = await operations.waiting_zone(client, found, digest or None)
-        shown = await operations.shown_of(archive, state)
+        shown = await operations.shown_of(archive, state, summary.area)
         show_proposal(shell, shown)
         shell.confirm(f"{choice.value.capitalize()} this for {found.name} as {by}?", yes=yes)
         answer = await operations.sign_zone(client, found, state.digest, choice, by=by, reason=reason)
@@ -155,7 +156,6 @@ async def _sign_shapes(
 
 
 MOST_SHOWN = 10
-MOST_LINES = 6
 
 
 def _show_shapes(
@@ -170,7 +170,7 @@ def _show_shapes(
         apart = f", and {len(group.separate)} to be signed singly" if group.separate else ""
         say(f"  zones that wait: {len(group.zones)}{apart}", markup=False)
         if (shown := by_shape.get(group.fingerprint)) is not None:
-            _show_facts(shell, shown, example=True)
+            show_facts(shell, shown, example=True)
     if left := groups[MOST_SHOWN:]:
         say(f"… and {len(left)} more fingerprint(s), {sum(len(group.zones) for group in left)} zone(s):")
         for group in left:
@@ -184,43 +184,3 @@ def _show_shapes(
                 f"  … and {len(separate) - MOST_LINES} more:"
                 f" edgeshift status {campaign} --phase awaiting_separate"
             )
-
-
-def show_proposal(shell: Shell, shown: Shown) -> None:
-    """Print what one zone proposes: what a person should see before signing."""
-    say = shell.console.print
-    say(f"Zone {shown.zone} ({shown.plan})", markup=False, soft_wrap=True)
-    say(f"  digest: {shown.digest}", markup=False, soft_wrap=True)
-    say(f"  fingerprint: {shown.fingerprint}", markup=False, soft_wrap=True)
-    _show_facts(shell, shown, example=False)
-
-
-def _show_facts(shell: Shell, shown: Shown, *, example: bool) -> None:
-    from edgeshift.messages import Step
-
-    say = shell.console.print
-    if example:
-        say(f"  for example: {shown.zone} ({shown.plan})", markup=False, soft_wrap=True)
-    if shown.step is Step.DELETE_OVERRIDES:
-        listed = ", ".join(shown.overrides[:5]) + (" …" if len(shown.overrides) > 5 else "")
-        say(
-            f"  step: delete {len(shown.overrides)} URI-based override(s): {listed}",
-            markup=False,
-            soft_wrap=True,
-        )
-    else:
-        say(f"  step: commit {shown.rules} rule(s); this cannot be undone", markup=False)
-    if shown.drifted:
-        say("  the configuration changed after the last sign-off: this is a new proposal", style="yellow")
-    for label, lines in (("added", shown.additions), ("lost", shown.losses), ("to know", shown.warnings)):
-        for line in lines[:MOST_LINES]:
-            say(f"  {label}: {line}", markup=False, soft_wrap=True)
-        if len(lines) > MOST_LINES:
-            say(f"  {label}: … and {len(lines) - MOST_LINES} more")
-    if shown.evidence is not None:
-        found = shown.evidence
-        say(f"  evidence: {found.verdict.value} ({found.why})", markup=False, soft_wrap=True)
-        for finding in found.findings[:3]:
-            kind = finding.kind.value.replace("_", " ")
-            text = f"    {kind}: rule {finding.rule} on {finding.path}, {finding.requests} request(s)"
-            say(text, markup=False, soft_wrap=True)

@@ -25,14 +25,13 @@ from edgeshift.operations.errors import (
     ServiceTrouble,
     TemporalTrouble,
 )
+from edgeshift.operations.shown import Shown, shown_of
 from edgeshift.operations.signing import (
     Group,
-    Shown,
     ToSign,
     by_prefix,
     by_wave,
     examples,
-    shown_of,
     sign_fingerprints,
     sign_zone,
     waiting_groups,

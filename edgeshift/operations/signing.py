@@ -12,14 +12,11 @@ from dataclasses import dataclass, field
 from temporalio.client import Client
 
 from edgeshift.archive import Archive, ArchiveError
-from edgeshift.areas import waf
-from edgeshift.areas.waf_evidence import Evidence
-from edgeshift.fleet import Area, Target, campaign_id, zone_migration_id
+from edgeshift.fleet import Area, Target, campaign_id, migration_id
 from edgeshift.messages import (
     Answer,
     CampaignSignOff,
     CampaignSummary,
-    Step,
     TargetAt,
     ZonePhase,
     ZoneState,
@@ -27,30 +24,13 @@ from edgeshift.messages import (
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.calls import tell
 from edgeshift.operations.errors import BadInput, NotFound, Refused
+from edgeshift.operations.shown import Shown, shown_of
 from edgeshift.operations.zones import FoundZone, zone_state
 from edgeshift.sign_off import Choice, Decision
 
 AWAITING, SEPARATE = "awaiting", "awaiting_separate"
 MOST_AT_ONCE = 1_000
 """Fingerprints of one update."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a person should see before signing, of one zone that stands for all that share its fingerprint."""
-
-    zone: str
-    plan: str
-    step: Step
-    digest: str
-    fingerprint: str
-    rules: int
-    additions: tuple[str, ...]
-    losses: tuple[str, ...]
-    warnings: tuple[str, ...]
-    evidence: Evidence | None
-    drifted: bool
-    overrides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,35 +130,12 @@ async def waiting_zone(client: Client, found: FoundZone, digest: str | None = No
 
 async def shown(client: Client, archive: Archive, area: Area, target: Target) -> Shown | None:
     """What a waiting zone proposes, out of the archive; None where it does not wait any more."""
-    zone = target.zone
-    found = FoundZone(index=0, target=target, workflow_id=zone_migration_id(zone.id, area))
+    found = FoundZone(index=0, target=target, workflow_id=migration_id(target.zone, area))
     try:
         state = await waiting_zone(client, found)
     except NotFound:
         return None
-    return await shown_of(archive, state)
-
-
-async def shown_of(archive: Archive, state: ZoneState) -> Shown:
-    """What a zone in this state proposes, out of the archive. Raises ArchiveError."""
-    proposal = await archive.get_json(state.proposal) if state.proposal else {}
-    reading = (await archive.get_json(state.snapshot))["reading"] if state.snapshot else None
-    found = waf.assess(waf.Reading.model_validate(reading)) if reading else None
-    evidence = Evidence.model_validate(await archive.get_json(state.evidence)) if state.evidence else None
-    return Shown(
-        zone=state.zone.name,
-        plan=state.zone.plan.value,
-        step=state.step or Step.COMMIT,
-        digest=state.digest,
-        fingerprint=state.fingerprint,
-        rules=len((proposal.get("body") or {}).get("rules") or ()),
-        additions=tuple(proposal.get("additions") or ()),
-        losses=found.losses if found else (),
-        warnings=found.warnings if found else (),
-        evidence=evidence,
-        drifted=bool(state.drifted_from),
-        overrides=found.overrides if found else (),
-    )
+    return await shown_of(archive, state, area)
 
 
 async def examples(

@@ -1,0 +1,95 @@
+"""What a person should see before signing, out of the archive, in each area."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from edgeshift.archive import Archive
+from edgeshift.areas import waf
+from edgeshift.areas.esc_probe import ProbeReport
+from edgeshift.areas.log_fields_names import fields_of_document
+from edgeshift.areas.log_fields_terms import FieldSet
+from edgeshift.areas.waf_evidence import Evidence
+from edgeshift.fleet import Area, ScopeKind
+from edgeshift.messages import Step, ZoneState
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a person should see before signing, of one zone that stands for all that share its fingerprint.
+
+    ``evidence``, ``rules``, ``overrides``: of the area waf. ``probe``: of esc. ``fields``, ``jobs`` (the log
+    fields that log jobs have to list) and ``new_job``: of log-fields. ``covers``: how many zones an account
+    stands for; 0 where it is a zone.
+    """
+
+    zone: str
+    plan: str
+    step: Step
+    digest: str
+    fingerprint: str
+    rules: int
+    additions: tuple[str, ...]
+    losses: tuple[str, ...]
+    warnings: tuple[str, ...]
+    evidence: Evidence | None
+    drifted: bool
+    overrides: tuple[str, ...] = ()
+    area: Area = Area.WAF
+    covers: int = 0
+    probe: ProbeReport | None = None
+    fields: FieldSet | None = None
+    jobs: tuple[str, ...] = ()
+    new_job: str = ""
+
+
+async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
+    """What a zone in this state proposes, out of the archive. Raises ArchiveError."""
+    proposal = await archive.get_json(state.proposal) if state.proposal else {}
+    found: dict[str, Any] = {
+        "zone": state.zone.name,
+        "plan": state.zone.plan.value,
+        "step": state.step or Step.COMMIT,
+        "digest": state.digest,
+        "fingerprint": state.fingerprint,
+        "rules": len((proposal.get("body") or {}).get("rules") or ()),
+        "additions": tuple(proposal.get("additions") or ()),
+        "losses": tuple(proposal.get("losses") or ()),
+        "warnings": tuple(proposal.get("warnings") or ()),
+        "evidence": None,
+        "drifted": bool(state.drifted_from),
+        "area": area,
+        "covers": state.zone.covers if state.zone.kind is ScopeKind.ACCOUNT else 0,
+    }
+    evidence = await archive.get_json(state.evidence) if state.evidence else None
+    match area:
+        case Area.WAF:
+            found |= await _of_waf(archive, state, evidence)
+        case Area.ESC:
+            # The proposal has its differences in words already; the probe's report has them in full.
+            found |= {"losses": (), "probe": ProbeReport.model_validate(evidence) if evidence else None}
+        case Area.LOG_FIELDS:
+            found |= _of_log_fields(proposal.get("body") or {})
+    return Shown(**found)
+
+
+async def _of_waf(archive: Archive, state: ZoneState, evidence: Any) -> dict[str, Any]:
+    reading = (await archive.get_json(state.snapshot))["reading"] if state.snapshot else None
+    found = waf.assess(waf.Reading.model_validate(reading)) if reading else None
+    return {
+        "losses": found.losses if found else (),
+        "warnings": found.warnings if found else (),
+        "overrides": found.overrides if found else (),
+        "evidence": Evidence.model_validate(evidence) if evidence else None,
+    }
+
+
+def _of_log_fields(body: Mapping[str, Any]) -> dict[str, Any]:
+    jobs = body.get("jobs") or {}
+    return {
+        "fields": fields_of_document(body["fields"]) if body.get("fields") else None,
+        "jobs": tuple(jobs.get("list") or ()),
+        "new_job": str((jobs.get("new") or {}).get("name") or ""),
+    }
