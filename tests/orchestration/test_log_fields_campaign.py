@@ -1,0 +1,146 @@
+"""Campaigns that roll out custom log fields, against the simulator's service, edge and buckets on a real
+Temporal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.fleet import ZoneOutcome
+from tests.faults_kit import on_queue
+from tests.kit import BUCKET, Scene, fleet_of, scene
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
+
+QUICK: dict[str, Any] = {
+    "area": "log-fields",
+    "log_fields": {
+        "request_headers": ["user-agent", "x-requested-with"],
+        "response_headers": ["content-type"],
+        "cookies": ["session_id", "Theme"],
+        "verify": "40h",
+        "every": "2h",
+        "job": True,
+    },
+    "commit": {"migration_limit": "8s", "poll": "1s"},
+}
+FOREIGN: dict[str, Any] = {"request_headers": ["x-team"], "description": "of another team"}
+STRANGE: dict[str, Any] = {
+    "action": "log_custom_field",
+    "expression": "true",
+    "description": "written in between",
+    "action_parameters": {"cookie_fields": [{"name": "Stranger"}]},
+}
+STOPS = 7
+
+
+def zone(name: str, job: bool = True, plan: str = "enterprise", **logs: Any) -> dict[str, Any]:
+    """An Enterprise zone, with a log job that lists no custom fields."""
+    made = {
+        "destination": f"s3://{BUCKET}/{name}?region=eu-west-1&secret-access-key=customers-own",
+        "logpull_options": "fields=RayID,ClientRequestPath&timestamps=rfc3339&sample_rate=1",
+        "name": "customers",
+    }
+    return {"name": name, "plan": plan, "logs": {"jobs": [made] if job else [], **logs}}
+
+
+@pytest.fixture
+def client(temporal_client: Client, request: pytest.FixtureRequest) -> Client:
+    """A client of the embedded server on a task queue of this test's own."""
+    return on_queue(temporal_client, request.node.name[:60])
+
+
+@asynccontextmanager
+async def visited(play: Scene) -> AsyncIterator[None]:
+    """Visitors come to all zones as long as the block lasts."""
+
+    async def come() -> None:
+        turn = 0
+        while True:
+            turn += 1
+            await play.traffic(seed=turn)
+            await asyncio.sleep(0.5)
+
+    visitors = asyncio.create_task(come())
+    try:
+        yield
+    finally:
+        visitors.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await visitors
+
+
+async def _result(play: Scene, name: str) -> tuple[ZoneOutcome, str]:
+    found = await play.zone(name).result()
+    return found.outcome, found.reason
+
+
+async def test_fields_are_written_beside_others_and_seen_in_real_entries(
+    client: Client, tmp_path: Path
+) -> None:
+    """Without a ruleset, beside somebody else's rule, and without a job: all log the fields afterwards."""
+    fleet = fleet_of(
+        zone("bare.example"), zone("shared.example", fields=[FOREIGN]), zone("jobless.example", job=False)
+    )
+    async with scene(client, tmp_path, fleet, **QUICK) as play, visited(play):
+        await play.sign_everything()
+        for item in fleet.zones:
+            outcome, reason = await _result(play, item.name)
+            assert outcome is ZoneOutcome.SETTLED, (item.name, reason)
+        assert await play.journal("logpush.ownership", "jobless.example")
+        await play.check_rules(absent={STOPS})
+
+
+async def test_what_cannot_be_done_is_said_before_anything_is_sent(client: Client, tmp_path: Path) -> None:
+    """A zone that is not Enterprise, and one whose forty fields somebody else uses: no write at all."""
+    full: dict[str, Any] = {"request_headers": [f"x-{number}" for number in range(38)]}
+    fleet = fleet_of(
+        zone("small.example", job=False, plan="pro"),
+        zone("full.example", fields=[full]),
+        zone("fine.example"),
+    )
+    async with scene(client, tmp_path, fleet, **QUICK) as play, visited(play):
+        await play.sign_everything()
+        assert (await _result(play, "small.example"))[0] is ZoneOutcome.BLOCKED
+        outcome, reason = await _result(play, "full.example")
+        assert outcome is ZoneOutcome.BLOCKED and "40 at most" in reason
+        for name in ("small.example", "full.example"):
+            assert all(entry["method"] == "GET" for entry in await play.journal(zone=name))
+        await play.check_rules(absent={STOPS})
+
+
+@pytest.mark.parametrize("when", ["before_put", "after_put"])
+async def test_a_stranger_who_writes_in_between_loses_nothing(
+    client: Client, tmp_path: Path, when: str
+) -> None:
+    """Whichever write comes over which: both stand at the end."""
+    async with (
+        scene(client, tmp_path, fleet_of(zone("busy.example", fields=[FOREIGN])), **QUICK) as play,
+        visited(play),
+    ):
+        await play.stranger("busy.example", [STRANGE], when=when, how="append")
+        await play.sign_everything()
+        outcome, reason = await _result(play, "busy.example")
+        assert outcome is ZoneOutcome.SETTLED, reason
+        assert not (await play.control.get("stranger-writes"))["armed"]
+        await play.check_rules(absent={STOPS})
+
+
+async def test_fields_that_nobody_saw_are_rolled_back_where_the_campaign_says_so(
+    client: Client, tmp_path: Path
+) -> None:
+    """Without any traffic no entry comes: what was added is taken out again, and nothing else."""
+    terms = {**QUICK, "log_fields": {**QUICK["log_fields"], "unverified": "roll_back", "verify": "8h"}}
+    async with scene(client, tmp_path, fleet_of(zone("quiet.example", fields=[FOREIGN])), **terms) as play:
+        await play.sign_everything()
+        outcome, reason = await _result(play, "quiet.example")
+        assert outcome is ZoneOutcome.ROLLED_BACK, reason
+        await play.check_rules(absent={STOPS})
