@@ -81,6 +81,7 @@ class JobsWriter:
 
     async def _update(self, job: LogJob, options_of: Any) -> ChangeResult:
         """Read, write and read back, until the job is as it is to be and all else of it as it was."""
+        lost: ChangeResult | None = None
         for number in range(1, MOST_UPDATES + 1):
             try:
                 fresh = await in_time(
@@ -94,11 +95,18 @@ class JobsWriter:
             if number > 1:
                 self._note_changes(job, fresh)
             if options is None:
+                if lost is not None:
+                    # Its answer was lost, but it shows.
+                    await self._step.fence.close()
                 return ANSWERED
+            if lost is not None:
+                return lost
             result = await self._send(job, {"logpull_options": options}, f"-job-{job.id}-{number}")
-            if result.status is not ChangeStatus.ANSWERED:
+            if result.status is ChangeStatus.UNKNOWN:
+                lost = result
+            elif result.status is not ChangeStatus.ANSWERED:
                 return result
-        return ChangeResult(
+        return lost or ChangeResult(
             status=ChangeStatus.REFUSED,
             reason=f"log job {job.id} does not keep the fields that it is to list",
         )
@@ -147,12 +155,16 @@ class JobsWriter:
             if isinstance(challenge, ChangeResult):
                 return challenge
             body["ownership_challenge"] = challenge
-        return await write(
+        result = await write(
             step,
             self._written,
             "-job-new",
             lambda intend: step.client.create_log_job(zone.id, body, before_send=intend),
         )
+        if result.status is ChangeStatus.UNKNOWN and any(job.name == name for job in await self._jobs()):
+            await step.fence.close()
+            return ANSWERED
+        return result
 
     async def _challenge(self, spec: NewJobSpec, destination: SecretStr) -> SecretStr | ChangeResult:
         """The ownership challenge, read from where the service has put it, and proved. Raises NotSent."""

@@ -14,7 +14,7 @@ from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields_rules import Rule
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.messages import Step as Kind
-from edgeshift.service_api import NotFound, Refused, ServiceClient
+from edgeshift.service_api import NotFound, ServiceClient, ServiceError
 from edgeshift.service_api.caller import BeforeSend
 from edgeshift.service_api.models import Ruleset
 
@@ -113,6 +113,7 @@ class RulesetWriter:
 
     def __init__(self, step: Step, trail: Trail, written: Written, change: RuleChange) -> None:
         self._step, self._trail, self._written, self._change = step, trail, written, change
+        self._put_over: int | None = None
 
     async def put(self) -> ChangeResult:
         """Make the change. Raises NotSent."""
@@ -146,12 +147,15 @@ class RulesetWriter:
         if result.status is ChangeStatus.ANSWERED:
             self._written.created_ruleset = True
             return None
-        if result.status is ChangeStatus.REFUSED:
+        if result.status in (ChangeStatus.REFUSED, ChangeStatus.UNKNOWN):
             try:
-                if await in_time(self._step, find_ruleset(self._step.client, zone_id)) is not None:
-                    return None
-            except Refused:
+                found = await in_time(self._step, find_ruleset(self._step.client, zone_id))
+            except (ServiceError, NotSent):
                 return result
+            if found is not None:
+                # A zone has one ruleset of the phase: whoever made it, nothing more can come of ours.
+                await self._step.fence.close()
+                return None
         return result
 
     async def _put_once(self, ruleset: Ruleset, number: int) -> ChangeResult | None:
@@ -180,7 +184,7 @@ class RulesetWriter:
                 f"with what others have added the zone would have {log_fields.count(found.put)} custom fields"
             )
             return ChangeResult(status=ChangeStatus.REFUSED, reason=said)
-        if sent and found.written and found.written[-1] == present.number == sent[-1].over + 1:
+        if self._put_over is not None and present.number == self._put_over + 1:
             return ChangeResult(
                 status=ChangeStatus.REFUSED, reason="the service stores other rules than those that were sent"
             )
@@ -191,10 +195,31 @@ class RulesetWriter:
             for rule in found.put
         ]
         await self._trail.sending(ruleset_id, present.number, rules)
+        self._put_over = present.number
         result = await write(
             step,
             self._written,
             f"-rules-{number}",
             lambda intend: step.client.put_ruleset(zone_id, ruleset_id, {"rules": rules}, before_send=intend),
         )
+        if result.status is ChangeStatus.UNKNOWN and await self._landed(present.number, rules):
+            await step.fence.close()
+            return None
         return None if result.status is ChangeStatus.ANSWERED else result
+
+    async def _landed(self, over: int, rules: list[Rule]) -> bool:
+        """Whether a write whose answer was lost shows already. Where it does not, it may still come."""
+        step = self._step
+        try:
+            ruleset = await in_time(step, find_ruleset(step.client, step.zone.id))
+            if ruleset is None:
+                return False
+            present = version_of(ruleset)
+            since = await in_time(
+                step, versions_since(step.client, step.zone.id, str(ruleset.id), over, present)
+            )
+        except (ServiceError, NotSent):
+            return False
+        sent = log_fields.Sent(over, rules)
+        base = log_fields.Version(over, ())
+        return bool(log_fields.reconcile(base, [sent], since, list).written)

@@ -1,0 +1,100 @@
+"""Log entries and ownership challenges as they lie where log jobs push them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgeshift.fleet import Plan, Zone
+from edgeshift.log_entries import MOST_ENTRIES, LogStore, LogStoreError, moment
+
+ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
+AT = datetime(2022, 10, 1, 12, tzinfo=UTC)
+
+
+def push(folder: Path, name: str, entries: list[Any], age: int = 0, *, packed: bool = False) -> None:
+    """An object of entries, so many seconds old."""
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = "".join(f"{json.dumps(entry)}\n" for entry in entries).encode()
+    file.write_bytes(gzip.compress(lines) if packed else lines)
+    os.utime(file, (1_700_000_000 - age,) * 2)
+
+
+async def read(url: str, since: datetime | None = None) -> list[Any]:
+    return [entry["n"] async for entry in LogStore(url, ZONE).entries(since)]
+
+
+async def test_the_newest_entries_come_first_packed_or_not(tmp_path: Path) -> None:
+    """Of the zone's own folder; other files and lines that are no entry are passed over."""
+    folder = tmp_path / "shop.example"
+    push(folder, "20221001/old.log", [{"n": 1}], age=60)
+    push(folder, "20221002/new.log.gz", [{"n": 2}, {"n": 3}], packed=True)
+    push(folder, "ownership-challenge.txt", [{"n": 4}])
+    push(tmp_path / "other.example", "x.log", [{"n": 5}])
+    (folder / "torn.log").write_bytes(b'{"n": 6\nno\n[1]\n')
+    (folder / "damaged.log.gz").write_bytes(b"\x1f\x8bno")
+    assert await read(f"file://{tmp_path}/{{zone}}") == [2, 3, 1]
+
+
+@pytest.mark.parametrize("form", ["rfc3339", "unix", "unixnano"])
+async def test_entries_from_before_the_change_do_not_count(tmp_path: Path, form: str) -> None:
+    """Their time may be written in each of the service's forms; entries without a time all count."""
+
+    def written(second: int) -> str | int:
+        seconds = int(AT.timestamp()) + second
+        forms: dict[str, str | int] = {"unix": seconds, "unixnano": seconds * 10**9}
+        return forms.get(form) or f"2022-10-01T12:00:{second:02}Z"
+
+    push(tmp_path, "a.log", [{"n": second, "EdgeStartTimestamp": written(second)} for second in (1, 5, 9)])
+    push(tmp_path, "b.log", [{"n": 0, "EdgeStartTimestamp": written(0)}], age=10)
+    push(tmp_path, "c.log", [{"n": "never read"}], age=20)
+    assert await read(f"file://{tmp_path}", AT.replace(second=5)) == [5, 9]
+    push(tmp_path, "b.log", [{"n": 7}], age=10)
+    assert await read(f"file://{tmp_path}", AT.replace(second=5)) == [5, 9, 7, "never read"]
+
+
+async def test_a_flood_of_entries_is_read_in_part(tmp_path: Path) -> None:
+    """No more than a sample is needed."""
+    push(tmp_path, "a.log", [{"n": 1}] * (MOST_ENTRIES + 5))
+    assert len(await read(f"file://{tmp_path}")) == MOST_ENTRIES
+
+
+async def test_before_the_first_batch_there_is_nothing(tmp_path: Path) -> None:
+    """A folder that is not there yet has no entries, and is not made."""
+    assert await read(f"file://{tmp_path}/later") == []
+    assert not (tmp_path / "later").exists()
+
+
+async def test_a_challenge_is_read_from_its_file(tmp_path: Path) -> None:
+    """By its path in the bucket, or where the URL names the folder already."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "challenge.txt").write_text("c-1\n")
+    for url in (f"file://{tmp_path}", f"file://{folder}"):
+        assert await LogStore(url, ZONE).challenge("logs/challenge.txt") == "c-1"
+    with pytest.raises(LogStoreError, match=r"no ownership challenge in logs/none.txt"):
+        await LogStore(f"file://{tmp_path}", ZONE).challenge("logs/none.txt")
+
+
+@pytest.mark.parametrize(
+    "url", ["/a/folder", "https://logs.example/x", "s3:///x", "s3://key:hidden@bucket/x", "s3://b/x?k=hidden"]
+)
+def test_a_store_that_cannot_be_one_is_told_without_its_address(url: str) -> None:
+    """It may carry credentials; what would be right is said."""
+    with pytest.raises(LogStoreError) as raised:
+        LogStore(url, ZONE)
+    assert "hidden" not in str(raised.value)
+    assert "s3" in str(raised.value)
+
+
+@pytest.mark.parametrize("value", [None, "soon", True, -1, 1e30, {}])
+def test_what_is_no_time_is_none(value: object) -> None:
+    """Such entries count as if they had none."""
+    assert moment(value) is None
