@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgeshift.areas.log_fields_history import Reconciled, Sent, Version, reconcile, same_rules, three_way
-from edgeshift.areas.log_fields_rules import OUR_REF, Rule, marked, merge, missing, rollback
+from edgeshift.areas.log_fields_rules import OUR_REF, PHASE, Rule, marked, merge, missing, rollback
 from edgeshift.areas.log_fields_terms import FieldSet
+from edgeshift.simulator.rulesets import prepared
 
 WANTED = FieldSet(request_headers=("x-ours",), cookies=("Ours",))
 Edit = Callable[[list[Rule]], list[Rule]]
@@ -33,28 +35,23 @@ def rule(name: str, *headers: str, **more: Any) -> Rule:
 
 @dataclass
 class Ruleset:
-    """The service's ruleset: each put replaces all, makes a version and assigns what the service assigns."""
+    """A ruleset as the simulator stores it: each put replaces all, makes a version, and assigns what the
+    service assigns.
+    """
 
-    versions: list[list[Rule]] = field(default_factory=list)
-    given: int = 0
+    documents: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def number(self) -> int:
-        return len(self.versions)
+    def versions(self) -> list[list[Rule]]:
+        return [document["rules"] for document in self.documents]
 
     def read(self) -> Version:
-        return Version(self.number, copy.deepcopy(self.versions[-1]))
+        return Version(len(self.documents), copy.deepcopy(self.documents[-1]["rules"]))
 
     def put(self, rules: list[Rule]) -> None:
-        known = {item["id"] for item in self.versions[-1]} if self.versions else set()
-        stored = copy.deepcopy(rules)
-        for item in stored:
-            if item.get("id") not in known:
-                self.given += 1
-                item["id"] = f"{self.given:032x}"
-            item.setdefault("ref", item["id"])
-            item |= {"version": str(self.number + 1), "last_updated": f"at {self.number + 1}"}
-        self.versions.append(stored)
+        current = self.documents[-1] if self.documents else None
+        stored = prepared({"rules": rules}, current, datetime.now(UTC), phase=PHASE)
+        self.documents.append(copy.deepcopy(stored))
 
     def since(self, number: int) -> list[Version]:
         return [Version(place, rules) for place, rules in enumerate(self.versions, 1) if place > number]
