@@ -4,11 +4,8 @@ what to mend.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from enum import StrEnum
 
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
@@ -18,8 +15,10 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.archive import Archive, ArchiveError
+from edgeshift.area_checks import Check, State, any_zone, check_area, check_permissions, ok
 from edgeshift.campaign_spec import CampaignSpec, CredentialSpec
 from edgeshift.durations import say_duration
+from edgeshift.fleet import Zone
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.quota import QUOTA_QUEUE
 from edgeshift.secret_refs import SecretRef, SecretRefError
@@ -37,29 +36,6 @@ AGREES = 30.0
 
 _POLL = 75.0
 """Seconds after which a worker's long poll has surely been renewed."""
-
-
-class State(StrEnum):
-    """What a check found."""
-
-    OK = "ok"
-    WARNING = "warning"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check: its name, what it found, in words, and what to mend where something is wrong."""
-
-    name: str
-    state: State
-    said: str
-    mend: str = ""
-
-
-def _ok(name: str, said: str) -> Check:
-    return Check(name, State.OK, said)
 
 
 async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check]:
@@ -89,7 +65,7 @@ async def check_temporal(settings: Settings) -> tuple[list[Check], Client | None
     except (TemporalError, SecretRefError) as problem:
         said, _, mend = str(problem).partition(": ")
         return [Check("Temporal", State.FAILED, said, mend)], None
-    return [_ok("Temporal", f"reachable at {where}")], client
+    return [ok("Temporal", f"reachable at {where}")], client
 
 
 async def check_attributes(client: Client) -> Check:
@@ -114,7 +90,7 @@ async def check_attributes(client: Client) -> Check:
     if missing:
         mend = "`edgeshift worker` registers them when it starts and may; else an administrator does"
         return Check(name, State.FAILED, f"missing: {', '.join(missing)}", mend)
-    return _ok(name, f"all {len(SEARCH_ATTRIBUTES)} are registered")
+    return ok(name, f"all {len(SEARCH_ATTRIBUTES)} are registered")
 
 
 async def check_retention(client: Client) -> Check:
@@ -131,7 +107,7 @@ async def check_retention(client: Client) -> Check:
     if kept < KEPT:
         mend = f"temporal operator namespace update -n {client.namespace} --retention 90d"
         return Check(name, State.WARNING, said, mend)
-    return _ok(name, said)
+    return ok(name, said)
 
 
 async def check_workers(client: Client) -> Check:
@@ -153,7 +129,7 @@ async def check_workers(client: Client) -> Check:
     if without := [queue for queue, pollers in seen.items() if not pollers]:
         said = f"nobody polls task queue {' nor '.join(without)}"
         return Check(name, State.FAILED, said, "start one: edgeshift worker")
-    return _ok(
+    return ok(
         name, f"{len(seen[TASK_QUEUE])} poll task queue {TASK_QUEUE}: {', '.join(seen[TASK_QUEUE][:3])}"
     )
 
@@ -178,7 +154,7 @@ async def check_clock(client: Client) -> Check:
     if not -AGREES <= ago <= _POLL + AGREES:
         said = f"Temporal heard of a worker {abs(ago):.0f} s {'ago' if ago > 0 else 'in the future'}"
         return Check(name, State.WARNING, said, "let NTP set the clocks of this machine and of Temporal")
-    return _ok(name, "agrees with this machine's")
+    return ok(name, "agrees with this machine's")
 
 
 async def check_archive(url: str) -> Check:
@@ -196,7 +172,7 @@ async def check_archive(url: str) -> Check:
     if twice:
         mend = "use a store with conditional writes: a step could be sent twice without them"
         return Check(name, State.FAILED, f"{url} does not honour create-only", mend)
-    return _ok(name, f"{url}: written, read back, create-only honoured")
+    return ok(name, f"{url}: written, read back, create-only honoured")
 
 
 async def check_tickets(settings: Settings, spec: CampaignSpec | None) -> Check:
@@ -205,16 +181,18 @@ async def check_tickets(settings: Settings, spec: CampaignSpec | None) -> Check:
     try:
         if spec is not None and spec.tickets.webhook:
             ticket_system(spec.tickets, settings.state_dir / "tickets")
-            return _ok(name, "a webhook; its settings are complete (it is not called here)")
+            return ok(name, "a webhook; its settings are complete (it is not called here)")
         folder = (spec.tickets.folder if spec else None) or str(settings.state_dir / "tickets")
         await FolderTickets(folder).check()
     except (TicketError, SecretRefError) as problem:
         return Check(name, State.FAILED, str(problem), "see tickets in the campaign file")
-    return _ok(name, f"folder {folder} can be written")
+    return ok(name, f"folder {folder} can be written")
 
 
 async def check_credential(spec: CampaignSpec, credential: CredentialSpec, number: int) -> list[Check]:
-    """Whether the service answers, takes the credential and lets it read zones and their migration state."""
+    """Whether the service answers, takes the credential and lets it read what the area needs; of the first
+    one also whether what the area stands on beside the service is there.
+    """
     service = spec.service
     reference = credential.token or credential.key or ""
     name = f"credential {number + 1}, {reference}"
@@ -231,8 +209,12 @@ async def check_credential(spec: CampaignSpec, credential: CredentialSpec, numbe
             received = await transport.exchange(Call("zones.list", "GET", "/zones", {"per_page": "5"}))
         found = [_service_clock(received.headers.get("date"))] if number == 0 else []
         async with ServiceClient(service.base_url, known, pacer=Unpaced(), **options) as client:  # type: ignore[arg-type]
-            found = [_ok("service", f"answers at {service.base_url}"), *found] if number == 0 else found
-            return [*found, await _permissions(client, name, token=credential.token is not None)]
+            found = [ok("service", f"answers at {service.base_url}"), *found] if number == 0 else found
+            permissions, zone = await _permissions(client, spec, name, token=credential.token is not None)
+            found.append(permissions)
+            if zone is not None and number == 0:
+                found += await check_area(client, spec, zone)
+            return found
     except InvalidCredential as problem:
         return [
             Check(
@@ -257,30 +239,18 @@ def _service_clock(date: str | None) -> Check:
     if abs(ahead) > AGREES:
         said = f"this machine is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the service"
         return Check(name, State.WARNING, said, "let NTP set this machine's clock")
-    return _ok(name, "agrees with this machine's")
+    return ok(name, "agrees with this machine's")
 
 
-async def _permissions(client: ServiceClient, name: str, *, token: bool) -> Check:
-    """What the credential may read, by reading: its own state, a zone, that zone's migration and rulesets."""
+async def _permissions(
+    client: ServiceClient, spec: CampaignSpec, name: str, *, token: bool
+) -> tuple[Check, Zone | None]:
+    """What the credential may read, by reading: its own state, a zone, and what the area needs of it."""
     if token:
         verified = await client.verify_token()
         if verified.status != "active":
-            return Check(name, State.FAILED, f"the token is {verified.status}", "make a new one")
-    zone = await anext(client.zones(), None)
+            return Check(name, State.FAILED, f"the token is {verified.status}", "make a new one"), None
+    zone = await any_zone(client, spec.area)
     if zone is None:
-        return Check(name, State.FAILED, "it reaches no zone", "give it the zones that it is for")
-    reads: dict[str, Callable[[], Awaitable[object]]] = {
-        "WAF migration": lambda: client.waf_check(zone.id),
-        "rulesets": lambda: client.rulesets(zone.id),
-        "page rules": lambda: client.page_rules(zone.id),
-    }
-    refused = []
-    for what, read in reads.items():
-        try:
-            await read()
-        except ServiceError as problem:
-            refused.append(f"{what} ({problem.status or 'no answer'})")
-    if refused:
-        said = f"works, but cannot read of {zone.name}: {', '.join(refused)}"
-        return Check(name, State.WARNING, said, "give it permission to read and edit zone WAF and rulesets")
-    return _ok(name, f"works; reads zones such as {zone.name} (writing is not tried)")
+        return Check(name, State.FAILED, "it reaches no zone", "give it the zones that it is for"), None
+    return await check_permissions(client, spec, name, zone), zone

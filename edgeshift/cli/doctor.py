@@ -25,8 +25,9 @@ def doctor(
     """
     from dataclasses import asdict
 
+    from edgeshift.area_checks import State
     from edgeshift.campaign_file import load_campaign
-    from edgeshift.checks import State, check_all
+    from edgeshift.checks import check_all
 
     shell = current()
     spec = load_campaign(file) if file else None
