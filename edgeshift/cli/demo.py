@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,20 +12,39 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import current, run
 
 
+class DemoArea(StrEnum):
+    """Whose demo is run."""
+
+    WAF = "waf"
+    ESC = "esc"
+    LOG_FIELDS = "log-fields"
+    ALL = "all"
+
+
 def demo(
-    zones: Annotated[int, typer.Option(min=60, max=2000, help="Zones of the fleet.")] = 120,
+    area: Annotated[DemoArea, typer.Option(help="What the campaigns change; all: one after the other.")] = (
+        DemoArea.WAF
+    ),
+    zones: Annotated[
+        int | None,
+        typer.Option(min=60, max=2000, help="Zones of the fleet; 120 of waf and 60 of others if absent."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the fleet and of its faults.")] = 1,
-    out: Annotated[Path, typer.Option(help="Where the report and demo.json go.")] = Path("out"),
+    out: Annotated[Path, typer.Option(help="Where the reports and results go.")] = Path("out"),
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the stack's state, to look at it later.")
     ] = False,
 ) -> None:
     """Run a whole campaign on an embedded stack; check every rule by its witness. Exit 1 if one is broken."""
     from edgeshift.demo.main import run_demo
+    from edgeshift.demo.parts import PARTS
     from edgeshift.stack import StackError
 
+    chosen = [part for part in PARTS.values() if area.value in (part.area.value, DemoArea.ALL.value)]
+    held = True
     try:
-        held = run(run_demo(current().console, zones=zones, seed=seed, out=out, keep=keep))
+        for part in chosen:
+            held &= run(run_demo(current().console, part, zones=zones, seed=seed, out=out, keep=keep))
     except StackError as problem:
         first, *rest = str(problem).splitlines()
         raise CommandError(first, ExitCode.FAILED, details=tuple(rest)) from None

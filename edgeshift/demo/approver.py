@@ -13,8 +13,9 @@ from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from edgeshift.archive import Archive
-from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict
-from edgeshift.fleet import Area, Target, campaign_id, zone_migration_id
+from edgeshift.areas import AREAS
+from edgeshift.areas.waf_evidence import EvidenceVerdict
+from edgeshift.fleet import Area, Target, Zone, campaign_id, migration_id
 from edgeshift.messages import Answer, CampaignSignOff, CampaignSummary, Waiting, ZonePhase, ZoneState
 from edgeshift.sign_off import Choice, Decision
 from edgeshift.witness.seen import Signature
@@ -23,14 +24,17 @@ LOOKS_EVERY = 0.7
 MOST_AT_ONCE = 16
 
 Say = Callable[[str], None]
+Judge = Callable[[dict[str, Any]], tuple[Choice, str]]
+"""What a careful reader says of a proposal's body, and why."""
 
 
 class Approver:
     """Signs a campaign's proposals by fingerprint, and single zones by their own digest where evidence asks
     for it.
 
-    ``leaves``: identifiers of zones whose proposals nobody looks at, so that they go on hold. What it signed
-    is in ``signatures``, and the bodies that it read in ``bodies``: a record of its own, for the witnesses.
+    ``judge``: what they say of a body. ``leaves``: identifiers of zones whose proposals nobody looks at, so
+    that they go on hold. What it signed is in ``signatures``, and the bodies that it read in ``bodies``: a
+    record of its own, for the witnesses.
     """
 
     def __init__(
@@ -40,6 +44,8 @@ class Approver:
         campaign: str,
         targets: list[Target],
         *,
+        area: Area,
+        judge: Judge,
         by: str,
         leaves: Iterable[str] = (),
         say: Say = lambda text: None,
@@ -51,6 +57,8 @@ class Approver:
         self._archive = archive
         self._campaign = campaign
         self._targets = targets
+        self._area = area
+        self._judge = judge
         self._leaves = frozenset(leaves)
         self._say = say
         self._done: set[str] = set()
@@ -83,7 +91,7 @@ class Approver:
     async def _read_shape(self, campaign: WorkflowHandle[Any, Any], waiting: Waiting) -> None:
         """Read the proposal of one zone that has this fingerprint, and sign the fingerprint."""
         zone = self._targets[waiting.example].zone
-        state = await self._state(zone.id)
+        state = await self._state(zone)
         if state is None or state.phase is not ZonePhase.AWAITING_SIGN_OFF:
             return
         if state.fingerprint != waiting.fingerprint:
@@ -110,27 +118,20 @@ class Approver:
             f"{self.by} {_past(choice)} {waiting.fingerprint[:10]} for {waiting.zones} zone(s): {reason}"
         )
 
-    def _judge(self, body: dict[str, Any]) -> tuple[Choice, str]:
-        """What a careful reader says of a proposal: nothing may be switched off for every request."""
-        for rule in body["rules"]:
-            if rule.get("action") == "skip" and str(rule.get("expression", "")).strip("() ") == "true":
-                return Choice.REJECT, "a rule skips the WAF for every request"
-        runs = sum(1 for rule in body["rules"] if rule.get("action") == "execute")
-        return Choice.APPROVE, f"read: {len(body['rules'])} rules, {runs} managed rulesets"
-
     # --- zones whose evidence did not pass
 
     async def _read_single_zones(self) -> None:
         query = (
-            f"WorkflowType = 'WafZone' AND ExecutionStatus = 'Running'"
+            f"WorkflowType = '{AREAS[self._area].workflow}' AND ExecutionStatus = 'Running'"
             f" AND EdgeshiftCampaign = '{self._campaign}' AND EdgeshiftPhase = 'proposed'"
         )
-        zones = [execution.id.split("/")[1] async for execution in self._client.list_workflows(query)]
-        left = [zone for zone in zones if zone not in self._done and zone not in self._leaves]
+        known = {target.zone.id: target.zone for target in self._targets}
+        found = [execution.id.split("/")[1] async for execution in self._client.list_workflows(query)]
+        left = [known[zone] for zone in found if zone not in self._done and zone not in self._leaves]
         for place in range(0, len(left), MOST_AT_ONCE):
             await asyncio.gather(*(self._read_zone(zone) for zone in left[place : place + MOST_AT_ONCE]))
 
-    async def _read_zone(self, zone: str) -> None:
+    async def _read_zone(self, zone: Zone) -> None:
         """Read the evidence of one zone, and sign its own digest by the plain signal."""
         state = await self._state(zone)
         if state is None or state.phase is not ZonePhase.AWAITING_SIGN_OFF:
@@ -138,22 +139,24 @@ class Approver:
         if state.evidence_verdict in (None, EvidenceVerdict.PASS):
             return
         await self._body(state)
-        evidence = Evidence.model_validate(await self._archive.get_json(state.evidence))
-        failed = evidence.verdict is EvidenceVerdict.FAIL
+        evidence = await self._archive.get_json(state.evidence)
+        failed = state.evidence_verdict is EvidenceVerdict.FAIL
         choice = Choice.REJECT if failed else Choice.APPROVE
-        reason = evidence.why if failed else f"quiet zone, looked at by hand: {evidence.why}"
+        why = str(evidence.get("why") or f"the evidence is {state.evidence_verdict}")
+        reason = why if failed else f"quiet zone, looked at by hand: {why}"
         decision = Decision(choice=choice, digest=state.digest, by=self.by, reason=reason[:200])
         signed_at = datetime.now(UTC)
-        await self._client.get_workflow_handle(zone_migration_id(zone, Area.WAF)).signal("sign_off", decision)
-        self._done.add(zone)
-        self._record(choice, state.digest, signed_at, zone)
+        handle = self._client.get_workflow_handle(migration_id(zone, self._area))
+        await handle.signal("sign_off", decision)
+        self._done.add(zone.id)
+        self._record(choice, state.digest, signed_at, zone.id)
         self._say(f"{self.by} {_past(choice)} {state.zone.name} by itself: {reason}")
 
     # --- reading and recording
 
-    async def _state(self, zone: str) -> ZoneState | None:
+    async def _state(self, zone: Zone) -> ZoneState | None:
         """What the zone says of itself; None where it has ended meanwhile."""
-        handle = self._client.get_workflow_handle(zone_migration_id(zone, Area.WAF))
+        handle = self._client.get_workflow_handle(migration_id(zone, self._area))
         try:
             state: ZoneState = await handle.query("state", result_type=ZoneState)
         except RPCError:

@@ -1,4 +1,4 @@
-"""The course of the demo: two campaigns on an embedded stack, the people's stand-ins, a pause in the
+"""The course of a demo: campaigns on an embedded stack, the people's stand-ins, a pause in the
 middle, an abort.
 """
 
@@ -21,14 +21,10 @@ from temporalio.service import RPCError
 from edgeshift.archive import Archive
 from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.demo.approver import Approver
-from edgeshift.demo.scenario import (
-    APPROVER,
-    CAMPAIGN,
-    OPERATOR,
-    SIDE_CAMPAIGN,
-    Scenario,
-)
+from edgeshift.demo.parts import Part
+from edgeshift.demo.scenario import APPROVER, OPERATOR, Scenario
 from edgeshift.demo.support_desk import SupportDesk
+from edgeshift.demo.visitors import Visitors
 from edgeshift.fleet import Target, campaign_id
 from edgeshift.messages import Answer, CampaignSummary, Person
 from edgeshift.operations.campaigns import start_campaign
@@ -88,46 +84,60 @@ async def play(
     running: Stack,
     client: Client,
     archive: Archive,
+    part: Part,
     scenario: Scenario,
     specs: list[CampaignSpec],
     *,
     console: Console,
     teller: Teller,
 ) -> Played:
-    """Run both campaigns to their ends. Raises where one cannot be started or does not end as it should."""
+    """Run all campaigns to their ends. Raises where one cannot be started or does not end as it should."""
     played = Played()
-    main, side = specs
-    for spec in (side, main):
+    main, side, *others = specs
+    for spec in (side, *others, main):
         started = await start_campaign(client, archive, spec, by=OPERATOR)
         played.targets[spec.name] = [
             Target.model_validate(item) for item in await archive.get_json(started.targets)
         ]
         teller.say(f"campaign {spec.name} started: {len(played.targets[spec.name])} zones")
-    approver = Approver(
-        client,
-        archive,
-        CAMPAIGN,
-        played.targets[CAMPAIGN],
-        by=APPROVER,
-        leaves=[scenario.left],
-        say=teller.say,
-    )
-    desk = SupportDesk(client, running.control, [scenario.mended], by="sam (support)", say=teller.say)
-    async with _at_work(approver.work(), desk.work()):
+    approvers = [
+        Approver(
+            client,
+            archive,
+            spec.name,
+            played.targets[spec.name],
+            area=part.area,
+            judge=part.judge,
+            by=APPROVER,
+            leaves=[scenario.left],
+            say=teller.say,
+        )
+        for spec in (main, *others)
+    ]
+    mends = [scenario.mended] if scenario.mended else []
+    desk = SupportDesk(client, running.control, mends, by="sam (support)", say=teller.say)
+    work = [desk.work(), *(approver.work() for approver in approvers)]
+    if part.visited:
+        work.append(Visitors(running.control, scenario).work())
+    async with _at_work(*work):
         stops = [
-            asyncio.create_task(_pause_in_the_middle(client, teller.say)),
-            asyncio.create_task(_abort_side_campaign(client, len(scenario.aborted), teller.say)),
+            asyncio.create_task(_pause_in_the_middle(client, main.name, teller.say)),
+            asyncio.create_task(_abort(client, side.name, len(scenario.aborted), teller.say)),
         ]
         teller.live = True
-        played.summaries[CAMPAIGN] = await watch_campaign(
-            client, CAMPAIGN, console=console, extra=teller.picture
+        played.summaries[main.name] = await watch_campaign(
+            client, main.name, console=console, extra=teller.picture
         )
         teller.live = False
         played.stops = [stop for stop in await asyncio.gather(*stops) if stop is not None]
-        side_handle = client.get_workflow_handle(campaign_id(SIDE_CAMPAIGN))
-        await side_handle.result()
-        played.summaries[SIDE_CAMPAIGN] = await side_handle.query("summary", result_type=CampaignSummary)
-    played.signatures, played.bodies, played.words = approver.signatures, approver.bodies, desk.words
+        for spec in (side, *others):
+            handle = client.get_workflow_handle(campaign_id(spec.name))
+            await handle.result()
+            played.summaries[spec.name] = await handle.query("summary", result_type=CampaignSummary)
+    for approver in approvers:
+        played.signatures += approver.signatures
+        played.bodies += approver.bodies
+    played.words = desk.words
     return played
 
 
@@ -145,12 +155,12 @@ async def _at_work(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
                 raise result
 
 
-async def _pause_in_the_middle(client: Client, say: Say) -> StopRecord | None:
+async def _pause_in_the_middle(client: Client, campaign: str, say: Say) -> StopRecord | None:
     """Pause when a part of the zones is through, look at it for a while, and resume. None if it ended
     before.
     """
-    handle = client.get_workflow_handle(campaign_id(CAMPAIGN))
-    while (summary := await _summary(client, CAMPAIGN)) is None or finished(
+    handle = client.get_workflow_handle(campaign_id(campaign))
+    while (summary := await _summary(client, campaign)) is None or finished(
         summary.places
     ) < PAUSE_AT * summary.count:
         if summary is not None and summary.state == "closed":
@@ -167,7 +177,7 @@ async def _pause_in_the_middle(client: Client, say: Say) -> StopRecord | None:
     await handle.execute_update("resume", Person(by=OPERATOR, reason="all well"), result_type=Answer)
     say(f"{OPERATOR} resumes it")
     return StopRecord(
-        campaign=CAMPAIGN,
+        campaign=campaign,
         kind="pause",
         by=OPERATOR,
         asked_at=asked,
@@ -176,21 +186,21 @@ async def _pause_in_the_middle(client: Client, say: Say) -> StopRecord | None:
     )
 
 
-async def _abort_side_campaign(client: Client, zones: int, say: Say) -> StopRecord:
+async def _abort(client: Client, campaign: str, zones: int, say: Say) -> StopRecord:
     """Abort the small campaign once its zones wait for a sign-off, or have had time enough to."""
     limit = asyncio.get_running_loop().time() + SIDE_WAITS
     while asyncio.get_running_loop().time() < limit:
-        summary = await _summary(client, SIDE_CAMPAIGN)
+        summary = await _summary(client, campaign)
         if summary is not None and sum(waiting.zones for waiting in summary.waiting) >= zones - 1:
             break
         await asyncio.sleep(0.5)
-    handle = client.get_workflow_handle(campaign_id(SIDE_CAMPAIGN))
+    handle = client.get_workflow_handle(campaign_id(campaign))
     asked = datetime.now(UTC)
     word = Person(by=OPERATOR, reason="not this quarter")
     answer = await handle.execute_update("abort", word, result_type=Answer)
-    say(f"{OPERATOR} aborts {SIDE_CAMPAIGN}: {answer.text}")
+    say(f"{OPERATOR} aborts {campaign}: {answer.text}")
     return StopRecord(
-        campaign=SIDE_CAMPAIGN, kind="abort", by=OPERATOR, asked_at=asked, answered_at=datetime.now(UTC)
+        campaign=campaign, kind="abort", by=OPERATOR, asked_at=asked, answered_at=datetime.now(UTC)
     )
 
 

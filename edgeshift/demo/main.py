@@ -13,8 +13,9 @@ from rich.text import Text
 
 from edgeshift.archive import Archive
 from edgeshift.binaries import temporal_cli
-from edgeshift.demo import scenario as script
 from edgeshift.demo.course import Teller, play
+from edgeshift.demo.parts import Part
+from edgeshift.demo.scenario import TIME_SCALE, Scenario
 from edgeshift.demo.show import (
     missing_outcomes,
     outcome_table,
@@ -24,6 +25,7 @@ from edgeshift.demo.show import (
     write_result,
 )
 from edgeshift.demo.verdict import gather, judge
+from edgeshift.fleet import Area
 from edgeshift.settings import TemporalSettings
 from edgeshift.stack import Stack, StackError, stack
 from edgeshift.temporal import connect
@@ -33,28 +35,32 @@ STATE = "demo-state"
 """The folder, below ``out``, in which the demo's stack keeps its state."""
 
 
-async def run_demo(console: Console, *, zones: int, seed: int, out: Path, keep: bool) -> bool:
-    """Run the demo; whether every rule held and every outcome was seen.
+async def run_demo(
+    console: Console, part: Part, *, zones: int | None, seed: int, out: Path, keep: bool
+) -> bool:
+    """Run an area's demo; whether every rule held and every outcome was seen.
 
-    Writes ``demo.json`` and the report into ``out``. Raises StackError where the stack cannot run.
+    Writes its result and its report into ``out``. Raises StackError where the stack cannot run.
     """
     _end_as_by_ctrl_c()
     console = Console(no_color=console.no_color, highlight=False, record=True)
+    zones = zones or part.zones
+    title = "" if part.area is Area.WAF else f" {part.area.value}"
     console.print(
-        f"[bold]edgeshift demo[/bold]: {zones} simulated zones, seed {seed},"
-        f" time scale {script.TIME_SCALE:,.0f} (4 hours a second)"
+        f"[bold]edgeshift demo{title}[/bold]: {zones} simulated zones, seed {seed},"
+        f" time scale {TIME_SCALE:,.0f} (4 hours a second)"
     )
     teller = Teller(console)
     await asyncio.to_thread(temporal_cli, progress=teller.say)
     began = time.monotonic()
     folder = out / STATE
     _begin_anew(folder)
-    arranged = script.arrange(zones, seed)
+    arranged = part.arrange(zones, seed)
     try:
         async with stack(
-            folder, fleet=arranged.fleet, time_scale=script.TIME_SCALE, say=teller.say
+            folder, fleet=arranged.fleet, time_scale=TIME_SCALE, clock=part.clock, say=teller.say
         ) as running:
-            held = await _run(console, teller, running, arranged, out, began)
+            held = await _run(console, teller, running, part, arranged, out, began)
             if keep:
                 teller.say(f"the state is kept: edgeshift up --folder {folder} shows it")
     finally:
@@ -64,44 +70,50 @@ async def run_demo(console: Console, *, zones: int, seed: int, out: Path, keep: 
 
 
 async def _run(
-    console: Console, teller: Teller, running: Stack, arranged: script.Scenario, out: Path, began: float
+    console: Console,
+    teller: Teller,
+    running: Stack,
+    part: Part,
+    arranged: Scenario,
+    out: Path,
+    began: float,
 ) -> bool:
-    await running.control.send("PUT", "options", script.options())
+    await running.control.send("PUT", "options", part.options())
+    for method, path, body in arranged.calls:
+        await running.control.send(method, path, body)
     for fault in arranged.faults:
         await running.control.send("POST", "faults", fault)
     settings = TemporalSettings(address=running.address, namespace=running.namespace)
     client = await connect(settings, identity="demo")
     archive = Archive(running.archive)
-    tickets = str(running.places.tickets)
-    specs = [
-        script.campaign(arranged, running.service, running.credentials, tickets),
-        script.side_campaign(arranged, running.service, running.credentials, tickets),
-    ]
+    specs = part.specs(arranged, running)
+    edge = "" if part.area is Area.WAF else f"; the edge of all zones at {running.edge}, by Host header"
     teller.say(
-        f"Temporal at {running.address}, its pages at {running.ui}; faults are on: {len(arranged.faults)}"
+        f"Temporal at {running.address}, its pages at {running.ui}; faults are on:"
+        f" {len(arranged.faults)}{edge}"
     )
-    played = await play(running, client, archive, arranged, specs, console=console, teller=teller)
-    report = out / f"{script.CAMPAIGN}-report.html"
-    await write_report(client, archive, script.CAMPAIGN, report)
+    played = await play(running, client, archive, part, arranged, specs, console=console, teller=teller)
+    report = out / f"{specs[0].name}-report.html"
+    await write_report(client, archive, specs[0].name, report)
     teller.say("checking every rule by its witness")
     terminal = running.places.logs / "terminal.txt"
     terminal.write_text(console.export_text(clear=False))
-    evidence = await gather(running, client, played, specs, [report, terminal])
+    evidence = await gather(running, client, part, played, specs, [report, terminal])
     checks = judge(evidence)
-    found = result(evidence, checks, time.monotonic() - began, script.TIME_SCALE)
-    write_result(out / "demo.json", found)
+    found = result(evidence, part.shows, checks, time.monotonic() - began, TIME_SCALE)
+    write_result(out / part.result, found)
     for table in (outcome_table(found["outcomes"]), rule_table(checks)):
         console.print()
         console.print(table)
-    print_violations(console, checks)
-    missing = missing_outcomes(found["outcomes"])
+    print_violations(console, checks, part.result)
+    missing = missing_outcomes(found["outcomes"], part.shows)
     if missing:
         console.print(
             Text(f"no zone ended as {', '.join(missing)}: the demo did not show all it should", "red")
         )
     console.print()
     console.print(Text(f"report    {report}"), soft_wrap=True)
-    console.print(Text(f"result    {out / 'demo.json'}"), soft_wrap=True)
+    console.print(Text(f"result    {out / part.result}"), soft_wrap=True)
     console.print(Text(f"took      {found['seconds']:.0f} s, {found['calls']:,} calls of the service"))
     return not missing and not any(check.violations for check in checks)
 

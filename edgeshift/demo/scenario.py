@@ -12,7 +12,6 @@ from typing import Any
 from edgeshift.campaign_spec import (
     CampaignSpec,
     CommitSpec,
-    CredentialSpec,
     RateSpec,
     ServiceSpec,
     TargetSpec,
@@ -21,9 +20,10 @@ from edgeshift.campaign_spec import (
     WaveAdvance,
 )
 from edgeshift.rollout import WaveSpec
-from edgeshift.sign_off import SignOffPolicy
+from edgeshift.sign_off import Choice, SignOffPolicy
 from edgeshift.simulator.fleet_file import FirewallRule, Fleet, FleetZone
 from edgeshift.simulator.generate import generate_fleet
+from edgeshift.stack import Stack
 from edgeshift.witness.requests import LONGEST_EXPRESSION, MOST_RULES
 
 TIME_SCALE = 14_400.0
@@ -41,7 +41,7 @@ RATE = 1200
 RATE_SECONDS = 12.0
 """The real length of a rate limit's window in the demo: five minutes under the scale would limit nothing."""
 
-_FORBIDDEN = json.dumps(
+FORBIDDEN = json.dumps(
     {
         "success": False,
         "result": None,
@@ -53,16 +53,23 @@ _FORBIDDEN = json.dumps(
 
 @dataclass
 class Scenario:
-    """A fleet with its parts given out. Zone identifiers: ``left`` is signed by nobody, ``mended`` by
-    support, ``aborted`` are of the side campaign. ``faults`` are for the simulator's control API.
+    """A fleet with its parts given out. Zone identifiers: ``left`` is signed by nobody, ``mended`` is mended
+    by support, ``aborted`` are of the side campaign. ``faults`` are for the simulator's control API,
+    ``calls`` are made there besides, before anything starts: method, path and body.
     """
 
     fleet: Fleet
     left: str
-    mended: str
     aborted: tuple[str, ...]
+    mended: str = ""
     parts: dict[str, str] = field(default_factory=dict)
     faults: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The zones' names by their identifiers."""
+        return {zone.id: zone.name for zone in self.fleet.zones}
 
 
 def arrange(zones: int, seed: int) -> Scenario:
@@ -88,13 +95,13 @@ def arrange(zones: int, seed: int) -> Scenario:
         "an answer that is no JSON": garbled.id,
     }
     faults = [
-        _fault("server_error", put | {"zone": lost.id}, status=502, effect="before"),
-        _fault("server_error", put | {"zone": refused.id}, status=403, effect="before", body=_FORBIDDEN),
-        _fault("server_error", put | {"zone": late.id}, status=502, effect="after", times=1),
-        _fault("hang", put | {"zone": hung.id}, effect="after", times=1),
-        _fault("reset", put | {"zone": cut.id}, effect="after", times=1),
-        _fault("not_json", put | {"zone": garbled.id}, effect="after", times=1),
-        *_background(seed),
+        fault("server_error", put | {"zone": lost.id}, status=502, effect="before"),
+        fault("server_error", put | {"zone": refused.id}, status=403, effect="before", body=FORBIDDEN),
+        fault("server_error", put | {"zone": late.id}, status=502, effect="after", times=1),
+        fault("hang", put | {"zone": hung.id}, effect="after", times=1),
+        fault("reset", put | {"zone": cut.id}, effect="after", times=1),
+        fault("not_json", put | {"zone": garbled.id}, effect="after", times=1),
+        *background(seed),
     ]
     return Scenario(
         fleet=fleet,
@@ -106,21 +113,22 @@ def arrange(zones: int, seed: int) -> Scenario:
     )
 
 
-def _fault(kind: str, match: dict[str, Any], **more: Any) -> dict[str, Any]:
+def fault(kind: str, match: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """One fault for the simulator's control API."""
     return {"kind": kind, "match": match, **more}
 
 
-def _background(seed: int) -> list[dict[str, Any]]:
+def background(seed: int) -> list[dict[str, Any]]:
     """What goes wrong everywhere now and then. Writes are spared here: theirs is scripted zone by zone."""
     reads = {"method": "GET"}
     return [
-        _fault("latency", {}, seconds=0.15, probability=0.05, seed=seed),
-        _fault("rate_limit", {}, retry_after=1, times=3, probability=0.02, seed=seed + 1),
-        _fault("server_error", reads, status=500, effect="before", probability=0.008, seed=seed + 2),
-        _fault("not_json", reads, probability=0.004, seed=seed + 3),
-        _fault("reset", reads, effect="before", probability=0.004, seed=seed + 4),
-        _fault("null_errors", reads, probability=0.02, seed=seed + 5),
-        _fault("truncated", reads, probability=0.002, seed=seed + 6),
+        fault("latency", {}, seconds=0.15, probability=0.05, seed=seed),
+        fault("rate_limit", {}, retry_after=1, times=3, probability=0.02, seed=seed + 1),
+        fault("server_error", reads, status=500, effect="before", probability=0.008, seed=seed + 2),
+        fault("not_json", reads, probability=0.004, seed=seed + 3),
+        fault("reset", reads, effect="before", probability=0.004, seed=seed + 4),
+        fault("null_errors", reads, probability=0.02, seed=seed + 5),
+        fault("truncated", reads, probability=0.002, seed=seed + 6),
     ]
 
 
@@ -152,29 +160,46 @@ def _ordinary(zone: FleetZone) -> bool:
     )
 
 
+def rate_limit() -> dict[str, Any]:
+    """The rate limit of the simulator in the demo, in nominal seconds."""
+    return {
+        "requests": RATE,
+        "window_seconds": RATE_SECONDS * TIME_SCALE,
+        "block_seconds": RATE_SECONDS * TIME_SCALE,
+    }
+
+
 def options() -> dict[str, Any]:
     """The simulator's options in the demo, in nominal seconds."""
     return {
         "migration_seconds": 1800,
         "validation_seconds": 600,
         "visibility_seconds": 1200,
-        "rate_limit": {
-            "requests": RATE,
-            "window_seconds": RATE_SECONDS * TIME_SCALE,
-            "block_seconds": RATE_SECONDS * TIME_SCALE,
-        },
+        "rate_limit": rate_limit(),
     }
 
 
-def campaign(
-    scenario: Scenario, base_url: str, credentials: tuple[CredentialSpec, ...], tickets: str
-) -> CampaignSpec:
-    """The demo's campaign: every zone but those of the side campaign."""
-    names = {zone.id: zone.name for zone in scenario.fleet.zones}
+def specs(scenario: Scenario, running: Stack) -> list[CampaignSpec]:
+    """The demo's campaign, every zone but those of the side campaign; and that one, which is aborted while
+    its zones wait.
+    """
+    return [_campaign(scenario, running), side_campaign(SIDE_CAMPAIGN, scenario, running)]
+
+
+def judge(body: dict[str, Any]) -> tuple[Choice, str]:
+    """What a careful reader says of a proposal: nothing may be switched off for every request."""
+    for rule in body["rules"]:
+        if rule.get("action") == "skip" and str(rule.get("expression", "")).strip("() ") == "true":
+            return Choice.REJECT, "a rule skips the WAF for every request"
+    runs = sum(1 for rule in body["rules"] if rule.get("action") == "execute")
+    return Choice.APPROVE, f"read: {len(body['rules'])} rules, {runs} managed rulesets"
+
+
+def _campaign(scenario: Scenario, running: Stack) -> CampaignSpec:
     return CampaignSpec(
         name=CAMPAIGN,
-        targets=TargetSpec(all=True, exclude=tuple(names[zone] for zone in scenario.aborted)),
-        service=_service(base_url, credentials),
+        targets=TargetSpec(all=True, exclude=tuple(scenario.names[zone] for zone in scenario.aborted)),
+        service=service(running),
         waves=(
             WaveSpec(name="canary", percent=10),
             WaveSpec(name="early", percent=30),
@@ -182,42 +207,42 @@ def campaign(
         ),
         advance=WaveAdvance(percent=50, failures=10),
         window=24,
-        sign_off=_policy(days=4),
+        sign_off=policy(days=4),
         validation=ValidationSpec(window=timedelta(hours=72)),
         commit=CommitSpec(migration_limit=timedelta(hours=1), poll=timedelta(minutes=20)),
-        tickets=TicketSpec(folder=tickets),
+        tickets=TicketSpec(folder=str(running.places.tickets)),
         waits_for_support=timedelta(days=5),
         time_scale=TIME_SCALE,
     )
 
 
-def side_campaign(
-    scenario: Scenario, base_url: str, credentials: tuple[CredentialSpec, ...], tickets: str
-) -> CampaignSpec:
-    """A small campaign that is aborted while its zones wait."""
-    names = {zone.id: zone.name for zone in scenario.fleet.zones}
+def side_campaign(name: str, scenario: Scenario, running: Stack, **more: Any) -> CampaignSpec:
+    """A small campaign that is aborted while its zones wait. ``more``: what its area needs."""
     return CampaignSpec(
-        name=SIDE_CAMPAIGN,
-        targets=TargetSpec(include=tuple(names[zone] for zone in scenario.aborted)),
-        service=_service(base_url, credentials),
+        name=name,
+        targets=TargetSpec(include=tuple(scenario.names[zone] for zone in scenario.aborted)),
+        service=service(running),
         window=SIDE_ZONES,
-        sign_off=_policy(days=14),
-        tickets=TicketSpec(folder=tickets),
+        sign_off=policy(days=14),
+        tickets=TicketSpec(folder=str(running.places.tickets)),
         time_scale=TIME_SCALE,
+        **more,
     )
 
 
-def _service(base_url: str, credentials: tuple[CredentialSpec, ...]) -> ServiceSpec:
+def service(running: Stack) -> ServiceSpec:
+    """The simulated service, with a rate limit that the demo's pace has to keep to."""
     return ServiceSpec(
-        base_url=base_url,
-        credentials=credentials,
+        base_url=running.service,
+        credentials=running.credentials,
         request_limit=REQUEST_LIMIT,
         patience=timedelta(days=7),
         rate=RateSpec(requests=RATE, per=timedelta(seconds=RATE_SECONDS * TIME_SCALE)),
     )
 
 
-def _policy(days: int) -> SignOffPolicy:
+def policy(days: int) -> SignOffPolicy:
+    """Who signs, and how long a zone waits for them."""
     return SignOffPolicy(
         approvers=(APPROVER, SECOND_APPROVER),
         expires_after=timedelta(days=days),

@@ -1,4 +1,4 @@
-"""What the demo shows at its end, and what it writes to ``demo.json``."""
+"""What a demo shows at its end, and what it writes to its file of results."""
 
 from __future__ import annotations
 
@@ -19,22 +19,26 @@ from edgeshift.witness.seen import Execution
 SHOWN_VIOLATIONS = 5
 
 
-def outcomes(evidence: WitnessInput) -> dict[str, int]:
-    """The number of zones by outcome, over all campaigns: each zone's last one, as the Temporal server has
-    it.
+def outcomes(evidence: WitnessInput, shown: Sequence[ZoneOutcome]) -> dict[str, int]:
+    """The number of targets by outcome, over all campaigns: each one's last, as the Temporal server has it.
+    ``shown``: outcomes that are named also where there is none of them.
     """
     last: dict[str, Execution] = {zone: runs[-1] for zone, runs in evidence.executions_of.items()}
     counted = Counter(execution.outcome or "none" for execution in last.values())
-    return {outcome.value: counted.pop(outcome.value, 0) for outcome in ZoneOutcome} | dict(counted)
+    return {outcome.value: counted.pop(outcome.value, 0) for outcome in shown} | dict(counted)
 
 
 def result(
-    evidence: WitnessInput, checks: Sequence[RuleCheck], seconds: float, time_scale: float
+    evidence: WitnessInput,
+    shown: Sequence[ZoneOutcome],
+    checks: Sequence[RuleCheck],
+    seconds: float,
+    time_scale: float,
 ) -> dict[str, Any]:
-    """The content of ``demo.json``."""
+    """The content of the file of results."""
     return {
         "zones": len({zone for targets in evidence.targets.values() for zone in targets}),
-        "outcomes": outcomes(evidence),
+        "outcomes": outcomes(evidence, shown),
         "rules": [check.model_dump() for check in checks],
         "seconds": round(seconds, 1),
         "time_scale": time_scale,
@@ -43,14 +47,14 @@ def result(
 
 
 def write_result(path: Path, found: Mapping[str, Any]) -> None:
-    """Write ``demo.json``."""
+    """Write the file of results."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found, indent=2) + "\n")
 
 
-def missing_outcomes(counted: Mapping[str, int]) -> list[str]:
+def missing_outcomes(counted: Mapping[str, int], shown: Sequence[ZoneOutcome]) -> list[str]:
     """Outcomes that a complete demo shows and this one did not."""
-    return [outcome.value for outcome in ZoneOutcome if not counted.get(outcome.value)]
+    return [outcome.value for outcome in shown if not counted.get(outcome.value)]
 
 
 def outcome_table(counted: Mapping[str, int]) -> Table:
@@ -79,10 +83,10 @@ def rule_table(checks: Sequence[RuleCheck]) -> Table:
     return table
 
 
-def print_violations(console: Console, checks: Sequence[RuleCheck]) -> None:
+def print_violations(console: Console, checks: Sequence[RuleCheck], file: str) -> None:
     """The violations, the first few of each rule."""
     for check in checks:
         for violation in check.violations[:SHOWN_VIOLATIONS]:
             console.print(Text(f"rule {check.rule}: {violation}", style="red"), soft_wrap=True)
         if (more := len(check.violations) - SHOWN_VIOLATIONS) > 0:
-            console.print(Text(f"rule {check.rule}: and {more} more (demo.json has them all)", style="red"))
+            console.print(Text(f"rule {check.rule}: and {more} more ({file} has them all)", style="red"))

@@ -10,10 +10,12 @@ from temporalio.client import Client
 
 from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.demo.course import Played
+from edgeshift.demo.parts import Part
 from edgeshift.stack import Stack
 from edgeshift.witness import RuleCheck, WitnessInput, check_rules
 from edgeshift.witness.archived import ArchiveFolder
-from edgeshift.witness.executions import load_executions
+from edgeshift.witness.executions import load_executions, load_holds
+from edgeshift.witness.kept import load_secrets
 from edgeshift.witness.leaks import scan
 from edgeshift.witness.seen import CampaignFacts, Scan
 from edgeshift.witness.service import load_journal, load_rate_limit, load_zones
@@ -21,13 +23,15 @@ from edgeshift.witness.ticketed import load_tickets
 
 
 async def gather(
-    running: Stack, client: Client, played: Played, specs: list[CampaignSpec], output: list[Path]
+    running: Stack, client: Client, part: Part, played: Played, specs: list[CampaignSpec], output: list[Path]
 ) -> WitnessInput:
     """What every witness saw. ``output``: what the run wrote for people, searched for secrets too."""
     journal = await load_journal(running.control)
     archive = await asyncio.to_thread(ArchiveFolder, running.places.archive)
     targets = {name: archive.targets(summary.targets) for name, summary in played.summaries.items()}
-    scans = await asyncio.to_thread(search, running, output)
+    secrets = running.secrets | await asyncio.to_thread(load_secrets, running.places.simulator)
+    scans = await asyncio.to_thread(search, running, secrets, output, part.sighting)
+    accounts = {account.id: account.name for account in running.fleet.accounts}
     return WitnessInput(
         journal=journal,
         campaigns=tuple(_facts(spec, targets.get(spec.name, ()), played) for spec in specs),
@@ -37,13 +41,15 @@ async def gather(
         snapshots=archive.snapshots(),
         tickets=load_tickets(running.places.tickets),
         scans=tuple(scans),
-        secrets=len(running.secrets),
-        zones=await load_zones(running.control),
+        secrets=len(secrets),
+        zones=await load_zones(running.control, running.places.simulator, accounts),
         bodies=(*played.bodies, *archive.bodies()),
         rate_limit=await load_rate_limit(running.control),
         targets=targets,
         excluded=_excluded(played, targets),
         executions=await load_executions(client),
+        intents=archive.intents(),
+        holds=await load_holds(client),
     )
 
 
@@ -52,19 +58,20 @@ def judge(evidence: WitnessInput, *, absent: frozenset[int] = frozenset()) -> li
     return check_rules(evidence, absent=absent)
 
 
-def search(running: Stack, output: list[Path]) -> list[Scan]:
-    """Search everything that the run left for the fleet's secrets, but for where they rightly are.
+def search(running: Stack, secrets: dict[str, str], output: list[Path], sighting: str) -> list[Scan]:
+    """Search everything that the run left for secrets, but for where they rightly are.
 
-    In each place a text that must be there has to be seen, or the search would be blind.
+    In each place a text that must be there has to be seen, or the search would be blind: ``sighting`` in what
+    was written for people.
     """
     places = running.places
     zone = running.fleet.zones[0].id
-    found = scan(places.temporal, running.secrets, sighting=zone)
-    found += scan(places.archive, running.secrets, sighting=zone)
-    found += scan(places.tickets, running.secrets)
-    found += scan(places.logs, running.secrets)
+    found = scan(places.temporal, secrets, sighting=zone)
+    found += scan(places.archive, secrets, sighting=zone)
+    found += scan(places.tickets, secrets)
+    found += scan(places.logs, secrets)
     for path in output:
-        found += scan(path, running.secrets, sighting="migrated")
+        found += scan(path, secrets, sighting=sighting)
     return found
 
 
@@ -72,6 +79,7 @@ def _facts(spec: CampaignSpec, zones: tuple[str, ...], played: Played) -> Campai
     scaled = spec.scaled()
     return CampaignFacts(
         name=spec.name,
+        area=spec.area.value,
         zones=frozenset(zones),
         window=scaled.window,
         required=scaled.sign_off.required,
