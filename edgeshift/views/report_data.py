@@ -8,11 +8,14 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from edgeshift.areas.esc_probe import ProbeReport
+from edgeshift.areas.log_fields_entries import Judgement
 from edgeshift.areas.waf_aftercare import Aftercare
 from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict
 from edgeshift.fleet import Area
 from edgeshift.messages import CampaignSummary
 from edgeshift.views.entries import Timeline
+from edgeshift.views.report_areas import AreaPart, area_part
 from edgeshift.views.rows import ZoneRow, is_odd, notable
 from edgeshift.views.telling import PASSED_ON
 from edgeshift.views.words import Look, look, ordered
@@ -25,7 +28,8 @@ MOST_LISTED = 200
 
 
 class Source(BaseModel):
-    """Everything the report is made of. By zone index: timelines, evidence and aftercare, as far as gathered.
+    """Everything the report is made of. By zone index, as far as gathered: timelines; evidence, aftercare of
+    waf; probes of esc; what log entries said, of log-fields.
 
     ``looked_at``: of how many zones the history was read, where not of all.
     """
@@ -36,6 +40,8 @@ class Source(BaseModel):
     timelines: dict[int, Timeline] = Field(default_factory=dict)
     evidence: dict[int, Evidence] = Field(default_factory=dict)
     aftercare: dict[int, Aftercare] = Field(default_factory=dict)
+    probes: dict[int, ProbeReport] = Field(default_factory=dict)
+    judged: dict[int, Judgement] = Field(default_factory=dict)
     trouble: str = ""
 
 
@@ -98,6 +104,7 @@ class ReportData(BaseModel):
     trouble_zones: list[ZoneFinding]
     rows: list[ZoneRow]
     left_out: dict[str, int]
+    area: AreaPart
 
 
 def report_data(source: Source) -> ReportData:
@@ -139,6 +146,7 @@ def report_data(source: Source) -> ReportData:
         trouble_zones=_trouble(source),
         rows=shown[:MOST_ROWS],
         left_out={name: max(0, count) for name, count in left_out.items()},
+        area=area_part(source.rows, source.probes, source.judged),
     )
 
 

@@ -12,6 +12,8 @@ from temporalio.client import Client
 from edgeshift.archive import Archive, ArchiveError
 from edgeshift.areas.waf_aftercare import Aftercare
 from edgeshift.areas.waf_evidence import Evidence
+from edgeshift.fleet import Area
+from edgeshift.views.archive_told import read_judgement, read_probe
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import each, known_campaign, summary_of, zone_rows
@@ -62,26 +64,33 @@ async def gather_report(client: Client, archive: Archive, campaign: str) -> Sour
         for index, timeline in timelines.items()
         if timeline.attempts and timeline.attempts[-1].evidence
     }
-    aftercare: dict[int, Aftercare] = {}
-    for row, record in zip(recorded, records, strict=False):
-        if record:
-            aftercare[row.index] = Aftercare.model_validate(record["aftercare"])
-            if record.get("evidence"):
-                digests[row.index] = record["evidence"]
+    by_record: dict[int, dict[str, Any]] = {
+        row.index: record for row, record in zip(recorded, records, strict=False) if record
+    }
+    for index, record in by_record.items():
+        # A probe's report is what people signed; in the other areas the record names the evidence.
+        if record.get("evidence") and (summary.area is not Area.ESC or index not in digests):
+            digests[index] = record["evidence"]
     indexes = sorted(digests)
-    found = await each(indexes, lambda index: _read(archive, digests[index], missing))
+    documents = await each(indexes, lambda index: _read(archive, digests[index], missing))
+    found = {index: item for index, item in zip(indexes, documents, strict=True) if item}
     trouble = f"The archive lacks {plural(len(missing), 'object')}, such as {missing[0]}." if missing else ""
-    return Source(
-        summary=summary,
-        made_at=datetime.now(UTC),
-        rows=rows,
-        timelines=timelines,
-        evidence={
-            index: Evidence.model_validate(item) for index, item in zip(indexes, found, strict=True) if item
-        },
-        aftercare=aftercare,
-        trouble=trouble,
+    source = Source(
+        summary=summary, made_at=datetime.now(UTC), rows=rows, timelines=timelines, trouble=trouble
     )
+    match summary.area:
+        case Area.WAF:
+            source.evidence = {index: Evidence.model_validate(item) for index, item in found.items()}
+            source.aftercare = {
+                index: Aftercare.model_validate(record["aftercare"]) for index, record in by_record.items()
+            }
+        case Area.ESC:
+            probes = {index: read_probe(item) for index, item in found.items()}
+            source.probes = {index: probe for index, probe in probes.items() if probe}
+        case Area.LOG_FIELDS:
+            judged = {index: read_judgement(item) for index, item in found.items()}
+            source.judged = {index: one for index, one in judged.items() if one}
+    return source
 
 
 async def _timeline(client: Client, row: ZoneRow, campaign: str) -> Timeline:

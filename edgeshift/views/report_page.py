@@ -14,7 +14,7 @@ from edgeshift.durations import say_duration
 from edgeshift.views import charts
 from edgeshift.views.report_data import ReportData
 from edgeshift.views.rows import ZoneRow, as_csv
-from edgeshift.views.words import finished, lasting, look, moment, printable, short
+from edgeshift.views.words import finished, lasting, look, moment, printable, short, word
 
 MOST_EMBEDDED = 3_000_000
 """Bytes of CSV that the page carries in itself; a longer one is a file of its own."""
@@ -57,6 +57,7 @@ def _environment() -> Environment:
         "number": lambda value: f"{value:,}",
         "percent": lambda value: f"{value:.1f} %" if 0 < value < 10 else f"{value:.0f} %",
         "look": look,
+        "word": word,
         "parts": charts.parts_of,
     }
     return environment
