@@ -7,7 +7,7 @@ side has it. A/A halves judged in the same way say whether noise was taken for a
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from edgeshift.areas.esc_features import Difference, Feature, Kind, explain
@@ -172,7 +172,9 @@ def alarms(place: Place, like: Sequence[Facts], other: Sequence[Facts]) -> list[
         return []
     halves = (side_of(like[::2]), side_of(like[1::2]))
     learnt = {fact for side in (*halves, side_of(other)) for fact in varying(side)}
-    facts = [fact for fact in differing(*halves) if fact not in learnt]
+    # What came once, like a line with a nonce, is known to vary without having varied within a half.
+    met = Counter(fact for one in like for fact in one.values)
+    facts = [fact for fact in differing(*halves) if fact not in learnt and met[fact] > 1]
     return explain(*place, facts, *halves)
 
 

@@ -45,7 +45,7 @@ class Coverage(_Part):
 
 
 class Controls(_Part):
-    """A/A pairs that were compared, and how many of them looked like a difference."""
+    """A/A pairs that were compared, and how many differences they showed where there should be none."""
 
     pairs: int = 0
     alarms: int = 0

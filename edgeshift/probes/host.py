@@ -113,9 +113,12 @@ class HostProbe:
         """Ask for a URL with Edge Side Code and without; further, where something looks different."""
         rounds = self._spec.rounds
         here: tuple[list[Facts], list[Facts]] = ([], [])
-        for number in range(self._last):
-            # Looked at once in between, and not after each round: comparing has its price.
+        for number in range(2 * self._last):
+            # Looked at now and then, and not after each round: comparing has its price.
             if number in (rounds, (rounds + self._last) // 2) and not _suspicious(url, *here):
+                break
+            # The halves of a side have half of its answers; to be as sure of them takes twice as many.
+            if number == self._last and not alarms(url.place, *here):
                 break
             self._progress.beat()
             for side in (0, 1) if number.bit_count() % 2 == 0 else (1, 0):
