@@ -1,1 +1,1 @@
-"""Measurements: ratios within one run, since machines are noisy. ``make bench`` writes out/bench.json."""
+"""Measurements: ratios within one run, since machines are noisy. ``make bench`` writes out/bench-*.json."""

@@ -1,4 +1,6 @@
-"""The simulator as a process of the benchmark: ``python -m bench.service FLEET DATA PORT_FILE SCALE``."""
+"""The simulator as a process of the benchmark: ``python -m bench.service FLEET DATA PORT_FILE OPTIONS``, the
+options as JSON.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from edgeshift.simulator.options import SimulatorOptions
 from edgeshift.simulator.server import running
 
 
-async def main(fleet: str, data: str, port_file: str, scale: str) -> None:
+async def main(fleet: str, data: str, port_file: str, options: str) -> None:
     """Serve until the process is told to stop."""
-    options = SimulatorOptions(time_scale=float(scale), migration_seconds=0, visibility_seconds=0)
-    async with running(load_fleet(Path(fleet)), Path(data), options=options) as served:
+    chosen = SimulatorOptions.model_validate_json(options)
+    async with running(load_fleet(Path(fleet)), Path(data), options=chosen) as served:
         await asyncio.to_thread(Path(port_file).write_text, str(served.port))
         await asyncio.Event().wait()
 

@@ -180,7 +180,7 @@ def test_files_that_the_rules_name_are_there() -> None:
 
 def test_the_table_of_events_is_the_benchmarks() -> None:
     """docs/decisions.md has each event with its numbers, and their sums."""
-    from bench.__main__ import EVENTS
+    from bench.waf import EVENTS
 
     text = (ROOT / "docs/decisions.md").read_text(encoding="utf-8").replace("`", "")
     for name, pro, enterprise, purpose in EVENTS:

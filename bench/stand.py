@@ -1,0 +1,204 @@
+"""What each measurement stands on: the simulator in a process of its own, workers, and one campaign over all
+zones of a fleet, signed as soon as anything waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import Client, WorkflowHandle
+
+from edgeshift.archive import Archive
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.fleet import campaign_id, zone_migration_id
+from edgeshift.messages import Answer, CampaignResult, CampaignSignOff, CampaignSummary, ZoneResult
+from edgeshift.operations.campaigns import start_campaign
+from edgeshift.settings import Settings
+from edgeshift.sign_off import Choice
+from edgeshift.simulator.fleet_file import Fleet, dump_fleet
+from edgeshift.witness.control import Control
+from worker.wiring import workers
+
+AT_ONCE = 8
+"""Histories that are fetched at a time."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """A simulator: its base URL, its edge, its control API and its data folder."""
+
+    base_url: str
+    edge: str
+    control: Control
+    data: Path
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the workflow of one zone ended: its result, its history, and the record in the archive."""
+
+    result: ZoneResult
+    history: Sequence[HistoryEvent]
+    record: Mapping[str, Any]
+
+
+@asynccontextmanager
+async def simulator(fleet: Fleet, folder: Path, options: Mapping[str, Any]) -> AsyncIterator[Service]:
+    """The simulator in a process of its own, as the real service would be. ``options``: its own."""
+    path, port_file = await asyncio.to_thread(_laid_out, fleet, folder)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "bench.service",
+        str(path),
+        str(folder / "data"),
+        str(port_file),
+        json.dumps(options),
+    )
+    try:
+        url = f"http://127.0.0.1:{await asyncio.to_thread(_port, port_file)}"
+        control = Control(f"{url}/_simulator")
+        edge = (await control.get("health"))["edge"]
+        yield Service(f"{url}/client/v4", edge, control, folder / "data")
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+def _laid_out(fleet: Fleet, folder: Path) -> tuple[Path, Path]:
+    folder.mkdir(parents=True)
+    dump_fleet(fleet, folder / "fleet.json")
+    return folder / "fleet.json", folder / "port"
+
+
+def _port(file: Path) -> str:
+    """The port that the simulator writes once it listens. Raises TimeoutError after half a minute."""
+    for _ in range(300):
+        if file.exists() and (port := file.read_text().strip()):
+            return port
+        time.sleep(0.1)
+    raise TimeoutError("the simulator does not start")
+
+
+class Stand:
+    """A service, workers and a campaign that has not begun. ``took``: the campaign's seconds, once it ran."""
+
+    def __init__(self, client: Client, service: Service, settings: Settings, spec: CampaignSpec) -> None:
+        self._client, self._settings = client, settings
+        self.service, self.spec = service, spec
+        self.took = 0.0
+
+    @property
+    def archive(self) -> Archive:
+        """What the campaign archived."""
+        return Archive(self._settings.archive)
+
+    async def run(self) -> CampaignResult:
+        """Start the campaign, sign whatever waits, and wait for its end."""
+        await start_campaign(self._client, self.archive, self.spec, by="bench")
+        began = time.perf_counter()
+        handle: WorkflowHandle[object, CampaignResult] = self._client.get_workflow_handle(
+            campaign_id(self.spec.name), result_type=CampaignResult
+        )
+        signing = asyncio.create_task(_sign(handle))
+        result = await handle.result()
+        self.took = time.perf_counter() - began
+        await signing
+        return result
+
+    async def ended(self, zones: Sequence[str]) -> dict[str, Ended]:
+        """How each of these zones (identifiers) ended, once they all have."""
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def one(zone: str) -> Ended:
+            async with gate:
+                found = self._client.get_workflow_handle(
+                    zone_migration_id(zone, self.spec.area), result_type=ZoneResult
+                )
+                result = await found.result()
+                history = (await found.fetch_history()).events
+                record = await self.archive.get_json(result.record) if result.record else {}
+                return Ended(result, history, record)
+
+        return dict(zip(zones, await asyncio.gather(*map(one, zones)), strict=True))
+
+    async def calls(self) -> dict[str, Counter[str]]:
+        """The service's calls of each zone by name, as its journal has them."""
+        found: dict[str, Counter[str]] = {}
+        for entry in await self.service.control.journal():
+            if entry["zone"]:
+                found.setdefault(entry["zone"], Counter())[_named(entry)] += 1
+        return found
+
+
+@asynccontextmanager
+async def stand(
+    client: Client,
+    folder: Path,
+    fleet: Fleet,
+    options: Mapping[str, Any],
+    terms: Mapping[str, Any],
+    esc_edge: bool = False,
+) -> AsyncIterator[Stand]:
+    """Set up a campaign over all zones of a fleet.
+
+    ``terms``: fields of the campaign beyond its name, targets and service. ``esc_edge``: whether the probe
+    goes to the simulator's edge.
+    """
+    variable = f"EDGESHIFT_BENCH_{uuid.uuid4().hex[:8].upper()}"
+    os.environ[variable] = fleet.credentials[0].value
+    settings = Settings(state_dir=folder / "state")
+    try:
+        async with (
+            simulator(fleet, folder / "service", options) as service,
+            workers(client, settings),
+        ):
+            described = {
+                "name": f"bench-{uuid.uuid4().hex[:8]}",
+                "targets": {"all": True},
+                "sign_off": {"expires_after": "3650d", "valid_for": "3650d"},
+                **terms,
+                "service": {
+                    "base_url": service.base_url,
+                    "credentials": [{"token": f"env:{variable}", "user": uuid.uuid4().hex[:8]}],
+                    **terms.get("service", {}),
+                },
+            }
+            if esc_edge:
+                own = described["esc"]
+                described["esc"] = {**own, "probe": {**own.get("probe", {}), "edge": service.edge}}
+            yield Stand(client, service, settings, CampaignSpec.model_validate(described))
+    finally:
+        os.environ.pop(variable, None)
+
+
+async def _sign(handle: WorkflowHandle[object, CampaignResult]) -> None:
+    """Approve each fingerprint as soon as it waits, and what waits by itself with it."""
+    signed: set[str] = set()
+    while True:
+        summary = await handle.query("summary", result_type=CampaignSummary)
+        waiting = [item.fingerprint for item in summary.waiting if item.fingerprint not in signed]
+        if waiting:
+            message = CampaignSignOff(choice=Choice.APPROVE, fingerprints=tuple(waiting), by="bench")
+            await handle.execute_update("sign_off", message, result_type=Answer)
+            signed.update(waiting)
+        if summary.state == "closed":
+            return
+        await asyncio.sleep(0.2)
+
+
+def _named(entry: dict[str, object]) -> str:
+    query = str(entry["query"])
+    return f"{entry['call']} validation" if "waf_migration=validation" in query else str(entry["call"])
