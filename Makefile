@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench lock wheel clean binaries test-binaries
+.PHONY: help setup demo test test-faults check bench lock wheel clean binaries test-binaries
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -44,6 +44,9 @@ test: test-binaries ## The tests, on a real Temporal server and the time-skippin
 	@mkdir -p out
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not serial" $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m pytest -m serial $(PYTEST_ARGS) $(NONE_CHOSEN)
+
+test-faults: test-binaries ## Every case of the fault tests, of which make test plays a share
+	EDGESHIFT_SHARE=all $(BIN)/python -m pytest -n $(PYTEST_WORKERS) tests/faults $(PYTEST_ARGS)
 
 check: $(READY) ## Lint, format, strict types, import contracts, generated files, deployment files
 	$(BIN)/ruff check .

@@ -90,7 +90,7 @@ class EscWork:
         if result.status is not ChangeStatus.ANSWERED:
             return await self._closed(step, result)
         clock, poll = self._connections.clock, step.change.start.policy.poll.total_seconds()
-        until = clock.monotonic() + LOOK.total_seconds() - 5
+        until = clock.monotonic() + min(LOOK.total_seconds() - 5, 3 * poll + 5)
         while clock.monotonic() + poll < until:
             if await self._has_secret(step):
                 return await self._closed(step, result)

@@ -19,6 +19,7 @@ from edgeshift.embedded import EmbeddedTemporal, embedded_temporal
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect, ensure_search_attributes
 from edgeshift.test_server import time_skipping_server
+from tests.harness.share import told
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,6 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="time-skipping|embedded|HOST:PORT",
         help="the Temporal of tests that ask for `temporal_env` (default: time-skipping)",
     )
+
+
+def pytest_report_header() -> str:
+    return told()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -129,18 +130,25 @@ async def staged(
     serve: bool = True,
     **spec: Any,
 ) -> AsyncIterator[Stage]:
-    """A scene on a task queue of its own, whose zones' names no other scene has.
+    """A scene on a task queue of its own, whose zones' and account's names no other scene has.
 
-    ``spec``: over QUICK. ``commit`` and ``validation`` are merged with it.
+    ``spec``: over QUICK. ``commit`` and ``validation`` are merged with it. ``{zone}`` anywhere in a zone
+    becomes its whole name.
     """
     tag = uuid.uuid4().hex[:8]
-    named = [{**item, "name": f"{item['name']}.{tag}.example"} for item in zones]
+    named = [_named(item, f"{item['name']}.{tag}.example") for item in zones]
     chosen = {**QUICK, **spec}
     for part in ("commit", "validation"):
         chosen[part] = {**QUICK[part], **spec.get(part, {})}
     own = on_queue(client, f"faults-{tag}")
     async with scene(
-        own, folder, fleet_of(*named), begin=False, serve=serve, simulator=simulator, **chosen
+        own,
+        folder,
+        fleet_of(*named, accounts=[{"name": f"account {tag}"}]),
+        begin=False,
+        serve=serve,
+        simulator=simulator,
+        **chosen,
     ) as play:
         service = play.spec.service.model_dump()
         service |= {"request_limit": request_limit or "5s"}
@@ -150,6 +158,11 @@ async def staged(
         if serve and begin:
             await play.begin()
         yield stage
+
+
+def _named(item: dict[str, Any], name: str) -> dict[str, Any]:
+    filled: dict[str, Any] = json.loads(json.dumps(item).replace("{zone}", name))
+    return {**filled, "name": name}
 
 
 class Stage:
@@ -162,8 +175,13 @@ class Stage:
         self._signed: set[tuple[str, str]] = set()
 
     def name(self, short: str) -> str:
-        """A zone's whole name."""
-        return f"{short}.{self.tag}.example"
+        """A zone's whole name; the account's is its own."""
+        return short if short == self.account else f"{short}.{self.tag}.example"
+
+    @property
+    def account(self) -> str:
+        """The name of the account of all zones."""
+        return self.play.fleet.accounts[0].name
 
     @property
     def names(self) -> list[str]:
@@ -206,9 +224,9 @@ class Stage:
         """What was sent to change a zone: call and step, in order, whatever came of it."""
         found = await self.play.journal(zone=self.name(short) if short else "")
         return [
-            (entry["call"], entry["query"].split("&")[0].removeprefix("waf_migration="))
+            (entry["call"], _step(entry))
             for entry in found
-            if entry["method"] in ("PUT", "DELETE", "PATCH")
+            if entry["method"] in ("PUT", "POST", "DELETE", "PATCH") and entry["call"] != "graphql"
         ]
 
     async def finish(self, within: float = 90) -> CampaignResult:
@@ -271,6 +289,13 @@ class Stage:
     async def check(self, absent: Iterable[int] = ASIDE) -> None:
         """The witnesses judge every rule but those that the scene has no case of."""
         await self.play.check_rules(absent=absent)
+
+
+def _step(entry: dict[str, Any]) -> str:
+    """Which of the things that one path does was asked for."""
+    if (asked := (entry.get("esc") or {}).get("asked")) is not None:
+        return "+".join(asked)
+    return str(entry["query"]).split("&")[0].removeprefix("waf_migration=")
 
 
 async def _running(handle: WorkflowHandle[Any, Any]) -> bool:

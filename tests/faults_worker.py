@@ -44,19 +44,25 @@ class Kill:
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker process needs. ``folder``: where it leaves its trace and the mark of its death."""
+    """What the worker processes need. ``folder``: where they leave a trace and the marks of their deaths.
+    ``kills``: where they kill themselves, one for each process in turn, with the runs counted in each anew.
+    """
 
     address: str
     queue: str
     settings: Settings
     environment: dict[str, str]
     folder: Path
-    kill: Kill | None
+    kills: tuple[Kill, ...] = ()
+
+    def mark(self, place: int) -> Path:
+        """There once a worker has killed itself at this place of ``kills``."""
+        return self.folder / f"killed-{place}"
 
     @property
-    def mark(self) -> Path:
-        """There once the worker has killed itself."""
-        return self.folder / "killed"
+    def next_kill(self) -> int:
+        """The place of the first kill that is still to come; as many as there are, if none is."""
+        return sum(self.mark(place).exists() for place in range(len(self.kills)))
 
     @property
     def trace(self) -> Path:
@@ -65,10 +71,11 @@ class Order:
 
 
 class Killer(Interceptor):
-    """Kills its own process at the place that the order names, once."""
+    """Kills its own process at the place that the order names for it."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
+        self._place = order.next_kill
         self._runs: Counter[str] = Counter()
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
@@ -93,9 +100,10 @@ class Killer(Interceptor):
             trace.write(f"{name} {nth}\n")
 
     def _maybe_die(self, name: str, nth: int, moment: Moment) -> None:
-        if self._order.kill != Kill(name, nth, moment) or self._order.mark.exists():
+        place, kills = self._place, self._order.kills
+        if place >= len(kills) or kills[place] != Kill(name, nth, moment):
             return
-        self._order.mark.touch()
+        self._order.mark(place).touch()
         os.kill(os.getpid(), signal.SIGKILL)
 
 

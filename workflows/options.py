@@ -65,9 +65,7 @@ def changing(change: Change, left: timedelta) -> dict[str, Any]:
         "start_to_close_timeout": change.window
         + policy.request_limit
         + policy.margin
-        + (
-            look if change.step is Step.VALIDATE else LOOK if change.step is Step.SET_SECRET else timedelta(0)
-        ),
+        + (look if change.step in (Step.VALIDATE, Step.SET_SECRET) else timedelta(0)),
         "retry_policy": ONCE,
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,9 @@ from temporalio.service import RPCError
 from edgeshift.embedded import EmbeddedTemporal
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import Stage, staged, zone
-from tests.faults_worker import Kill, Moment, Order, supervised
+from tests.faults_worker import Kill, Moment, supervised
+from tests.harness.kills import Course, broken_by, order_of, play
+from tests.harness.share import shared
 
 pytestmark = pytest.mark.embedded
 
@@ -78,60 +79,12 @@ CHANGES: dict[str, list[tuple[str, str]]] = {
 }
 """What the service is sent on each path, whoever dies."""
 
-AT_ONCE = 5
-"""Scenes that are played side by side: most of the time they wait for time-outs."""
-
-PATHS: dict[str, dict[str, Any]] = {
+ZONES: dict[str, dict[str, Any]] = {
     "professional": zone("shop"),
     "enterprise": zone("big", "enterprise"),
     "overrides": zone("legacy", uri_overrides=[OVERRIDE]),
     "support": zone("crowded", firewall_rules=TOO_LONG),
 }
-
-
-async def play(
-    kill: Kill | None, path: str, client: Client, address: str, folder: Path
-) -> tuple[list[tuple[str, str]], list[str]]:
-    """One zone on its path with a worker that dies once: what was sent to change it, and what was begun."""
-    await asyncio.to_thread(folder.mkdir, parents=True)
-    async with staged(
-        client,
-        folder,
-        PATHS[path],
-        serve=False,
-        consents={"delete_uri_overrides": True},
-    ) as stage:
-        order = _order(stage, address, folder, kill)
-        async with supervised(order) as codes:
-            await stage.play.begin()
-            if path == "support":
-                await _mend(stage)
-            result = await stage.finish(60)
-            assert result.outcomes == {"migrated": 1}, f"{kill}: {result.outcomes}"
-            changes = await stage.changes()
-            await stage.check({3, 4, 7})
-        if kill is None:
-            assert not codes
-        else:
-            assert order.mark.exists(), f"{kill}: was never reached"
-            assert len(codes) == 1, f"{kill}: {codes}"
-        return changes, order.trace.read_text().splitlines()
-
-
-def _order(stage: Stage, address: str, folder: Path, kill: Kill | None) -> Order:
-    variables = [str(item.token).removeprefix("env:") for item in stage.play.spec.service.credentials]
-    return Order(
-        address=address,
-        queue=f"faults-{stage.tag}",
-        settings=stage.play.settings.model_copy(
-            update={
-                "worker": stage.play.settings.worker.model_copy(update={"workflow_task_timeout_seconds": 4})
-            }
-        ),
-        environment={name: os.environ[name] for name in variables},
-        folder=folder,
-        kill=kill,
-    )
 
 
 async def _mend(stage: Stage) -> None:
@@ -140,14 +93,22 @@ async def _mend(stage: Stage) -> None:
     await stage.play.resolve_support(stage.name(stage.names[0]))
 
 
-def boundaries(path: str, moment: Moment) -> list[Kill]:
-    """A kill for each activity of a path, but for the first one, which belongs to no zone."""
-    found = []
-    for place, activity in enumerate(ACTIVITIES[path]):
-        nth = ACTIVITIES[path][: place + 1].count(activity)
-        if activity != "resolve_targets":
-            found.append(Kill(activity, nth, moment))
-    return found
+async def _nothing(stage: Stage) -> None:
+    """Nobody is needed."""
+
+
+PATHS: dict[str, Course] = {
+    name: Course(
+        zones=(given,),
+        terms={"consents": {"delete_uri_overrides": True}},
+        activities=ACTIVITIES[name],
+        changes=CHANGES[name],
+        outcome="migrated",
+        absent=frozenset({3, 4, 7}),
+        meanwhile=_mend if name == "support" else _nothing,
+    )
+    for name, given in ZONES.items()
+}
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -155,33 +116,22 @@ async def test_the_paths_are_the_ones_that_workers_are_killed_on(
     path: str, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
     """Without a kill: the activities and the changes that the kills below are measured by."""
-    changes, trace = await play(None, path, temporal_client, embedded.address, tmp_path / path)
-    begun = [line.split()[0] for line in trace]
-    assert tuple(name for name in begun if name != "describe_zones") == ACTIVITIES[path]
-    assert changes == CHANGES[path]
+    course = PATHS[path]
+    changes, begun = await play(None, course, temporal_client, embedded.address, tmp_path / path)
+    assert tuple(begun) == course.activities
+    assert changes == course.changes
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_killed_worker_changes_nothing_of_the_outcome(
     path: str, moment: Moment, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
     """At each activity of the path, one scene a kill: migrated, with the same changes in the same order."""
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(place: int, kill: Kill) -> str:
-        async with gate:
-            try:
-                folder = tmp_path / f"{place}"
-                changes, _ = await play(kill, path, temporal_client, embedded.address, folder)
-            except AssertionError as broken:
-                return f"{kill}: {broken}"
-            return "" if changes == CHANGES[path] else f"{kill}: {changes}"
-
-    kills = boundaries(path, moment)
-    broken = await asyncio.gather(*(one(place, kill) for place, kill in enumerate(kills)))
-    assert not any(broken), "\n".join(filter(None, broken))
+    kills = shared(f"kill {path} {moment}", PATHS[path].boundaries(moment))
+    broken = await broken_by(kills, PATHS[path], temporal_client, embedded.address, tmp_path)
+    assert not broken, "\n".join(broken)
 
 
 async def test_a_worker_killed_while_targets_are_listed_delays_the_campaign_alone(
@@ -189,7 +139,9 @@ async def test_a_worker_killed_while_targets_are_listed_delays_the_campaign_alon
 ) -> None:
     """Listing is taken over by the next worker once the first one has been silent for half a minute."""
     kill = Kill("resolve_targets", 1, "after")
-    changes, _ = await play(kill, "professional", temporal_client, embedded.address, tmp_path / "listing")
+    changes, _ = await play(
+        kill, PATHS["professional"], temporal_client, embedded.address, tmp_path / "listing"
+    )
     assert changes == CHANGES["professional"]
 
 
@@ -203,11 +155,11 @@ async def test_a_campaign_goes_on_when_people_sign_while_workers_die(
     async with staged(
         temporal_client, tmp_path, zone("shop"), serve=False, sign_off={"required": 2}
     ) as stage:
-        order = _order(stage, embedded.address, tmp_path, kill)
+        order = order_of(stage, embedded.address, tmp_path, [kill])
         async with supervised(order):
             await stage.play.begin()
             await _sign_at_once(stage, "ann")
-        async with supervised(_order(stage, embedded.address, tmp_path, None)):
+        async with supervised(order_of(stage, embedded.address, tmp_path)):
             await _sign_at_once(stage, "bob")
             result = await stage.play.result()
         assert result.outcomes == {"migrated": 1}
