@@ -52,26 +52,15 @@ TERMS: dict[str, Any] = {
     "advance": {"percent": 1, "failures": ZONES},
 }
 OPTIONS = {"rate_limit": {"requests": 10_000_000}}
-CALLS_OF_RULES = ("rulesets.put", "rulesets.create")
 
 
 def fleet_of(number: int) -> Fleet:
     """Enterprise zones, each with a log job that lists no custom fields."""
     options = "fields=RayID,EdgeStartTimestamp&timestamps=rfc3339"
-    jobs = [
-        [{"destination": f"s3://logs/{index}?region=eu-west-1", "logpull_options": options}]
-        for index in range(number)
-    ]
-    zones = [
-        {
-            "name": f"z{index:05d}-logs.example",
-            "plan": "enterprise",
-            "logs": {
-                "jobs": [{"destination": f"s3://logs/{index}?region=eu-west-1", "logpull_options": job}]
-            },
-        }
-        for index in range(number)
-    ]
+    zones = []
+    for index in range(number):
+        job = {"destination": f"s3://logs/{index}?region=eu-west-1", "logpull_options": options}
+        zones.append({"name": f"z{index:05d}-logs.example", "plan": "enterprise", "logs": {"jobs": [job]}})
     return Fleet.model_validate({"zones": zones})
 
 
