@@ -11,6 +11,7 @@ from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
 from activities.intents import close_intents
 from activities.log_fields_reading import proposed, read_zone
+from activities.log_fields_rulesets import lost_since
 from activities.log_fields_trail import Trail
 from activities.reports import tell_campaign
 from edgeshift.areas import log_fields
@@ -31,6 +32,7 @@ from edgeshift.messages import (
     ZoneReport,
 )
 from edgeshift.service_api import ServiceError
+from edgeshift.service_api.models import Ruleset
 
 
 class LogFieldsActivities:
@@ -168,10 +170,13 @@ class LogFieldsActivities:
         if lacking := not_in_place(reading, wanted):
             return Watched(worse=f"somebody has changed it meanwhile: {lacking}"[:200])
         found, trouble = await self._judged(message, terms, reading, wanted)
-        if found is not None and found.settled:
-            return await self._kept(message, found, told(found))
-        if not message.last:
+        settled = found is not None and found.settled
+        if not settled and not message.last:
             return Watched()
+        trail = Trail(self._connections, start)
+        ruleset = Ruleset.of(reading.ruleset) if reading.ruleset else None
+        if lost := await lost_since(client, zone.id, trail, ruleset, wanted):
+            return Watched(worse=lost)
         if found is None or not found.entries:
             why = trouble or "no log entry came"
             if terms.unverified == "roll_back":

@@ -12,6 +12,7 @@ from activities.fence import NotSent
 from activities.log_fields_trail import Trail
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields_rules import Rule
+from edgeshift.areas.log_fields_terms import FieldSet
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.messages import Step as Kind
 from edgeshift.service_api import NotFound, ServiceClient, ServiceError
@@ -108,6 +109,31 @@ async def versions_since(
     return found
 
 
+async def lost_since(
+    client: ServiceClient, zone_id: str, trail: Trail, ruleset: Ruleset | None, wanted: FieldSet
+) -> str:
+    """What of others a write of ours has cost after all, or empty: somebody may have written late what he
+    read before it was put back.
+    """
+    first = await trail.first(str(ruleset.id)) if ruleset is not None else None
+    if ruleset is None or first is None:
+        return ""
+    present = version_of(ruleset)
+    since = await versions_since(client, zone_id, str(ruleset.id), first.number, present)
+    found = log_fields.reconcile(
+        first,
+        await trail.sent(str(ruleset.id)),
+        since,
+        lambda rules: log_fields.merge(rules, wanted),
+    )
+    if found.put is None or not found.overwritten:
+        return ""
+    return (
+        f"version {present.number} of the ruleset, by somebody else, lacks what version(s)"
+        f" {', '.join(map(str, found.overwritten))} had"
+    )
+
+
 class RulesetWriter:
     """Puts the rules as often as it takes until ours are in, or out, and nobody's are lost."""
 
@@ -171,12 +197,13 @@ class RulesetWriter:
         )
         self._written.versions = list(found.written)
         self._written.overwritten = list(found.overwritten)
-        if lost := [version for version in found.unread if sent]:
-            note = (
-                f"what version(s) {', '.join(map(str, lost))} of the ruleset changed cannot be read any more"
-            )
+        if lost := [number for number in found.overwritten if number in found.unread]:
+            numbers = ", ".join(map(str, lost))
+            note = f"what version(s) {numbers} of the ruleset had was replaced and cannot be read: see to it"
             if note not in self._written.notes:
                 self._written.notes.append(note)
+            if step.change.step is Kind.COMMIT:
+                return ChangeResult(status=ChangeStatus.REFUSED, reason=note)
         if found.put is None:
             return ANSWERED
         if step.change.step is Kind.COMMIT and log_fields.count(found.put) > log_fields.MOST_FIELDS:

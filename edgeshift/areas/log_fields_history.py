@@ -83,11 +83,8 @@ def reconcile(
         if ours is not None:
             unseen.remove(ours)
             found.setdefault(mark, []).insert(0, (version, rest))
-            overwritten += [
-                earlier.number
-                for earlier in ordered
-                if ours.over < earlier.number < version.number and earlier.number not in written
-            ]
+            between = range(ours.over + 1, version.number)
+            overwritten += [number for number in between if number not in written]
             written.append(version.number)
         elif mark in found:
             # Writes that took our rule out have no mark: it was built on the one that it differs least from.

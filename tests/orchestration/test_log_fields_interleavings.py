@@ -138,10 +138,7 @@ async def test_fields_arrive_in_entries_and_all_else_is_kept(temporal_client: Cl
         await service.begin("a.example", rule("theirs"))
         before, theirs = await service.job("a.example"), await service.rules("a.example")
         await play.begin()
-        await play.sign_what_waits()
-        await play.zone_until(
-            "a.example", lambda state: state.phase.value in ("awaiting_sign_off", "watching")
-        )
+        await play.zone_until("a.example", lambda state: state.phase.value == "awaiting_sign_off")
         await play.sign_what_waits()
         await play.zone_until("a.example", lambda state: state.phase.value == "watching")
         await service.traffic("a.example", [("x-a", "1"), ("cookie", "Id=2")], [("host", "a")])
@@ -208,8 +205,10 @@ async def test_what_is_not_verified_is_taken_back_to_the_letter(
     what a stranger has written meanwhile stays.
     """
     terms = {"unverified": "roll_back"}
-    async with stage(temporal_client, tmp_path, "back.example", fields=terms) as (play, service):
+    names = ("back.example", "bare.example")
+    async with stage(temporal_client, tmp_path, *names, fields=terms) as (play, service):
         await service.begin("back.example", rule("theirs"))
+        await service.begin("bare.example")
         before = await service.job("back.example")
         await service.stranger("back.example", "append", "after_put", rule("late"))
         await play.begin()
@@ -218,6 +217,33 @@ async def test_what_is_not_verified_is_taken_back_to_the_letter(
         assert outcome is ZoneOutcome.ROLLED_BACK and "no log entry came" in reason
         assert refs(await service.rules("back.example")) == ["theirs", "late"]
         assert await service.job("back.example") == before
+        assert (await settled(play, "bare.example"))[0] is ZoneOutcome.ROLLED_BACK
+        assert await service.rules("bare.example") == []
+
+
+async def test_a_stranger_who_writes_late_what_he_read_between_our_puts_loses_nobodys_rule(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """He read our first put, in which somebody's rule was missing for a moment, and writes after it was put
+    back: it is noticed, our fields are taken back, and everybody's rules are there.
+    """
+    async with stage(temporal_client, tmp_path, "late.example", fields={"verify": "20h"}) as (play, service):
+        await service.begin("late.example", rule("theirs"))
+        await service.stranger("late.example", "append", "before_put", rule("new"))
+        await play.begin()
+        await play.zone_until("late.example", lambda state: state.phase.value == "awaiting_sign_off")
+        await play.sign_what_waits()
+        await play.zone_until("late.example", lambda state: state.phase.value == "watching")
+        path = f"/rulesets/phases/{PHASE}/entrypoint"
+        ruleset = (await service("GET", "late.example", path))["id"]
+        read = await service("GET", "late.example", f"/rulesets/{ruleset}/versions/3")
+        assert refs(read["rules"]) == ["theirs", OUR_REF]
+        await service("PUT", "late.example", path, {"rules": [*read["rules"], rule("late")]})
+        await service.traffic("late.example", [("x-a", "1"), ("cookie", "Id=2")])
+        outcome, reason, _ = await settled(play, "late.example")
+        assert outcome is ZoneOutcome.ROLLED_BACK, reason
+        assert "version 5 of the ruleset, by somebody else, lacks what version(s) 2 had" in reason
+        assert sorted(refs(await service.rules("late.example"))) == ["late", "new", "theirs"]
 
 
 async def test_a_zone_without_a_job_gets_one_and_its_address_is_nowhere(
@@ -274,6 +300,11 @@ FAULTS: dict[str, tuple[dict[str, Any], str, ZoneOutcome]] = {
         "/logpush/jobs/",
         ZoneOutcome.ROLLED_BACK,
     ),
+    "unread.example": (
+        {"kind": "server_error", "effect": "before", "status": 404, "body": REFUSAL},
+        "/versions/",
+        ZoneOutcome.ROLLED_BACK,
+    ),
     "rules-refused.example": (
         {"kind": "server_error", "effect": "before", "status": 400, "times": 1, "body": REFUSAL},
         "/rulesets/",
@@ -289,9 +320,11 @@ async def test_answers_that_are_lost_and_steps_made_in_part_end_whole(
     sign-off; one that was refused half way is taken back.
     """
     async with stage(temporal_client, tmp_path, *FAULTS) as (play, service):
+        await service.stranger("unread.example", "append", "before_put", rule("gone"), skip=1)
         for name, (fault, path, _) in FAULTS.items():
             await service.begin(name, rule("theirs"))
-            match = {"zone": service.ids[name], "method": "PUT", "path": path}
+            method = "GET" if path == "/versions/" else "PUT"
+            match = {"zone": service.ids[name], "method": method, "path": path}
             await play.control.send("POST", "faults", {**fault, "match": match})
         await play.begin()
         await play.sign_everything()
@@ -299,6 +332,7 @@ async def test_answers_that_are_lost_and_steps_made_in_part_end_whole(
         for name, (_, _, expected) in FAULTS.items():
             outcome, reason, _ = await settled(play, name)
             assert outcome is expected, (name, reason)
+            assert ("version(s) 2 of the ruleset had was replaced" in reason) is (name == "unread.example")
             whole = expected is ZoneOutcome.SETTLED
             assert refs(await service.rules(name)) == ["theirs", *([OUR_REF] if whole else [])], name
             assert ("Cookies" in (await service.job(name))["logpull_options"]) is whole, name

@@ -267,7 +267,7 @@ def test_a_version_that_cannot_be_read_is_named() -> None:
     base = Version(4, [rule("a")])
     sent = Sent(4, merge(base.rules, WANTED, marked("campaign", "4")))
     found = reconcile(base, [sent], [Version(7, sent.rules)], merging()("7"))
-    assert found.unread == (5, 6) and found.written == (7,)
+    assert found.unread == (5, 6) == found.overwritten and found.written == (7,)
 
 
 @pytest.mark.parametrize("part", ["fields", "description", "enabled"])
