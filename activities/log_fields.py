@@ -104,7 +104,7 @@ class LogFieldsActivities:
             try:
                 reading, trouble = await read_zone(client, zone), ""
                 lacking = (
-                    not_in_place(reading, wanted)
+                    log_fields.lacking(reading, wanted)
                     if message.wanted
                     else await self._not_undone(message, reading, wanted)
                 )
@@ -167,8 +167,8 @@ class LogFieldsActivities:
         if message.back:
             said = "rules and log jobs are without the campaign's fields"
             return Watched(done=True, said=said, record=await self._record(message, None, said))
-        if lacking := not_in_place(reading, wanted):
-            return Watched(worse=f"somebody has changed it meanwhile: {lacking}"[:200])
+        if lacks := log_fields.lacking(reading, wanted):
+            return Watched(worse=f"somebody has changed it meanwhile: {lacks}"[:200])
         found, trouble = await self._judged(message, terms, reading, wanted)
         settled = found is not None and found.settled
         if not settled and not message.last:
@@ -230,19 +230,6 @@ class LogFieldsActivities:
             },
             verify=True,
         )
-
-
-def not_in_place(reading: log_fields.Reading, wanted: FieldSet) -> str:
-    """What of the wanted state the zone does not show, or empty."""
-    if lacking := log_fields.missing(reading.rules, wanted):
-        return f"{lacking[0]} is in no rule" + (f", and {len(lacking) - 1} more" if lacking[1:] else "")
-    jobs = [job for job in reading.jobs if log_fields.pushes(job)]
-    if not jobs:
-        return "no log job pushes request logs"
-    for job in jobs:
-        if names := set(log_fields.needed(wanted)) - set(log_fields.listed(job)):
-            return f"log job {job.get('id')} does not list {', '.join(sorted(names))}"
-    return ""
 
 
 def told(found: log_fields.Judgement) -> str:

@@ -74,22 +74,10 @@ class Judgement(BaseModel):
     fields: tuple[FieldSeen, ...]
 
     @property
-    def complete(self) -> bool:
-        """Whether of each field it is known whether it arrives, or why it does not."""
-        return all(field.state is not FieldState.TOO_FEW for field in self.fields)
-
-    @property
     def settled(self) -> bool:
         """Whether more entries would say nothing else: each field is seen, or cannot be."""
         final = (FieldState.SEEN, FieldState.SET_LATER, FieldState.NOT_LISTED)
         return all(field.state in final for field in self.fields)
-
-    @property
-    def lost(self) -> tuple[FieldSeen, ...]:
-        """The fields that ought to be there and are not: cut off, or not listed by any job."""
-        return tuple(
-            field for field in self.fields if field.state in (FieldState.TRUNCATED, FieldState.NOT_LISTED)
-        )
 
 
 class Sizes(BaseModel):

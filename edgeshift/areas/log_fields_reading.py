@@ -128,12 +128,20 @@ def assess(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | Non
 
 def in_place(reading: Reading, wanted: FieldSet) -> bool:
     """Whether every wanted field is logged by a rule, and listed for by every log job there is."""
-    jobs = [one for one in reading.jobs if pushes(one)]
-    return (
-        not missing(reading.rules, wanted)
-        and bool(jobs)
-        and all(set(needed(wanted)) <= set(listed(one)) for one in jobs)
-    )
+    return not lacking(reading, wanted)
+
+
+def lacking(reading: Reading, wanted: FieldSet) -> str:
+    """What of the wanted state the zone does not show, or empty."""
+    if lacks := missing(reading.rules, wanted):
+        return f"{lacks[0]} is in no rule" + (f", and {len(lacks) - 1} more" if lacks[1:] else "")
+    jobs = [job for job in reading.jobs if pushes(job)]
+    if not jobs:
+        return "no log job pushes request logs"
+    for job in jobs:
+        if names := set(needed(wanted)) - set(listed(job)):
+            return f"log job {job.get('id')} does not list {', '.join(sorted(names))}"
+    return ""
 
 
 def proposal_body(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None) -> Body:
@@ -190,8 +198,8 @@ def _additions(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec |
     found = []
     if reading.ruleset is None:
         found.append("a ruleset for custom log fields is created")
-    if lacking := missing(reading.rules, wanted):
-        found.append(f"logged from now on: {', '.join(str(field) for field in lacking)}")
+    if fields := missing(reading.rules, wanted):
+        found.append(f"logged from now on: {', '.join(str(field) for field in fields)}")
     names = needed(wanted)
     for one in reading.jobs:
         lacking_names = [name for name in names if name not in listed(one)]
