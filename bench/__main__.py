@@ -12,13 +12,13 @@ from types import ModuleType
 
 from rich.console import Console
 
-from bench import log_fields, waf
+from bench import esc, log_fields, waf
 from edgeshift.embedded import embedded_temporal
 from edgeshift.fleet import Area
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect
 
-MEASURES: dict[Area, ModuleType] = {Area.WAF: waf, Area.LOG_FIELDS: log_fields}
+MEASURES: dict[Area, ModuleType] = {Area.WAF: waf, Area.ESC: esc, Area.LOG_FIELDS: log_fields}
 """What is measured of each area: a module with ``measure`` and ``tell``."""
 
 OUT = Path("out")

@@ -22,9 +22,12 @@ from temporalio.client import Client, WorkflowHandle
 
 from edgeshift.archive import Archive
 from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import campaign_id, zone_migration_id
-from edgeshift.messages import Answer, CampaignResult, CampaignSignOff, CampaignSummary, ZoneResult
+from edgeshift.fleet import Target, campaign_id, zone_migration_id
+from edgeshift.messages import CampaignResult, CampaignSummary, ZoneResult
 from edgeshift.operations.campaigns import start_campaign
+from edgeshift.operations.errors import NotFound
+from edgeshift.operations.signing import sign_fingerprints, sign_zone, waiting_groups, waiting_zone
+from edgeshift.operations.zones import FoundZone
 from edgeshift.settings import Settings
 from edgeshift.sign_off import Choice
 from edgeshift.simulator.fleet_file import Fleet, dump_fleet
@@ -93,12 +96,17 @@ def _port(file: Path) -> str:
 
 
 class Stand:
-    """A service, workers and a campaign that has not begun. ``took``: the campaign's seconds, once it ran."""
+    """A service, workers and a campaign that has not begun.
+
+    ``took``: the campaign's seconds, once it ran. ``by_itself``: zones that were signed each by itself, since
+    their evidence was in doubt.
+    """
 
     def __init__(self, client: Client, service: Service, settings: Settings, spec: CampaignSpec) -> None:
         self._client, self._settings = client, settings
         self.service, self.spec = service, spec
         self.took = 0.0
+        self.by_itself: set[str] = set()
 
     @property
     def archive(self) -> Archive:
@@ -107,16 +115,43 @@ class Stand:
 
     async def run(self) -> CampaignResult:
         """Start the campaign, sign whatever waits, and wait for its end."""
-        await start_campaign(self._client, self.archive, self.spec, by="bench")
+        start = await start_campaign(self._client, self.archive, self.spec, by="bench")
+        targets = [Target.model_validate(item) for item in await self.archive.get_json(start.targets)]
         began = time.perf_counter()
         handle: WorkflowHandle[object, CampaignResult] = self._client.get_workflow_handle(
             campaign_id(self.spec.name), result_type=CampaignResult
         )
-        signing = asyncio.create_task(_sign(handle))
+        signing = asyncio.create_task(self._sign(handle, targets))
         result = await handle.result()
         self.took = time.perf_counter() - began
         await signing
         return result
+
+    async def _sign(self, handle: WorkflowHandle[object, CampaignResult], targets: Sequence[Target]) -> None:
+        """Approve each fingerprint, and each zone that waits by itself, as soon as it waits."""
+        signed: set[str] = set()
+        while True:
+            summary = await handle.query("summary", result_type=CampaignSummary)
+            if summary.state == "closed":
+                return
+            waiting = [item.fingerprint for item in summary.waiting if item.zones > item.separate]
+            if fresh := [fingerprint for fingerprint in waiting if fingerprint not in signed]:
+                await sign_fingerprints(self._client, self.spec.name, fresh, Choice.APPROVE, by="bench")
+                signed.update(fresh)
+            if any(item.separate for item in summary.waiting):
+                for group in await waiting_groups(self._client, self.spec.name):
+                    for one in group.separate:
+                        await self._sign_zone(one.index, targets[one.index])
+            await asyncio.sleep(0.2)
+
+    async def _sign_zone(self, index: int, target: Target) -> None:
+        zone = FoundZone(index, target, zone_migration_id(target.zone.id, self.spec.area))
+        try:
+            state = await waiting_zone(self._client, zone)
+            await sign_zone(self._client, zone, state.digest, Choice.APPROVE, by="bench")
+        except NotFound:
+            return
+        self.by_itself.add(target.zone.id)
 
     async def ended(self, zones: Sequence[str]) -> dict[str, Ended]:
         """How each of these zones (identifiers) ended, once they all have."""
@@ -150,12 +185,13 @@ async def stand(
     fleet: Fleet,
     options: Mapping[str, Any],
     terms: Mapping[str, Any],
-    esc_edge: bool = False,
+    *,
+    to_edge: bool = False,
 ) -> AsyncIterator[Stand]:
     """Set up a campaign over all zones of a fleet.
 
-    ``terms``: fields of the campaign beyond its name, targets and service. ``esc_edge``: whether the probe
-    goes to the simulator's edge.
+    ``terms``: fields of the campaign beyond its name, targets and service. ``to_edge``: whether the probe of
+    esc goes to the simulator's edge.
     """
     variable = f"EDGESHIFT_BENCH_{uuid.uuid4().hex[:8].upper()}"
     os.environ[variable] = fleet.credentials[0].value
@@ -176,27 +212,12 @@ async def stand(
                     **terms.get("service", {}),
                 },
             }
-            if esc_edge:
+            if to_edge:
                 own = described["esc"]
                 described["esc"] = {**own, "probe": {**own.get("probe", {}), "edge": service.edge}}
             yield Stand(client, service, settings, CampaignSpec.model_validate(described))
     finally:
         os.environ.pop(variable, None)
-
-
-async def _sign(handle: WorkflowHandle[object, CampaignResult]) -> None:
-    """Approve each fingerprint as soon as it waits, and what waits by itself with it."""
-    signed: set[str] = set()
-    while True:
-        summary = await handle.query("summary", result_type=CampaignSummary)
-        waiting = [item.fingerprint for item in summary.waiting if item.fingerprint not in signed]
-        if waiting:
-            message = CampaignSignOff(choice=Choice.APPROVE, fingerprints=tuple(waiting), by="bench")
-            await handle.execute_update("sign_off", message, result_type=Answer)
-            signed.update(waiting)
-        if summary.state == "closed":
-            return
-        await asyncio.sleep(0.2)
 
 
 def _named(entry: dict[str, object]) -> str:
