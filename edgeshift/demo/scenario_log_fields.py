@@ -29,13 +29,16 @@ from edgeshift.sign_off import Choice
 from edgeshift.simulator.fleet_file import FleetZone
 from edgeshift.simulator.fleet_logs import FieldRule, FleetLogJob, ZoneLogs
 from edgeshift.simulator.generate import generate_fleet
-from edgeshift.simulator.generate_logs import BUCKET, plant_logs
+from edgeshift.simulator.generate_logs import BUCKET, SHAPES, plant_logs
 from edgeshift.stack import Stack
 
 CAMPAIGN = "demo-log-fields"
 SIDE_CAMPAIGN = "demo-log-fields-aborted"
 SHARE = 0.9
 """The part of the Enterprise zones that has rules or jobs already."""
+
+PARTS_TO_PLAY = 14
+"""Zones with a part in the script, beside those of the side campaign."""
 
 NOT_ENTERPRISE = 5
 """Every fifth zone is of another plan."""
@@ -69,11 +72,14 @@ def arrange(zones: int, seed: int) -> Scenario:
     for place, zone in enumerate(fleet.zones):
         zone.plan = "pro" if place % NOT_ENTERPRISE == 0 else "enterprise"
     plant_logs(fleet.zones, seed, SHARE)
-    free = [zone for zone in fleet.zones if _ordinary(zone)]
-    named = ("left", "rejected", "done", "quiet", "later", "long", "before", "after")
-    left, rejected, done, quiet, later, long, before, after = (free.pop() for _ in named)
-    lost, refused, late, hung, cut, garbled = (free.pop() for _ in range(6))
-    side = [free.pop() for _ in range(SIDE_ZONES)]
+    # The shape of each is met among the first zones; those with a part to play are ordinary ones.
+    able = [zone for zone in fleet.zones if _able(zone)]
+    parts = able[-PARTS_TO_PLAY - SIDE_ZONES :]
+    for place, zone in enumerate(parts):
+        zone.logs = ZoneLogs.model_validate(SHAPES[place % 2](zone.name))
+    side = parts[PARTS_TO_PLAY:]
+    left, rejected, done, quiet, later, long, before, after, *faulty = parts[:PARTS_TO_PLAY]
+    lost, refused, late, hung, cut, garbled = faulty
     done.logs = _in_place(done.name)
     put = {"call": "rulesets.put"}
     return Scenario(
@@ -114,15 +120,8 @@ def _stranger(zone: str, when: str) -> tuple[str, str, dict[str, Any]]:
     return ("POST", f"zones/{zone}/rulesets/{PHASE}/write", body)
 
 
-def _ordinary(zone: FleetZone) -> bool:
-    """An Enterprise zone with a job and without many fields."""
-    return (
-        zone.plan == "enterprise"
-        and zone.status == "active"
-        and not zone.paused
-        and any(job.dataset == "http_requests" for job in zone.logs.jobs)
-        and all(len(rule.request_headers) < 30 for rule in zone.logs.fields or ())
-    )
+def _able(zone: FleetZone) -> bool:
+    return zone.plan == "enterprise" and zone.status == "active" and not zone.paused
 
 
 def _in_place(name: str) -> ZoneLogs:
@@ -169,7 +168,8 @@ def specs(scenario: Scenario, running: Stack) -> list[CampaignSpec]:
         tickets=TicketSpec(folder=str(running.places.tickets)),
         time_scale=TIME_SCALE,
     )
-    side = side_campaign(SIDE_CAMPAIGN, scenario, running, area=Area.LOG_FIELDS, log_fields=terms)
+    shared = terms.model_copy(update={"zones": {}})
+    side = side_campaign(SIDE_CAMPAIGN, scenario, running, area=Area.LOG_FIELDS, log_fields=shared)
     return [main, side]
 
 

@@ -15,6 +15,9 @@ from edgeshift.witness.seen import RuleCheck, Scan, WitnessInput
 
 _SQLITE = b"SQLite format 3\x00"
 
+SHORTEST = 8
+"""Bytes of the shortest text that is looked for; a shorter one may be anywhere by chance."""
+
 
 def hidden(seen: WitnessInput) -> RuleCheck:
     """Rule 10. Tokens, keys and other secrets are never in history, logs, archive, tickets, reports or
@@ -45,7 +48,18 @@ def forms(secret: str) -> set[bytes]:
         encoded = base64.b64encode(b"\0" * shift + raw)
         # The first and last digits also carry bits of the neighbours, so only those in between are certain.
         found.add(encoded[(0, 2, 3)[shift] : len(encoded) - 4])
-    return {form for form in found if len(form) >= 8}
+    return {form for form in found if len(form) >= SHORTEST}
+
+
+def _by_beginning(secrets: Mapping[str, str]) -> dict[bytes, list[tuple[str, bytes]]]:
+    """Every form of every secret (label, form) by its first bytes, which are looked for first: secrets of one
+    kind begin alike, and there may be thousands of them.
+    """
+    found: dict[bytes, list[tuple[str, bytes]]] = {}
+    for label, value in secrets.items():
+        for way in forms(value):
+            found.setdefault(way[:SHORTEST], []).append((label, way))
+    return found
 
 
 def scan(
@@ -56,7 +70,7 @@ def scan(
     A SQLite file is searched as bytes and value by value, since a long value may be cut up over its pages.
     ``sighting``: a text that is known to be somewhere in ``place``. ``skip``: paths that are not searched.
     """
-    wanted = {label: forms(value) for label, value in secrets.items()}
+    wanted = _by_beginning(secrets)
     skipped = {path.resolve() for path in skip}
     files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.is_file())
     found: list[Scan] = []
@@ -69,7 +83,9 @@ def scan(
         for block in _blocks(path):
             size += len(block)
             sighted = sighted or (sighting is not None and sighting.encode() in block)
-            leaks |= {label for label, ways in wanted.items() if any(way in block for way in ways)}
+            for beginning, ways in wanted.items():
+                if beginning in block:
+                    leaks |= {label for label, way in ways if way in block}
         found.append(Scan(place=str(path), size=size, leaks=tuple(sorted(leaks))))
     if not sighted:
         found.append(Scan(place=str(place), size=0, sighted=False))
