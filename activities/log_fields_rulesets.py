@@ -232,7 +232,19 @@ class RulesetWriter:
         if result.status is ChangeStatus.UNKNOWN and await self._landed(present.number, rules):
             await step.fence.close()
             return None
+        if result.status is ChangeStatus.REFUSED and await self._deleted(ruleset_id):
+            # Versions of another ruleset are counted anew.
+            self._put_over = None
+            return None
         return None if result.status is ChangeStatus.ANSWERED else result
+
+    async def _deleted(self, ruleset_id: str) -> bool:
+        """Whether a refusal came of somebody's having deleted the ruleset since it was read."""
+        try:
+            ruleset = await in_time(self._step, find_ruleset(self._step.client, self._step.zone.id))
+        except (ServiceError, NotSent):
+            return False
+        return ruleset is None or ruleset.id != ruleset_id
 
     async def _landed(self, over: int, rules: list[Rule]) -> bool:
         """Whether a write whose answer was lost shows already. Where it does not, it may still come."""

@@ -165,6 +165,7 @@ STRANGERS: dict[str, tuple[list[tuple[str, str, list[dict[str, Any]], int]], lis
     "removes.example": ([("replace", "before_put", [], 0)], []),
     "changes.example": ([("replace", "before_put", [rule("theirs", "x-else")], 0)], ["theirs"]),
     "after.example": ([("replace", "after_put", [rule("theirs"), rule("late")], 0)], ["theirs", "late"]),
+    "deletes.example": ([("delete", "before_put", [], 0)], []),
     "storm.example": (
         [("append", "before_put", [rule(f"n{number}")], number) for number in range(3)],
         ["theirs", "n0", "n1", "n2"],
