@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from temporalio.client import Client
 
+from bench.events import OF_LOOK, table
 from bench.figures import by_name, show, spread, told
 from bench.planted import Compared, compared, found_in, made_noisy, made_worse, planted_in
 from bench.roll_back import RollBack, looks, roll_back
@@ -99,6 +100,14 @@ async def measure(console: Console, client: Client, folder: Path) -> dict[str, A
             "settled": spread(zone["events"] for zone in settled),
             "rolled_back": spread(zone["events"] for zone in rolled),
         },
+        "events_but_those_of_looks": {
+            "settled": spread(
+                zone["events"] - OF_LOOK * zone["looks"] for zone in settled if not zone["own_secret"]
+            ),
+            "settled_with_a_secret_of_their_own": spread(
+                zone["events"] - OF_LOOK * zone["looks"] for zone in settled if zone["own_secret"]
+            ),
+        },
         "looks_per_zone": {
             "settled": spread(zone["looks"] for zone in settled),
             "rolled_back": spread(zone["looks"] for zone in rolled),
@@ -144,6 +153,7 @@ async def _round(client: Client, folder: Path, seed: int) -> tuple[float, list[d
                     "outcome": one.result.outcome.value,
                     "reason": one.result.reason,
                     "worse": zone.name in worse,
+                    "own_secret": zone.esc.with_secret is not None,
                     "by_itself": zone.id in campaign.by_itself,
                     "calls": calls.get(zone.id, Counter()),
                     "events": len(one.history),
@@ -220,7 +230,12 @@ def tell(console: Console, found: dict[str, Any]) -> None:
         for outcome in ("settled", "rolled_back"):
             name = f"{part} of a zone, {outcome.replace('_', ' ')}"
             rows.append((name, told(found[f"{part}_per_zone"][outcome])))
+    but = found["events_but_those_of_looks"]
+    rows.append(("events but those of looks, settled", told(but["settled"])))
+    own = told(but["settled_with_a_secret_of_their_own"])
+    rows.append(("  the same of zones with a secret of their own", own))
     show(console, "API calls, history events and looks, min / median / max", rows)
+    table(console)
     back = found["seconds_of_roll_back"]
     show(
         console,
