@@ -13,28 +13,25 @@ from temporalio.exceptions import ApplicationError
 from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
 from activities.intents import close_intents
-from activities.reports import tell_campaign
+from activities.reports import awaiting, tell_campaign
+from activities.snapshots import archive_snapshot
 from edgeshift.areas import esc, esc_probe, esc_told
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.digests import canonical_bytes, digest, fingerprint
+from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.areas.waf_evidence import EvidenceVerdict
 from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.fleet import Plan, ScopeKind, Zone
 from edgeshift.messages import (
-    Announce,
     Gathered,
     Prepare,
     Prepared,
     Probe,
     Probed,
-    ReportKind,
     Settle,
     Shown,
     Step,
     Watch,
     Watched,
-    ZoneReport,
-    ZoneStart,
 )
 from edgeshift.probes import Baseline, Prober
 from edgeshift.service_api import Refused, ServiceClient, ServiceError
@@ -66,7 +63,7 @@ class EscActivities:
             verdict=found.verdict if not reason else Verdict.BLOCKED,
             causes=found.causes,
             reasons=(reason,) if reason else found.reasons,
-            snapshot=await self._archive_snapshot(target, reading),
+            snapshot=await archive_snapshot(self._connections, target, start.area, reading),
             covered=covered,
             config=digest(esc.state(reading)),
         )
@@ -76,14 +73,6 @@ class EscActivities:
                 update={"step": Step.SET_SECRET, **await self._proposed(target, body, {})}
             )
         return prepared
-
-    async def _archive_snapshot(self, target: Zone, reading: esc.Reading) -> str:
-        archive = self._connections.archive
-        document = {"zone": target.model_dump(mode="json"), "reading": reading.model_dump(mode="json")}
-        found = await archive.put_json(document, verify=True)
-        record = {"taken_at": self._connections.clock.now().isoformat()}
-        await archive.create_once(f"snapshot/{target.id}/esc/{found}", canonical_bytes(record))
-        return found
 
     async def _proposed(self, target: Zone, body: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
         document = {"body": body, "additions": [], "losses": [], "warnings": [], **beside}
@@ -140,24 +129,12 @@ class EscActivities:
             why="; ".join(doubts)[:200],
         )
         prepared = prepared.model_copy(update={"step": Step.COMMIT, **proposed})
-        await self._announce(message, prepared, joins=not doubts and start.policy.sign_off.per != "zone")
-        return Probed(prepared=prepared, gathered=gathered)
-
-    async def _announce(self, message: Probe, prepared: Prepared, *, joins: bool) -> None:
-        start: ZoneStart = message.start
-        report = ZoneReport(
-            campaign_run=start.campaign_run,
-            index=start.index,
-            attempt=start.attempt,
-            sequence=message.sequence,
-            kind=ReportKind.AWAITING,
-            settles=message.settles,
-            step=prepared.step,
-            digest=prepared.digest,
-            fingerprint=prepared.fingerprint,
-            joins=joins,
+        joins = not doubts and start.policy.sign_off.per != "zone"
+        await tell_campaign(
+            self._connections,
+            awaiting(start, prepared, sequence=message.sequence, settles=message.settles, joins=joins),
         )
-        await tell_campaign(self._connections, Announce(campaign=start.campaign, report=report))
+        return Probed(prepared=prepared, gathered=gathered)
 
     def _prober(self, spec: CampaignSpec) -> Prober:
         return Prober(spec.esc.probe, clock=self._connections.clock)

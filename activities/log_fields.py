@@ -13,23 +13,20 @@ from activities.intents import close_intents
 from activities.log_fields_reading import proposed, read_zone
 from activities.log_fields_rulesets import lost_since
 from activities.log_fields_trail import Trail
-from activities.reports import tell_campaign
+from activities.reports import awaiting, tell_campaign
+from activities.snapshots import archive_snapshot
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.digests import canonical_bytes, digest, fingerprint
+from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.areas.log_fields_terms import FieldSet, LogFieldsSpec
-from edgeshift.fleet import Area, Zone
 from edgeshift.log_entries import LogStore, LogStoreError
 from edgeshift.messages import (
-    Announce,
     Prepare,
     Prepared,
-    ReportKind,
     Settle,
     Shown,
     Watch,
     Watched,
-    ZoneReport,
 )
 from edgeshift.service_api import ServiceError
 from edgeshift.service_api.models import Ruleset
@@ -51,17 +48,20 @@ class LogFieldsActivities:
         client = await self._connections.service(start.spec, zone)
         reading = await read_zone(client, zone)
         wanted, found, warnings = await proposed(terms, zone, reading)
-        verdict = found.verdict
-        if verdict is Verdict.ALREADY_SETTLED and await Trail(self._connections, start).any_sent():
+        verdict, trail = found.verdict, Trail(self._connections, start)
+        if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end.
             verdict = Verdict.READY
+        # What was written in part is taken back where the zone cannot go on.
+        begun = verdict is Verdict.BLOCKED and await trail.has_written()
         prepared = Prepared(
             verdict=verdict,
             causes=found.causes,
             reasons=found.reasons,
-            snapshot=await self._archive_snapshot(zone, reading),
+            snapshot=await archive_snapshot(self._connections, zone, start.area, reading),
+            begun=begun,
         )
-        if verdict is Verdict.READY:
+        if verdict is Verdict.READY or begun:
             body = log_fields.proposal_body(reading, zone, wanted, terms.job)
             document = {
                 "body": body,
@@ -76,19 +76,14 @@ class LogFieldsActivities:
                     "proposal": await self._connections.archive.put_json(document, verify=True),
                 }
             )
-        if prepared.digest and message.announce:
-            report = _awaiting(message, prepared)
-            await tell_campaign(self._connections, Announce(campaign=start.campaign, report=report))
+        if verdict is Verdict.READY and message.announce:
+            await tell_campaign(
+                self._connections,
+                awaiting(
+                    start, prepared, sequence=message.sequence, settles=message.settles, joins=message.joins
+                ),
+            )
         return prepared
-
-    async def _archive_snapshot(self, zone: Zone, reading: log_fields.Reading) -> str:
-        archive = self._connections.archive
-        document = {"zone": zone.model_dump(mode="json"), "reading": reading.model_dump(mode="json")}
-        found = await archive.put_json(document, verify=True)
-        record = {"taken_at": self._connections.clock.now().isoformat()}
-        key = f"snapshot/{zone.id}/{Area.LOG_FIELDS.value}/{found}"
-        await archive.create_once(key, canonical_bytes(record))
-        return found
 
     @activity.defn(name="settle_log_fields_zone")
     @named_failures
@@ -238,19 +233,3 @@ def told(found: log_fields.Judgement) -> str:
     said = f"{len(seen)} of {len(found.fields)} field(s) seen in {found.entries} log entries"
     others = [str(field) for field in found.fields if field not in seen]
     return "; ".join([said, *others])
-
-
-def _awaiting(message: Prepare, prepared: Prepared) -> ZoneReport:
-    start = message.start
-    return ZoneReport(
-        campaign_run=start.campaign_run,
-        index=start.index,
-        attempt=start.attempt,
-        sequence=message.sequence,
-        kind=ReportKind.AWAITING,
-        settles=message.settles,
-        step=prepared.step,
-        digest=prepared.digest,
-        fingerprint=prepared.fingerprint,
-        joins=message.joins,
-    )

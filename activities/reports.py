@@ -7,7 +7,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.connections import Connections
-from edgeshift.messages import Announce
+from edgeshift.messages import Announce, Prepared, ReportKind, ZoneReport, ZoneStart
 
 
 class ReportActivities:
@@ -33,3 +33,22 @@ async def tell_campaign(connections: Connections, announce: Announce) -> None:
                 f"no open campaign {announce.campaign}", type="CampaignGone", non_retryable=True
             ) from None
         raise
+
+
+def awaiting(
+    start: ZoneStart, prepared: Prepared, *, sequence: int, settles: int | None, joins: bool
+) -> Announce:
+    """The word that a target waits for the sign-off of this proposal."""
+    report = ZoneReport(
+        campaign_run=start.campaign_run,
+        index=start.index,
+        attempt=start.attempt,
+        sequence=sequence,
+        kind=ReportKind.AWAITING,
+        settles=settles,
+        step=prepared.step,
+        digest=prepared.digest,
+        fingerprint=prepared.fingerprint,
+        joins=joins,
+    )
+    return Announce(campaign=start.campaign, report=report)

@@ -11,23 +11,20 @@ from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
-from activities.reports import tell_campaign
+from activities.reports import awaiting, tell_campaign
+from activities.snapshots import archive_snapshot
 from edgeshift.areas import waf
-from edgeshift.areas.digests import canonical_bytes, digest, fingerprint
+from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.areas.waf_aftercare import aftercare
 from edgeshift.areas.waf_evidence import Evidence
 from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.fleet import Zone
 from edgeshift.messages import (
-    Announce,
     Prepare,
     Prepared,
-    ReportKind,
     Step,
     Verification,
     Verify,
-    ZoneReport,
-    ZoneStart,
 )
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
 
@@ -51,7 +48,7 @@ class WafActivities:
         client = await self._connections.service(start.spec, zone)
         reading = await read_zone(client, zone)
         assessment = waf.assess(reading)
-        snapshot = await self._archive_snapshot(zone, reading)
+        snapshot = await archive_snapshot(self._connections, zone, start.area, reading)
         prepared = Prepared(
             verdict=assessment.verdict,
             causes=assessment.causes,
@@ -64,17 +61,12 @@ class WafActivities:
             prepared = await self._propose_deletion(prepared, zone, reading)
         if prepared.digest and message.announce:
             await tell_campaign(
-                self._connections, Announce(campaign=start.campaign, report=_awaiting(message, prepared))
+                self._connections,
+                awaiting(
+                    start, prepared, sequence=message.sequence, settles=message.settles, joins=message.joins
+                ),
             )
         return prepared
-
-    async def _archive_snapshot(self, zone: Zone, reading: waf.Reading) -> str:
-        archive = self._connections.archive
-        document = {"zone": zone.model_dump(mode="json"), "reading": reading.model_dump(mode="json")}
-        found = await archive.put_json(document, verify=True)
-        record = {"taken_at": self._connections.clock.now().isoformat()}
-        await archive.create_once(f"snapshot/{zone.id}/waf/{found}", canonical_bytes(record))
-        return found
 
     async def _propose(
         self,
@@ -316,19 +308,3 @@ async def together(*calls: Coroutine[Any, Any, Any]) -> list[Any]:
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]
-
-
-def _awaiting(message: Prepare, prepared: Prepared) -> ZoneReport:
-    start: ZoneStart = message.start
-    return ZoneReport(
-        campaign_run=start.campaign_run,
-        index=start.index,
-        attempt=start.attempt,
-        sequence=message.sequence,
-        kind=ReportKind.AWAITING,
-        settles=message.settles,
-        step=prepared.step,
-        digest=prepared.digest,
-        fingerprint=prepared.fingerprint,
-        joins=message.joins,
-    )

@@ -48,6 +48,8 @@ class LogFieldsZone(ReversibleZone):
             prepared = await self._prepare()
             if prepared.verdict is Verdict.ALREADY_SETTLED:
                 raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
+            if prepared.begun:
+                self._begun = prepared
             if prepared.verdict is not Verdict.READY:
                 raise Ended(ZoneOutcome.BLOCKED, "; ".join(prepared.reasons))
             grant = await self._signed_off(prepared)
@@ -75,7 +77,7 @@ class LogFieldsZone(ReversibleZone):
                 summary="read, archive, propose",
                 **options.reading(self._start.policy),
             )
-        if prepared.digest:
+        if prepared.verdict is Verdict.READY:
             self._to_settle = None
         self._prepared = prepared
         return prepared

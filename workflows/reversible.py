@@ -28,10 +28,11 @@ with workflow.unsafe.imports_passed_through():
         Watch,
         Watched,
         ZonePhase,
+        ZoneResult,
     )
     from workflows import options
     from workflows.zone import Reached, ZoneWorkflow
-    from workflows.zone_protocol import Ended, said
+    from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
 
 MOST_TRIES_BACK = 20
 """How often the way back is tried before a person has to."""
@@ -55,6 +56,23 @@ class ReversibleZone(ZoneWorkflow):
     def _watching(self) -> Callable[..., Awaitable[Watched]]:
         """The activity that looks once at a change that was made."""
 
+    async def _to_an_end(self, course: Callable[[], Awaitable[Reached]]) -> ZoneResult:
+        """As every target's, but that no part of a change stays behind where it ends in the middle."""
+
+        async def or_back() -> Reached:
+            try:
+                return await course()
+            except Ended as ended:
+                if self._begun is None or ended.outcome is ZoneOutcome.UNKNOWN:
+                    raise
+                return await self._roll_back(self._begun, "", ended.reason)
+            except LOCAL_FAILURES as failure:
+                if self._begun is None:
+                    raise
+                return await self._roll_back(self._begun, "", said(failure))
+
+        return await super()._to_an_end(or_back)
+
     async def _commit(self, prepared: Prepared, grant: PermitGrant) -> Reached | None:
         """Make the change and see it through. None: it has to be proposed anew. Raises Ended."""
         self._enter(ZonePhase.COMMITTING)
@@ -65,6 +83,8 @@ class ReversibleZone(ZoneWorkflow):
             return None
         if result.status is ChangeStatus.REFUSED:
             return await self._refused_midway(prepared, result)
+        if result.found:
+            self._begun = prepared
         if result.status is ChangeStatus.NOTHING_HAPPENED:
             await self._pause_before_again(result)
             return None
@@ -97,6 +117,7 @@ class ReversibleZone(ZoneWorkflow):
                 )
             self._resends += 1
             return None
+        self._begun = None
         await self._tell(ReportKind.WAITING, reason=f"watched for {self._start.policy.watch}")
         self._enter(ZonePhase.WATCHING)
         until = since + self._start.policy.watch
@@ -125,6 +146,7 @@ class ReversibleZone(ZoneWorkflow):
         to.
         """
         self._enter(ZonePhase.ROLLING_BACK)
+        self._begun = None
         back = prepared.model_copy(update={"step": Step.ROLL_BACK})
         since = workflow.now()
         reason = "it was not answered"

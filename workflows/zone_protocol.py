@@ -92,6 +92,7 @@ class ZoneProtocol:
         self._ignored: list[str] = []
         self._drifted_from = carried.drifted_from if carried else ""
         self._sent: Prepared | None = carried.sent if carried else None
+        self._begun: Prepared | None = carried.begun if carried else None
         self._validates_itself = carried.validates_itself if carried else False
         self._asked_at: datetime | None = carried.asked_at if carried else None
         self._telling = asyncio.Lock()
@@ -146,6 +147,7 @@ class ZoneProtocol:
             evidence=self._gathered.evidence if self._gathered else "",
             evidence_verdict=self._gathered.verdict if self._gathered else None,
             sent=self._sent,
+            begun=self._begun,
             validates_itself=self._validates_itself,
             asked_at=self._asked_at,
             grant=self._grant,

@@ -53,7 +53,8 @@ class Prepared(Message):
     For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is,
     ``comparable`` when it runs the proposal or its shadow, so that its events say something of the
     proposal. ``covered``: digest of the list of the zones that an
-    account stands for.
+    account stands for. ``begun``: a part of the change was made, and has to be taken back where it cannot go
+    on.
     """
 
     verdict: Verdict
@@ -68,6 +69,7 @@ class Prepared(Message):
     matches_entry_point: bool = False
     comparable: bool = True
     covered: str = ""
+    begun: bool = False
 
 
 class PermitGrant(Message):
@@ -89,6 +91,7 @@ class ZoneCarried(Message):
     evidence: str = ""
     evidence_verdict: EvidenceVerdict | None = None
     sent: Prepared | None = None
+    begun: Prepared | None = None
     validates_itself: bool = False
     asked_at: datetime | None = None
     grant: PermitGrant | None = None
