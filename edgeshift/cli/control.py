@@ -52,7 +52,7 @@ def retry(
 def reopen(
     campaign: Campaign, zone: Zones = None, outcome: Outcomes = None, reason: Reason = "", by: By = ""
 ) -> None:
-    """Begin zones on hold or aborted again; rejected ones by --outcome or --zone."""
+    """Begin zones on hold or aborted again; rejected and rolled-back ones by --outcome or --zone."""
     run(_again(current(), campaign, "reopen", zone or [], outcome or [], by or person(), reason))
 
 

@@ -40,7 +40,9 @@ VERBS: dict[str, Verb] = {
     "resume": Verb("control", "resume", "Go on after pause.", DECIDE),
     "abort": Verb("control", "abort", "End a campaign; steps under way are settled first.", DECIDE),
     "retry": Verb("control", "retry", "Begin failed, unknown, blocked or support zones again.", DECIDE),
-    "reopen": Verb("control", "reopen", "Begin zones on hold, rejected or aborted again.", DECIDE),
+    "reopen": Verb(
+        "control", "reopen", "Begin zones on hold, aborted, rejected or rolled back again.", DECIDE
+    ),
     "support-resolved": Verb(
         "control", "support_resolved", "Say that the provider has mended a zone.", DECIDE
     ),

@@ -58,17 +58,20 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
 def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
     from edgeshift.campaign_warnings import warnings
     from edgeshift.durations import say_duration
+    from edgeshift.views.words import word
 
     say = shell.console.print
     waves = ", ".join(f"{wave.name} {wave.size:,}" for wave in frozen.waves)
     say(f"Campaign {spec.name} ({spec.area.value}) at {spec.service.base_url}", markup=False, soft_wrap=True)
-    say(f"  zones: {frozen.count:,} in {len(frozen.waves)} wave(s): {waves}", markup=False, soft_wrap=True)
+    noun = word("zone", spec.area)
+    say(f"  {noun}s: {frozen.count:,} in {len(frozen.waves)} wave(s): {waves}", markup=False, soft_wrap=True)
     if frozen.planned_at is not None:
         age = say_duration(datetime.now(UTC) - frozen.planned_at)
         say(f"  targets: those of the plan made {age} ago", markup=False)
     policy = spec.sign_off
     who = ", ".join(policy.approvers) if policy.approvers else "anybody who can reach Temporal"
-    say(f"  sign-off: {policy.required} of {who}", markup=False, soft_wrap=True)
+    each = f", for each {noun} by itself" if policy.per == "zone" else ""
+    say(f"  sign-off: {policy.required} of {who}{each}", markup=False, soft_wrap=True)
     say(f"  at work at a time: {spec.window}", markup=False)
     for warning in warnings(spec):
         say(f"  warning: {warning}", markup=False, soft_wrap=True)

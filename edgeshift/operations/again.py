@@ -16,7 +16,9 @@ from edgeshift.operations.campaigns import campaign_input, campaign_result, laun
 from edgeshift.operations.errors import BadInput, NotFound
 
 EXCLUDED = "excluded"
-BY_NAME_ONLY = frozenset({ZoneOutcome.BLOCKED, ZoneOutcome.NEEDS_SUPPORT, ZoneOutcome.REJECTED})
+BY_NAME_ONLY = frozenset(
+    {ZoneOutcome.BLOCKED, ZoneOutcome.NEEDS_SUPPORT, ZoneOutcome.REJECTED, ZoneOutcome.ROLLED_BACK}
+)
 """Outcomes that are begun again only when they are asked for: something has to change first."""
 
 VERBS: dict[str, frozenset[ZoneOutcome]] = {"retry": RETRYABLE, "reopen": REOPENABLE}

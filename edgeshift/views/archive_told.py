@@ -16,7 +16,7 @@ from edgeshift.areas.esc_probe import ProbeReport
 from edgeshift.areas.log_fields_entries import Judgement
 from edgeshift.fleet import Area
 from edgeshift.views.entries import listed
-from edgeshift.views.words import one_line, plural
+from edgeshift.views.words import one_line, plural, short
 
 MOST_LINES = 40
 """Lines of one document; the rest is counted."""
@@ -32,6 +32,10 @@ def lines_of(role: str, document: Mapping[str, Any], area: Area) -> list[str]:
             ]
         case "proposal" if area is Area.ESC:
             found = [f"to know: {one}" for one in listed(document, "warnings")]
+            if document.get("baseline"):
+                found.append(
+                    f"baseline {short(str(document['baseline']))} in the archive, for the looks after it"
+                )
         case "probe":
             found = probe_lines(read_probe(document))
         case "found":

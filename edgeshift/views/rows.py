@@ -111,20 +111,24 @@ def chosen(
     rows: Iterable[ZoneRow], *, zone: str = "", wave: int | None = None, phase: str = ""
 ) -> list[ZoneRow]:
     """The rows of this zone (by name or identifier), this wave and this place, as far as each is given."""
-    wanted = phase.strip().lower().replace("-", "_").replace(" ", "_")
+    wanted = _typed(phase.strip())
     wanted = AS_PLACE.get(wanted, wanted)
     return [
         row
         for row in rows
         if (not zone or zone.lower() in (row.name.lower(), row.id))
         and (wave is None or row.wave == wave)
-        and (not wanted or wanted in (row.place, *_called(row.place), *_called(row.place, row.area)))
+        and (not wanted or wanted in (row.place, _called(row.place), _called(row.place, row.area)))
     ]
 
 
-def _called(place: str, area: Area | None = None) -> tuple[str]:
+def _called(place: str, area: Area | None = None) -> str:
     """The word of a place, as one would type it."""
-    return (look(place, area).label.replace("-", "_").replace(",", "").replace(" ", "_"),)
+    return _typed(look(place, area).label)
+
+
+def _typed(words: str) -> str:
+    return words.lower().replace(",", "").replace("-", "_").replace(" ", "_")
 
 
 COLUMNS: tuple[str, ...] = (

@@ -317,7 +317,8 @@ class Teller:
 
     def _permit_words(self, permit: dict[str, Any]) -> str:
         step = word(str(permit.get("step") or "?"), self._context.area)
-        words = f"permit {permit.get('number', '?')} for {step}"
+        leads = "for" if self._context.area is Area.WAF else "to"
+        words = f"permit {permit.get('number', '?')} {leads} {step}"
         expires = time_of(permit.get("expires_at"))
         return f"{words}, good until {moment(expires)}" if expires else words
 

@@ -121,6 +121,34 @@ def test_init_writes_a_file_and_never_over_one(place: Place) -> None:
     assert "there is no folder" in place.refused(2, "init", "no/where.yaml")
 
 
+def test_init_writes_the_file_of_an_area(place: Place) -> None:
+    """With the options of that area, and what to put in place of its placeholders."""
+    out = place.ok("init", "logs.yaml", "--area", "log-fields")
+    assert "your fields in place of x-request-id" in out
+    text = (place.folder / "logs.yaml").read_text()
+    assert "\narea: log-fields\n" in text and "\nlog_fields:\n" in text and "\nvalidation:" not in text
+    place.ok("init", "off.yaml", "--area", "esc")
+    assert "\nesc:\n" in (place.folder / "off.yaml").read_text()
+    assert "is not one of" in place.refused(2, "init", "x.yaml", "--area", "cdn")
+
+
+def test_a_mistake_of_an_area_is_told_before_anything_is_sent(place: Place) -> None:
+    """By plan and start alike, with its place and what would be right."""
+    place.write(
+        "logs.yaml", "name: a\ntargets: {all: true}\narea: log-fields\nlog_fields: {cookies: [a, a]}\n"
+    )
+    for verb in ("plan", "start"):
+        said = place.refused(2, verb, "logs.yaml", "--address", NOWHERE)
+        assert "logs.yaml:4:27: log_fields.cookies[1]: 'a' is listed twice" in said
+
+
+def test_a_secret_is_for_terminals(place: Place) -> None:
+    """Refused before the service is asked anything."""
+    place.write("off.yaml", "name: a\ntargets: {all: true}\narea: esc\n")
+    said = place.refused(6, "esc", "secret", "shop.example", "--file", "off.yaml")
+    assert "at a terminal only" in said and "--stdout" in said
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

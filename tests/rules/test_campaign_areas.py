@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -233,3 +235,15 @@ def test_the_forecast_counts_the_calls_of_its_area() -> None:
         found = forecast(parse_campaign(text), enterprise=10, others=20)
         assert found.calls == forecast(parse_campaign(text), enterprise=0, others=30).calls > 0
         assert waits in found.said()
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "campaign-file.md"
+
+
+@pytest.mark.parametrize(
+    "text", re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+)
+def test_the_examples_of_the_documentation_are_right(text: str) -> None:
+    """Each is a whole file of its area."""
+    found = parse_campaign(text)
+    assert f"\narea: {found.area.value}\n" in text

@@ -15,11 +15,15 @@ from edgeshift.areas.esc_probe import Controls, Coverage, Difference, Feature, K
 from edgeshift.areas.log_fields_entries import FieldSeen, FieldState, Judgement
 from edgeshift.areas.log_fields_names import Kind as FieldKind
 from edgeshift.fleet import Area
+from edgeshift.ledger import Place
+from edgeshift.messages import ZonePhase
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import EntryKind, Timeline
 from edgeshift.views.events import Event, Run
 from edgeshift.views.history_view import history_view
+from edgeshift.views.rows import AS_PLACE, ZoneRow, chosen
 from edgeshift.views.timeline import build_timeline
+from edgeshift.views.words import look
 
 ZONE, DIGEST, FINGERPRINT = "0" * 32, "d" * 64, "f" * 64
 BEGAN = datetime(2023, 11, 1, 12, 0, tzinfo=UTC)
@@ -261,3 +265,26 @@ def test_activities_that_failed_are_told_too() -> None:
     history.activity("settle_esc_scope", {"wanted": True, "since": "x"}, None)
     text = shown(history.told())
     assert "could not see what became of it" in text and text.count("failed: it failed") == 2
+
+
+@pytest.mark.parametrize("area", Area)
+def test_every_place_has_one_word_in_every_area(area: Area) -> None:
+    """No two places are called alike, the kind depends on no area, and people may ask by the word."""
+    labels = [look(place.name.lower(), area).label for place in Place]
+    assert len(set(labels)) == len(labels)
+    for place in Place:
+        assert look(place.name.lower(), area).kind is look(place.name.lower()).kind
+    assert (area is Area.WAF) == ("validation" in look("waiting", area).label)
+    for where in ("settled", "rolled_back", "waiting"):
+        row = ZoneRow(
+            index=0, id=ZONE, name="a.example", account="", plan="pro", wave=0, place=where, area=area
+        )
+        for asked in (where, look(where, area).label, look(where).label):
+            assert chosen([row], phase=asked), (area, asked)
+
+
+@pytest.mark.parametrize("phase", ZonePhase)
+def test_every_phase_of_a_zone_can_be_asked_for(phase: ZonePhase) -> None:
+    """As the place of the campaign's ledger that it is."""
+    place = AS_PLACE.get(phase.value, phase.value)
+    assert place in {one.name.lower() for one in Place} | {"closed"}
