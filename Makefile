@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-faults check bench lock wheel clean binaries test-binaries
+.PHONY: help setup demo demo-esc demo-log-fields test test-faults check bench lock wheel clean binaries test-binaries
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -40,6 +40,10 @@ demo: setup ## A whole campaign on this machine: embedded Temporal, simulator, w
 	@mkdir -p out
 	@$(BIN)/edgeshift demo
 
+demo-esc demo-log-fields: demo-%: setup ## The same of another area, about a minute each
+	@mkdir -p out
+	@$(BIN)/edgeshift demo --area $*
+
 test: test-binaries ## The tests, on a real Temporal server and the time-skipping one
 	@mkdir -p out
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not serial" $(PYTEST_ARGS) $(NONE_CHOSEN)
@@ -58,9 +62,9 @@ check: $(READY) ## Lint, format, strict types, import contracts, generated files
 		if [ -e "$$check" ]; then echo "$(BIN)/python $$check"; $(BIN)/python "$$check" || exit 1; fi; \
 	done
 
-bench: setup ## Zones per second beside a bare workflow, history events and calls per zone
+bench: setup ## Speed, history events, calls, what is found and lost; AREA=waf, esc or log-fields: one
 	@mkdir -p out
-	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench $(AREA)
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_ARGS)

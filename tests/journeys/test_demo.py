@@ -12,31 +12,39 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.fleet import ZoneOutcome
-from edgeshift.simulator.generate import generate_fleet
+from edgeshift.demo.parts import PARTS
+from edgeshift.fleet import Area
 
 pytestmark = [pytest.mark.embedded, pytest.mark.serial]
 
 DEMO = [sys.executable, "-m", "edgeshift.cli.main", "demo"]
 
 
-@pytest.mark.timeout(400)
-def test_the_demo_shows_every_outcome_and_keeps_every_rule(tmp_path: Path) -> None:
-    """Exit 0; demo.json, the report and the output say what happened; no state and no secret is left."""
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("area", list(PARTS))
+def test_the_demo_shows_every_outcome_and_keeps_every_rule(tmp_path: Path, area: Area) -> None:
+    """Of each area: exit 0; result, report and output say what happened; no state and no secret is left."""
+    part, zones = PARTS[area], 70 if area is Area.WAF else 60
     done = subprocess.run(
-        [*DEMO, "--zones", "70", "--seed", "2"], cwd=tmp_path, text=True, capture_output=True
+        [*DEMO, "--area", area.value, "--zones", str(zones), "--seed", "2"],
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / "out" / "demo.json").read_text())
-    assert found["zones"] == sum(found["outcomes"].values()) == 70
-    assert all(found["outcomes"][outcome.value] for outcome in ZoneOutcome)
+    found = json.loads((tmp_path / "out" / part.result).read_text())
+    assert found["zones"] == sum(found["outcomes"].values())
+    assert all(found["outcomes"][outcome.value] for outcome in part.shows)
     assert [rule["rule"] for rule in found["rules"]] == list(range(1, 12))
     assert all(rule["checked"] and not rule["violations"] for rule in found["rules"])
     assert "time scale 14,400" in done.stdout
-    left = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert left == ["demo-report.html", "demo.json"]
-    told = done.stdout + (tmp_path / "out" / "demo-report.html").read_text()
-    assert not any(credential.value in told for credential in generate_fleet(70, 2).credentials)
+    report = f"{part.result.removesuffix('.json')}-report.html"
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted([report, part.result])
+    told = done.stdout + (tmp_path / "out" / report).read_text()
+    fleet = part.arrange(zones, 2).fleet
+    secrets = [credential.value for credential in fleet.credentials]
+    secrets += [zone.esc.with_secret for zone in fleet.zones if zone.esc.with_secret]
+    assert not any(secret in told for secret in secrets)
 
 
 def test_ctrl_c_ends_the_demo_and_leaves_nothing(tmp_path: Path) -> None:
