@@ -15,9 +15,9 @@ from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict
 from edgeshift.fleet import Area
 from edgeshift.messages import CampaignSummary
 from edgeshift.views.entries import Timeline
+from edgeshift.views.messages_told import PASSED_ON
 from edgeshift.views.report_areas import AreaPart, area_part
 from edgeshift.views.rows import ZoneRow, is_odd, notable
-from edgeshift.views.telling import PASSED_ON
 from edgeshift.views.words import Look, look, ordered
 
 MOST_ROWS = 1_000

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from functools import partial
 
 from edgeshift.fleet import Area
 from edgeshift.views.activities_told import Context, tell_activity
-from edgeshift.views.entries import Attempt, Entry, EntryKind, Signed, decision_words, part, parts, time_of
+from edgeshift.views.entries import Attempt, Entry, EntryKind, part, time_of
 from edgeshift.views.events import LOCAL_ACTIVITY, Event, Run
-from edgeshift.views.words import lasting, look, moment, one_line, short, word
+from edgeshift.views.messages_told import first, permit_words, told_answer, told_signal, told_update
+from edgeshift.views.words import lasting, look, moment, one_line, short
 
 _TECHNICAL = frozenset(
     {
@@ -40,10 +41,6 @@ _CLOSED_OTHERWISE = {
 }
 
 
-PASSED_ON = "passed on by the campaign"
-"""How a decision on a fingerprint reaches a zone."""
-
-
 class Teller:
     """Tells one run: fills its attempt's entries, and what they say of it as a whole."""
 
@@ -58,9 +55,9 @@ class Teller:
         self._context = Context(attempt, area=area)
         self._told: dict[str, Callable[[Event], Entry | None]] = {
             "WorkflowExecutionStarted": self._started,
-            "WorkflowExecutionSignaled": self._signal,
-            "WorkflowExecutionUpdateAccepted": self._update,
-            "WorkflowExecutionUpdateCompleted": self._updated,
+            "WorkflowExecutionSignaled": partial(told_signal, self._context),
+            "WorkflowExecutionUpdateAccepted": partial(told_update, self._context),
+            "WorkflowExecutionUpdateCompleted": told_answer,
             "MarkerRecorded": self._marker,
             "ActivityTaskScheduled": self._activity,
             "TimerStarted": self._timer,
@@ -85,7 +82,7 @@ class Teller:
     # --- beginnings and ends
 
     def _started(self, event: Event) -> Entry:
-        start = _first(event.input)
+        start = first(event.input)
         if self._attempt.held_for:
             return self._held(event)
         self._attempt.doing = "being read"
@@ -98,7 +95,7 @@ class Teller:
         if self._attempt.wave is not None and not goes_on:
             text += f", wave {self._attempt.wave + 1}"
         details = [f"run {self._run.run_id}"]
-        because = [self._permit_words(part(start, "permit"))] if start.get("permit") else []
+        because = [permit_words(self._context, part(start, "permit"))] if start.get("permit") else []
         return Entry(
             at=event.at,
             kind=EntryKind.STARTED,
@@ -118,7 +115,7 @@ class Teller:
         if self._attempt.held_for:
             self._attempt.closed_at, self._attempt.doing = event.at, ""
             return Entry(at=event.at, kind=EntryKind.HELD, text="let go of", event=event.id)
-        result = _first(event.result)
+        result = first(event.result)
         outcome = one_line(str(result.get("outcome") or "closed without an outcome"), 80)
         self._attempt.outcome = outcome
         self._attempt.reason = one_line(str(result.get("reason") or ""))
@@ -159,92 +156,13 @@ class Teller:
         text = "the history had grown long: it goes on in a new run"
         return Entry(at=event.at, kind=EntryKind.OTHER, text=text, event=event.id, technical=True)
 
-    # --- messages
-
-    def _signal(self, event: Event) -> Entry:
-        message = _first(event.input)
-        match event.name:
-            case "sign_off":
-                return self._decision(event, message, "by the plain signal")
-            case "permit":
-                permit = part(message, "permit")
-                decisions = parts(message, "decisions")
-                carried = [f"with it: {decision_words(item, self._context.waiting)}" for item in decisions]
-                text = f"the campaign gave {self._permit_words(permit)}"
-                return Entry(at=event.at, kind=EntryKind.PERMIT, text=text, details=carried, event=event.id)
-            case "revoke":
-                text = f"the campaign took back permit {message.get('number', '?')}"
-                return Entry(at=event.at, kind=EntryKind.PERMIT, text=text, event=event.id)
-            case "ruling":
-                return self._decision(event, part(message, "decision"), PASSED_ON)
-            case "expire":
-                text = "the campaign said that the time for a sign-off is over"
-                return Entry(at=event.at, kind=EntryKind.STOPPED, text=text, event=event.id)
-            case "stop":
-                return self._said(event, message, EntryKind.STOPPED, "aborted the campaign")
-            case "release":
-                text = "the account's workflow let go of it"
-                return Entry(at=event.at, kind=EntryKind.HELD, text=text, event=event.id)
-            case "support_resolved":
-                return self._said(event, message, EntryKind.SUPPORT, "said that support has mended the zone")
-        text = f"signal {one_line(event.name, 100)}"
-        return Entry(at=event.at, kind=EntryKind.OTHER, text=text, by=one_line(event.who), event=event.id)
-
-    def _update(self, event: Event) -> Entry:
-        message = _first(event.input)
-        if event.name == "decide":
-            return self._decision(event, message, "by update")
-        text = f"update {one_line(event.name, 100)}"
-        return Entry(at=event.at, kind=EntryKind.OTHER, text=text, event=event.id)
-
-    def _updated(self, event: Event) -> Entry:
-        answer = event.failure or str(_first(event.result).get("text") or "done")
-        return Entry(
-            at=event.at,
-            kind=EntryKind.TROUBLE if event.failure else EntryKind.OTHER,
-            text=f"update answered: {one_line(answer)}",
-            event=event.id,
-            technical=not event.failure,
-        )
-
-    def _said(self, event: Event, message: dict[str, Any], kind: EntryKind, what: str) -> Entry:
-        by = one_line(str(message.get("by") or "somebody"))
-        reason = one_line(str(message.get("reason") or ""))
-        return Entry(at=event.at, kind=kind, text=f"{by} {what}", by=by, reason=reason, event=event.id)
-
-    def _decision(self, event: Event, decision: dict[str, Any], way: str) -> Entry:
-        by = one_line(str(decision.get("by") or "somebody"))
-        choice = str(decision.get("choice") or "")
-        verb = {"approve": "approved", "reject": "rejected"}.get(choice, f"said {one_line(choice, 40)!r} to")
-        digest = str(decision.get("digest") or "")
-        subject = self._context.waiting.get(digest)
-        refused = self._context.refused(decision)
-        reason = one_line(str(decision.get("reason") or ""))
-        word = one_line(choice, 40)
-        signed = Signed(
-            by=by, choice=word, digest=digest, reason=reason, at=event.at, way=way, refused=refused
-        )
-        self._attempt.signed.append(signed)
-        if subject is None:
-            subject = "a digest that was not waiting here"
-        return Entry(
-            at=event.at,
-            kind=EntryKind.SIGNED,
-            text=f"{by} {verb} {subject} {short(one_line(digest))}, {way}",
-            by=by,
-            reason=reason,
-            digest=digest,
-            details=[f"does not count: {refused}"] if refused else [],
-            event=event.id,
-        )
-
     # --- activities, timers and the rest
 
     def _marker(self, event: Event) -> Entry | None:
         if event.name != LOCAL_ACTIVITY:
             text = f"marker {one_line(event.name, 60)}"
             return Entry(at=event.at, kind=EntryKind.OTHER, text=text, event=event.id, technical=True)
-        data = _first(tuple(event.facts.get("data") or ()))
+        data = first(tuple(event.facts.get("data") or ()))
         began, ended = time_of(data.get("original_schedule_time")), time_of(data.get("complete_time"))
         result = (event.facts.get("result") or [None])[0]
         # The SDK's core takes the two times from different clocks: a negative length is no length.
@@ -274,7 +192,7 @@ class Teller:
         return tell_activity(
             self._context,
             event.name,
-            _first(event.input),
+            first(event.input),
             end.result[0] if end is not None and end.result else None,
             failure,
             at=began or event.at,
@@ -314,14 +232,3 @@ class Teller:
             event=event.id,
             technical=event.type in _TECHNICAL,
         )
-
-    def _permit_words(self, permit: dict[str, Any]) -> str:
-        step = word(str(permit.get("step") or "?"), self._context.area)
-        leads = "for" if self._context.area is Area.WAF else "to"
-        words = f"permit {permit.get('number', '?')} {leads} {step}"
-        expires = time_of(permit.get("expires_at"))
-        return f"{words}, good until {moment(expires)}" if expires else words
-
-
-def _first(values: tuple[Any, ...]) -> dict[str, Any]:
-    return values[0] if values and isinstance(values[0], dict) else {}
