@@ -14,7 +14,7 @@ NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 .PHONY: help setup demo demo-esc demo-log-fields test test-faults check bench lock wheel clean binaries test-binaries
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
 setup: $(READY) binaries ## Virtual environment and Temporal CLI: all that edgeshift needs to run
 
@@ -40,9 +40,13 @@ demo: setup ## A whole campaign on this machine: embedded Temporal, simulator, w
 	@mkdir -p out
 	@$(BIN)/edgeshift demo
 
-demo-esc demo-log-fields: demo-%: setup ## The same of another area, about a minute each
+demo-esc: setup ## The same of another area: Edge Side Code turned off
 	@mkdir -p out
-	@$(BIN)/edgeshift demo --area $*
+	@$(BIN)/edgeshift demo --area esc
+
+demo-log-fields: setup ## And of the third: custom fields in request logs
+	@mkdir -p out
+	@$(BIN)/edgeshift demo --area log-fields
 
 test: test-binaries ## The tests, on a real Temporal server and the time-skipping one
 	@mkdir -p out
