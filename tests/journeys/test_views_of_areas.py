@@ -264,3 +264,31 @@ async def test_a_campaign_of_log_fields_is_seen_in_its_own_words(client: Client,
         page = await report_of(play, tmp_path)
         has(page, ["Fields in log entries", "Blocked zones", "small.example"])
         assert "migrated" not in page
+
+
+async def test_a_plan_past_the_removal_date_is_refused(client: Client, tmp_path: Path) -> None:
+    """With that reason, by the service's clock; nothing is sent."""
+    late = {"clock": "2024-02-01T00:00:00Z"}
+    async with scene(
+        client, tmp_path, fleet_of(esc_zone("a.example")), begin=False, simulator=late, **ESC
+    ) as play:
+        with pytest.raises(BadInput, match="removed on 2024-01-01, and the service says it is 2024-02-01"):
+            await operations.assess(play.client, play.archive, play.spec)
+        assert await play.journal("esc.set") == []
+
+
+async def test_fields_for_a_zone_that_is_no_target_are_refused_in_the_plan(
+    client: Client, tmp_path: Path
+) -> None:
+    """The zone is named; so is one that the file has twice, by its name and by its identifier."""
+    fleet = fleet_of({"name": "a.example", "plan": "enterprise"})
+    own = {"cookies": ["a"]}
+    for zones, said in (
+        ({"b.example": own}, "1 zone\\(s\\) that are not among the targets: b.example"),
+        ({"a.example": own, fleet.zones[0].id: own}, "has zone a.example twice"),
+    ):
+        terms = {**FIELDS, "log_fields": {**FIELDS["log_fields"], "zones": zones}}
+        folder = tmp_path / str(len(zones))
+        async with scene(client, folder, fleet, begin=False, **terms) as play:
+            with pytest.raises(BadInput, match=said):
+                await operations.assess(play.client, play.archive, play.spec)
