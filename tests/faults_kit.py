@@ -298,13 +298,6 @@ def _step(entry: dict[str, Any]) -> str:
     return str(entry["query"]).split("&")[0].removeprefix("waf_migration=")
 
 
-def _step(entry: dict[str, Any]) -> str:
-    if entry["esc"]:
-        return ",".join(entry["esc"].get("asked", ()))
-    step: str = entry["query"].split("&")[0].removeprefix("waf_migration=")
-    return step
-
-
 async def _running(handle: WorkflowHandle[Any, Any]) -> bool:
     try:
         return (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
