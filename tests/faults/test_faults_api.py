@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio.client import Client
 
 from edgeshift.fleet import ZoneOutcome
 from tests.faults_kit import Stage, staged, zone
+from tests.harness.service_faults import FAULTS, NEEDLESS, PROVED, limit_for
+from tests.harness.share import shared
 
 pytestmark = pytest.mark.embedded
 
@@ -34,38 +35,10 @@ WRITES = {
     "delete": "waf.overrides.delete",
 }
 
-FAULTS: dict[str, dict[str, Any]] = {
-    "late": {"kind": "latency", "seconds": 0.4},
-    "later-than-the-limit": {"kind": "latency", "seconds": 2.5},
-    "rate-limit": {"kind": "rate_limit"},
-    "rate-limit-retry-after": {"kind": "rate_limit", "retry_after": 1},
-    "500-before": {"kind": "server_error", "effect": "before"},
-    "502-after": {"kind": "server_error", "effect": "after"},
-    "504-before": {"kind": "gateway_timeout", "effect": "before"},
-    "504-after": {"kind": "gateway_timeout", "effect": "after"},
-    "hang-before": {"kind": "hang", "effect": "before"},
-    "hang-after": {"kind": "hang", "effect": "after"},
-    "reset-before": {"kind": "reset", "effect": "before"},
-    "reset-after": {"kind": "reset", "effect": "after"},
-    "not-json-before": {"kind": "not_json", "effect": "before"},
-    "not-json-after": {"kind": "not_json", "effect": "after"},
-    "cut-before": {"kind": "truncated", "effect": "before"},
-    "cut-after": {"kind": "truncated", "effect": "after"},
-    "null-errors": {"kind": "null_errors"},
-    "wrong-types": {"kind": "wrong_types"},
-    "unknown-values": {"kind": "unknown_enum"},
-}
-
-PROVED = ("rate-limit", "rate-limit-retry-after")
-"""Faults that prove that nothing happened: what they met is sent again at once."""
-
-NEEDLESS = ("500-before", "504-before", "hang-before", "reset-before", "not-json-before", "cut-before")
-"""Faults after which nothing happened, which nobody can know: sent again once a migration's time passed."""
-
 OVERRIDE = {"urls": ["shop.example/admin/*"], "rules": {"100000": "disable"}}
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", shared("faults of waf", FAULTS))
 async def test_a_fault_at_any_call_costs_no_zone(fault: str, temporal_client: Client, tmp_path: Path) -> None:
     """One zone a call; readings are tried again, writes are settled by polling the status."""
     zones = [zone(name) for name in (*READS, "commit")]
@@ -76,7 +49,7 @@ async def test_a_fault_at_any_call_costs_no_zone(fault: str, temporal_client: Cl
         tmp_path,
         *zones,
         begin=False,
-        request_limit="1s500ms" if fault != "late" else None,
+        request_limit=limit_for(fault),
         window=40,
         consents={"delete_uri_overrides": True},
     ) as stage:

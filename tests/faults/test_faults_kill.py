@@ -122,7 +122,7 @@ async def test_the_paths_are_the_ones_that_workers_are_killed_on(
     assert changes == course.changes
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_killed_worker_changes_nothing_of_the_outcome(

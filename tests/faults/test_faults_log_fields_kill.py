@@ -81,7 +81,7 @@ async def test_the_paths_of_log_fields_are_the_ones_that_workers_are_killed_on(
     assert changes == course.changes
 
 
-@pytest.mark.timeout(420)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_killed_worker_leaves_fields_and_jobs_as_they_would_be(
