@@ -1,4 +1,4 @@
-"""Capture the histories that the replay tests run: ``python -m tests.replay.capture``.
+"""Capture the histories that the replay tests run: ``python -m tests.replay.capture [ACT …]``.
 
 Made anew only when a change of the workflows is meant to be incompatible; a safety fix must replay them.
 """
@@ -6,24 +6,23 @@ Made anew only when a change of the workflows is meant to be incompatible; a saf
 from __future__ import annotations
 
 import asyncio
-import json
-import re
+import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client
 
 from edgeshift.embedded import embedded_temporal
 from edgeshift.fleet import campaign_id
-from edgeshift.messages import ZonePhase, ZoneState
+from edgeshift.messages import ZonePhase
 from edgeshift.settings import TemporalSettings
 from edgeshift.sign_off import Choice
 from edgeshift.temporal import connect
 from tests.kit import Scene, fleet_of, scene
-
-HISTORIES = Path(__file__).parent / "histories"
+from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
+from tests.replay.keeping import HISTORIES, is_in, keep
 
 OVERRIDE = {"urls": ["a.example/x"], "groups": {}, "rules": {}}
 
@@ -32,20 +31,6 @@ def long_rule() -> dict[str, object]:
     """A bypass rule whose expression is over the limit."""
     hosts = " or ".join(f'http.host eq "h{number:04d}.example"' for number in range(200))
     return {"action": "bypass", "products": ["waf"], "expression": hosts}
-
-
-async def keep(name: str, handle: WorkflowHandle[object, object]) -> None:
-    """Write a history, without what names this machine."""
-    history = await handle.fetch_history()
-    document = json.loads(history.to_json())
-    text = re.sub(r'"identity": ?"[^"]*"', '"identity":"x"', json.dumps(document, separators=(",", ":")))
-    await asyncio.to_thread((HISTORIES / f"{name}.json").write_text, text + "\n")
-    print(f"{name}: {len(history.events)} events")
-
-
-def is_in(phase: ZonePhase, state: ZoneState) -> bool:
-    """Whether the zone is in this phase."""
-    return state.phase is phase
 
 
 async def in_every_state(play: Scene, zones: dict[str, ZonePhase], within: float = 40) -> None:
@@ -156,9 +141,10 @@ async def paced(client: Client, folder: Path) -> None:
 
 
 async def main() -> None:
-    """Capture them all."""
+    """Capture them all, or those of the acts that are named."""
     HISTORIES.mkdir(exist_ok=True)
-    acts: list[Act] = [waiting, troubled, paced]
+    acts: list[Act] = [waiting, troubled, paced, esc_zones, esc_accounts, log_fields]
+    acts = [act for act in acts if act.__name__ in sys.argv[1:] or not sys.argv[1:]]
     with tempfile.TemporaryDirectory() as name:
         for act in acts:
             async with embedded_temporal(None) as server:
