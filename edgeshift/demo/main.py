@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
+from temporalio.client import Client
 
 from edgeshift.archive import Archive
 from edgeshift.binaries import temporal_cli
@@ -26,10 +27,13 @@ from edgeshift.demo.show import (
 )
 from edgeshift.demo.verdict import gather, judge
 from edgeshift.fleet import Area
+from edgeshift.operations import pollers
 from edgeshift.settings import TemporalSettings
 from edgeshift.stack import Stack, StackError, stack
 from edgeshift.temporal import connect
 from edgeshift.views.report_file import write_report
+
+WORKER_WITHIN = 120.0
 
 STATE = "demo-state"
 """The folder, below ``out``, in which the demo's stack keeps its state."""
@@ -92,6 +96,7 @@ async def _run(
         f"Temporal at {running.address}, its pages at {running.ui}; faults are on:"
         f" {len(arranged.faults)}{edge}"
     )
+    await _until_served(client, running)
     played = await play(running, client, archive, part, arranged, specs, console=console, teller=teller)
     report = out / f"{specs[0].name}-report.html"
     await write_report(client, archive, specs[0].name, report)
@@ -116,6 +121,15 @@ async def _run(
     console.print(Text(f"result    {out / part.result}"), soft_wrap=True)
     console.print(Text(f"took      {found['seconds']:.0f} s, {found['calls']:,} calls of the service"))
     return not missing and not any(check.violations for check in checks)
+
+
+async def _until_served(client: Client, running: Stack) -> None:
+    """Return once a worker is there, which on a busy machine takes a while. Raises StackError."""
+    limit = time.monotonic() + WORKER_WITHIN
+    while not await pollers(client):
+        if time.monotonic() > limit:
+            raise StackError(f"no worker came within {WORKER_WITHIN:g} s; see {running.places.logs}")
+        await asyncio.sleep(0.5)
 
 
 def _begin_anew(folder: Path) -> None:

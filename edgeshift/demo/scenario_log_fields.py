@@ -70,7 +70,8 @@ def arrange(zones: int, seed: int) -> Scenario:
     """A fleet of ``zones`` zones, most of them Enterprise, and the script of the demo."""
     fleet = generate_fleet(zones, seed, accounts=3)
     for place, zone in enumerate(fleet.zones):
-        zone.plan = "pro" if place % NOT_ENTERPRISE == 0 else "enterprise"
+        other = place % NOT_ENTERPRISE == 0 and zone.migration.state != "validation"
+        zone.plan = "pro" if other else "enterprise"
     plant_logs(fleet.zones, seed, SHARE)
     # The shape of each is met among the first zones; those with a part to play are ordinary ones.
     able = [zone for zone in fleet.zones if _able(zone)]
