@@ -105,6 +105,7 @@ class EscWork:
 
     async def _turn_off(self, step: Step) -> ChangeResult:
         await step.fence.refuse_while_one_may_show()
+        await step.fence.refuse_what_was_sent()
         await self._refuse_other_state(step)
         result = await step.fence.send(
             lambda: step.client.disable_esc(step.zone.scope, before_send=step.fence.intend)

@@ -54,6 +54,17 @@ class Fence:
         ):
             raise NotSent("a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN)
 
+    async def refuse_what_was_sent(self, what: str = "") -> None:
+        """Raises NotSent with an unknown outcome where it has been sent under this permit, by a run that was
+        reset since: what the service shows now is then this step's own doing, and no drift.
+        """
+        if await self.connections.archive.get_named(self._key(what)) is not None:
+            raise NotSent("it has been sent under this permit before", ChangeStatus.UNKNOWN)
+
+    def _key(self, what: str) -> str:
+        start, permit = self.change.start, self.change.permit
+        return intent_key(start.target.zone, start.area, f"{permit.name}{what}")
+
     async def settle(self, result: ChangeResult) -> None:
         """Record that nothing came of this intent, where that is proved. Without the record, the next attempt
         waits as if it were not.
@@ -86,7 +97,7 @@ class Fence:
         """Create the intent, once. Raises NotSent with an unknown outcome where it exists already."""
         self.check_time()
         change = self.change
-        key = intent_key(change.start.target.zone, change.start.area, f"{change.permit.name}{what}")
+        key = self._key(what)
         record = {
             "step": change.step.value,
             "digest": change.digest,

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.areas.assessment import Verdict
     from edgeshift.fleet import ScopeKind, ZoneOutcome
     from edgeshift.messages import (
+        ChangeResult,
         ChangeStatus,
         HoldZones,
         Prepare,
@@ -67,7 +68,14 @@ class EscScope(ReversibleZone):
         while True:
             prepared = await self._read()
             if prepared.verdict is Verdict.ALREADY_SETTLED:
-                raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
+                if self._sent is None:
+                    raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
+                # What this run sent, and gave up waiting for, has come to show after all: it is watched.
+                late = ChangeResult(status=ChangeStatus.UNKNOWN, reason="it took effect late")
+                self._prepared = self._sent
+                if reached := await self._see_through(self._sent, late):
+                    return reached
+                continue
             if prepared.verdict is not Verdict.READY:
                 raise Ended(ZoneOutcome.BLOCKED, "; ".join(prepared.reasons))
             await self._hold(prepared)
