@@ -107,6 +107,9 @@ async def _run(
     checks = judge(evidence)
     found = result(evidence, part.shows, checks, time.monotonic() - began, TIME_SCALE)
     write_result(out / part.result, found)
+    if part.area is Area.WAF:
+        # The demo without an area has a result by its own name.
+        write_result(out / "demo.json", found)
     for table in (outcome_table(found["outcomes"]), rule_table(checks)):
         console.print()
         console.print(table)

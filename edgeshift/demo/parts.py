@@ -68,7 +68,7 @@ PARTS = {
         judge=scenario.judge,
         shows=_MIGRATED,
         sighting="migrated",
-        result="demo.json",
+        result="demo-waf.json",
     ),
     Area.ESC: Part(
         area=Area.ESC,

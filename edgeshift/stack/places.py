@@ -13,6 +13,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from edgeshift.stack.spoken_for import choosing
+
 USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780, "edge": 8781}
 """Taken where they are free when a folder is used for the first time; the folder remembers what it got."""
 
@@ -114,10 +116,12 @@ class Places:
                         f" end that one, or remove {path} to have ports chosen anew"
                     )
         # A folder of an earlier version has noted fewer ports: only the others are chosen.
-        for name, usual in USUAL_PORTS.items():
-            if name not in chosen:
-                taken = set(chosen.values())
-                chosen[name] = usual if usual not in taken and _free(usual) else _any_port(taken=taken)
+        with choosing() as spoken_for:
+            for name, usual in USUAL_PORTS.items():
+                if name not in chosen:
+                    taken = spoken_for.others | set(chosen.values())
+                    chosen[name] = usual if usual not in taken and _free(usual) else _any_port(taken=taken)
+            spoken_for.mine.update(chosen.values())
         ports = Ports(**chosen)
         path.write_text(ports.model_dump_json(indent=2) + "\n")
         return ports
