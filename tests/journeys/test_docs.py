@@ -191,6 +191,18 @@ def test_the_table_of_events_is_the_benchmarks() -> None:
     assert f"| **together** | **{sums[0]}** | **{sums[1]}** | |" in text
 
 
+def test_the_table_of_events_of_changes_that_can_be_undone_is_the_benchmarks() -> None:
+    """docs/decisions.md has each event of esc and log-fields with its numbers, and their sums."""
+    from bench.events import EVENTS
+
+    text = (ROOT / "docs/decisions.md").read_text(encoding="utf-8")
+    for name, esc, log_fields, purpose in EVENTS:
+        row = f"| {name} | {esc or ''} | {log_fields or ''} | {purpose} |".replace("|  |", "| |")
+        assert row in text, name
+    sums = (sum(row[1] for row in EVENTS), sum(row[2] for row in EVENTS))
+    assert f"| **together, with one look** | **{sums[0]}** | **{sums[1]}** | |" in text
+
+
 def test_make_targets_on_a_page_are_targets() -> None:
     """`make …` in README and CONTRIBUTING is in the Makefile."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

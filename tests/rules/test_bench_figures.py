@@ -63,12 +63,13 @@ def test_a_write_that_was_refused_replaced_nothing() -> None:
 
 
 def test_the_same_seed_draws_the_same_interleavings() -> None:
-    """And a thousand of them have every way and moment of writing."""
+    """And a thousand of them have every way and moment of writing, the first write at the first moment."""
     one, other = ([draw(Random(seed), "x-a") for seed in range(1000)] for _ in range(2))
     assert one == other
     writes = [write for interleaving in one for write in interleaving.writes]
     assert {write.how for write in writes} == {"append", "replace", "delete"}
     assert {write.when for write in writes} == {"before_create", "before_put", "after_put"}
+    assert all(interleaving.writes[0].skip == 0 for interleaving in one)
     assert any(interleaving.begins is None for interleaving in one)
 
 
