@@ -184,6 +184,9 @@ class EscActivities:
         if seen and len(seen) == len(agreed.differences):
             await close_intents(self._connections, message.start.target.zone, message.start.area, "it shows")
             return Shown(reached=True, reason="esc is off, by what the URLs answer")
+        as_before = agreed.model_copy(update={"differences": ()})
+        if not seen and (others := esc_probe.worse(as_before, now, spec.esc.tolerance)):
+            return Shown(reached=False, worse=True, reason=f"it does not show, and {'; '.join(others)}"[:200])
         if seen or not agreed.differences:
             return Shown(
                 reached=False, reason="the service shows the secret alone, and no URL tells for certain"

@@ -85,6 +85,13 @@ class EscScope(ReversibleZone):
             probed = await self._probe(prepared)
             if probed.verdict is not Verdict.READY:
                 continue
+            if self._sent is not None and probed.digest != self._sent.digest:
+                # Maybe what was sent is in force by now: nobody is to agree to a probe of a scope that is off.
+                raise Ended(
+                    ZoneOutcome.UNKNOWN,
+                    "the URLs answer otherwise than before it was sent, and the setting does not show it;"
+                    " a person has to look at it",
+                )
             grant = await self._signed_off(probed)
             if grant is None:
                 continue

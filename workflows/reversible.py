@@ -107,7 +107,7 @@ class ReversibleZone(ZoneWorkflow):
         since = workflow.now()
         shown = await self._shows(prepared, wanted=True)
         if not shown.reached:
-            if not shown.unchanged and result.found:
+            if shown.worse or (not shown.unchanged and result.found):
                 return await self._roll_back(prepared, result.found, shown.reason)
             if not shown.unchanged:
                 raise Ended(ZoneOutcome.UNKNOWN, f"{shown.reason}; a person has to look at it")

@@ -69,13 +69,13 @@ class Settle(Message):
 
 class Shown(Message):
     """What the service shows: ``reached`` the wanted state, or ``unchanged``. ``hopeless``: it will never
-    show
-    anything else.
+    show anything else. ``worse``: it shows neither, and what is served is worse than before.
     """
 
     reached: bool
     unchanged: bool = False
     hopeless: bool = False
+    worse: bool = False
     reason: str = ""
 
 

@@ -23,8 +23,8 @@ from tests.kit import SCALE
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(400)]
 
-LONG = over(ESC, esc={"observe": "12s", "every": "4s"})
-"""Watched for long enough for a person to say something meanwhile."""
+LONG = over(ESC, esc={"observe": "48h", "every": "16h"})
+"""Twelve seconds at the scale of scenes, a look every four. Watched for long enough for a person to say something meanwhile."""
 SLOW_BACK = {"kind": "latency", "match": {"call": "esc.delete"}, "seconds": 2.0}
 
 

@@ -96,8 +96,8 @@ async def judge(
 def _terms(schedule: Schedule) -> dict[str, Any]:
     if schedule.area == "esc":
         # A late secret is waited for, so that the probe sees what it is to see.
-        wait = f"{max(1, math.ceil(schedule.delays['esc_effect_seconds'] + 1))}s"
-        return over(ESC, esc={"secret_takes": wait})
+        wait = math.ceil((schedule.delays["esc_effect_seconds"] + 1) * SCALE)
+        return over(ESC, esc={"secret_takes": f"{wait}s", "observe": f"{3 * wait}s", "every": f"{wait}s"})
     return over(LOG_FIELDS, log_fields={"unverified": "roll_back", "verify": "4s"})
 
 
