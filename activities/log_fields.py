@@ -115,7 +115,9 @@ class LogFieldsActivities:
         if trouble:
             return Shown(reached=False, reason=f"the zone could not be read to the end: {trouble}")
         unchanged = message.wanted and await self._as_before(message.prepared, reading)
-        return Shown(reached=False, unchanged=unchanged, reason=lacking[:200])
+        # A part that was written, by a worker that is gone maybe, is taken back by what the trail has of it.
+        part = message.wanted and not unchanged and await Trail(self._connections, start).any_sent()
+        return Shown(reached=False, unchanged=unchanged, worse=part, reason=lacking[:200])
 
     async def _fields(self, prepared: Prepared) -> FieldSet:
         proposal = await self._connections.archive.get_json(prepared.proposal)

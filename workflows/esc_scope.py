@@ -86,7 +86,7 @@ class EscScope(ReversibleZone):
             if probed.verdict is not Verdict.READY:
                 continue
             if self._sent is not None and probed.digest != self._sent.digest:
-                # Maybe what was sent is in force by now: nobody is to agree to a probe of a scope that is off.
+                # Maybe what was sent is in force by now: a probe of a scope that is off is no proposal.
                 raise Ended(
                     ZoneOutcome.UNKNOWN,
                     "the URLs answer otherwise than before it was sent, and the setting does not show it;"

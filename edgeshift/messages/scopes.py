@@ -69,7 +69,8 @@ class Settle(Message):
 
 class Shown(Message):
     """What the service shows: ``reached`` the wanted state, or ``unchanged``. ``hopeless``: it will never
-    show anything else. ``worse``: it shows neither, and what is served is worse than before.
+    show anything else. ``worse``: it shows neither, and is to be undone: a part was written, or what is
+    served is worse than before.
     """
 
     reached: bool

@@ -24,7 +24,7 @@ from tests.kit import SCALE
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(400)]
 
 LONG = over(ESC, esc={"observe": "48h", "every": "16h"})
-"""Twelve seconds at the scale of scenes, a look every four. Watched for long enough for a person to say something meanwhile."""
+"""Twelve seconds at the scale of scenes, a look every four: time for a person to say something."""
 SLOW_BACK = {"kind": "latency", "match": {"call": "esc.delete"}, "seconds": 2.0}
 
 
