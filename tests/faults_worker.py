@@ -28,6 +28,7 @@ PROCESSES: ForkServerContext = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.faults_worker"])
 
 Moment = Literal["before", "after"]
+MOMENTS: tuple[Moment, ...] = ("before", "after")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from temporalio.client import Client
 
 from edgeshift.embedded import EmbeddedTemporal
 from tests.faults_kit import Stage
-from tests.faults_worker import Moment
+from tests.faults_worker import MOMENTS, Moment
 from tests.harness.kills import Course, broken_by, play
 from tests.harness.share import shared
 from tests.harness.stages import ESC, esc_zone, over
@@ -81,7 +82,7 @@ PATHS: dict[str, Course] = {
 }
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", shared("whole paths of esc", PATHS))
 async def test_the_paths_of_esc_are_the_ones_that_workers_are_killed_on(
     path: str, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
@@ -93,8 +94,9 @@ async def test_the_paths_of_esc_are_the_ones_that_workers_are_killed_on(
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "path,moment", shared("paths of esc", list(itertools.product(PATHS, MOMENTS)), least=2)
+)
 async def test_a_killed_worker_leaves_esc_as_it_would_be(
     path: str, moment: Moment, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:

@@ -10,12 +10,12 @@ from temporalio.client import Client
 from edgeshift.embedded import EmbeddedTemporal
 from tests.harness.campaigns import judge
 from tests.harness.schedules import schedule
-from tests.harness.share import shared
+from tests.harness.share import shared, sized
 
 pytestmark = pytest.mark.embedded
 
 SEEDS = range(1, 9)
-ZONES = 120
+ZONES = sized(24, 120)
 
 
 @pytest.mark.timeout(600)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from temporalio.service import RPCError
 from edgeshift.embedded import EmbeddedTemporal
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import Stage, staged, zone
-from tests.faults_worker import Kill, Moment, supervised
+from tests.faults_worker import MOMENTS, Kill, Moment, supervised
 from tests.harness.kills import Course, broken_by, order_of, play
 from tests.harness.share import shared
 
@@ -111,7 +112,7 @@ PATHS: dict[str, Course] = {
 }
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", shared("whole paths of waf", PATHS))
 async def test_the_paths_are_the_ones_that_workers_are_killed_on(
     path: str, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
@@ -123,8 +124,9 @@ async def test_the_paths_are_the_ones_that_workers_are_killed_on(
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "path,moment", shared("paths of waf", list(itertools.product(PATHS, MOMENTS)), least=2)
+)
 async def test_a_killed_worker_changes_nothing_of_the_outcome(
     path: str, moment: Moment, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:

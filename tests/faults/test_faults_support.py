@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from temporalio.client import Client
 from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import staged, zone
+from tests.harness.share import shared
 
 pytestmark = pytest.mark.embedded
 
@@ -30,8 +32,9 @@ WORDINGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("at", ["check", "config", "put"])
-@pytest.mark.parametrize("wording", WORDINGS)
+@pytest.mark.parametrize(
+    "at,wording", shared("refusals", list(itertools.product(("check", "config", "put"), WORDINGS)), least=3)
+)
 async def test_zones_over_a_limit_get_one_ticket_a_cause_and_no_put(
     wording: str, at: str, temporal_client: Client, tmp_path: Path
 ) -> None:

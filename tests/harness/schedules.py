@@ -115,10 +115,12 @@ def schedule(
 def _zone(chance: random.Random, area: Area, number: int, faults: Sequence[str]) -> ZonePlan:
     shape = chance.choice(SHAPES[area])
     count = 0 if chance.random() < UNTROUBLED else chance.randint(1, MOST_FAULTS)
-    troubles = []
+    troubles: list[Trouble] = []
     for _ in range(count):
-        # Writes are fewer than readings, and matter more.
         call = chance.choice(list(CALLS[area]))
+        if call == "esc.set" and any(one.call == call for one in troubles):
+            # A scope is turned off again once at most after an outcome that nobody knows (rule 2).
+            continue
         troubles.append(Trouble(call, chance.choice(faults), chance.randint(1, CALLS[area][call])))
     stranger: Literal["", "before_put", "after_put"] = ""
     if area == "log-fields" and chance.random() < 0.2:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 Case = TypeVar("Case")
 
-USUAL = "0.12"
+USUAL = "0.05"
 
 
 def share_of(environment: dict[str, str]) -> tuple[float, str]:
@@ -38,6 +38,11 @@ def shared(what: str, cases: Collection[Case], least: int = 1) -> list[Case]:
     count = min(len(listed), max(least, math.ceil(share * len(listed))))
     chosen = random.Random(f"{seed}/{what}").sample(range(len(listed)), count)
     return [listed[place] for place in sorted(chosen)]
+
+
+def sized(small: int, whole: int) -> int:
+    """How large a case is: ``whole`` where everything is played, else ``small``."""
+    return whole if share_of(dict(os.environ))[0] == 1.0 else small
 
 
 def told() -> str:
