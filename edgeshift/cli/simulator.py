@@ -33,9 +33,7 @@ def simulator(
     ] = 0,
     clock: Annotated[
         str | None,
-        typer.Option(
-            metavar="MOMENT", help="The present when the folder is new: 2023-10-01T00:00:00Z."
-        ),
+        typer.Option(metavar="MOMENT", help="The present when the folder is new: 2023-10-01T00:00:00Z."),
     ] = None,
     time_scale: Annotated[
         float | None, typer.Option(min=0.001, help="Shortens every duration by this factor.")

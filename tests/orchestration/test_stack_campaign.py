@@ -20,8 +20,9 @@ from edgeshift.campaign_spec import (
 )
 from edgeshift.demo.approver import Approver
 from edgeshift.demo.course import Played
+from edgeshift.demo.parts import PARTS
 from edgeshift.demo.verdict import gather, judge
-from edgeshift.fleet import Target, campaign_id
+from edgeshift.fleet import Area, Target, campaign_id
 from edgeshift.messages import CampaignSummary
 from edgeshift.operations.campaigns import start_campaign
 from edgeshift.settings import TemporalSettings
@@ -33,6 +34,7 @@ pytestmark = [pytest.mark.embedded, pytest.mark.serial]
 
 SCALE = 14_400
 NAME = "outlives"
+WAF = PARTS[Area.WAF]
 WITHOUT_CASES = frozenset({4, 7})
 """Rules of support cases and of stops: this scenario has none."""
 
@@ -82,7 +84,7 @@ async def test_a_campaign_goes_on_after_the_stack_was_stopped(tmp_path: Path) ->
     async with stack(tmp_path) as second:
         client, archive = await client_of(second), Archive(second.archive)
         targets = [Target.model_validate(item) for item in await archive.get_json(start.targets)]
-        approver = Approver(client, archive, NAME, targets, by="ada")
+        approver = Approver(client, archive, NAME, targets, area=Area.WAF, judge=WAF.judge, by="ada")
         async with asyncio.timeout(120):
             work = asyncio.create_task(approver.work())
             await client.get_workflow_handle(campaign_id(NAME)).result()
@@ -94,7 +96,7 @@ async def test_a_campaign_goes_on_after_the_stack_was_stopped(tmp_path: Path) ->
             summaries={NAME: last},
             targets={NAME: targets},
         )
-        evidence = await gather(second, client, played, [spec(second)], [])
+        evidence = await gather(second, client, WAF, played, [spec(second)], [])
         checks = judge(evidence, absent=WITHOUT_CASES)
     assert [violation for check in checks for violation in check.violations] == []
     assert sum(last.places.get(place, 0) for place in ("migrated", "rejected")) == len(targets)

@@ -122,6 +122,6 @@ def test_an_account_takes_the_time_of_all_its_zones() -> None:
 
 def test_the_body_that_is_signed_names_scope_and_coverage() -> None:
     """A zone and an account never share a proposal."""
-    probe = {"differences": []}
+    probe: dict[str, object] = {"differences": []}
     assert esc.body(zone(1), probe) != esc.body(zone(1, covers=3), probe)
     assert esc.body(zone(1), probe)["change"] == {"always": True}
