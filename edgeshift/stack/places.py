@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import random
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from edgeshift.stack.spoken_for import choosing
 USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780, "edge": 8781}
 """Taken where they are free when a folder is used for the first time; the folder remembers what it got."""
 
+OWN_RANGE = range(20_000, 32_000)
+"""Below the ports that the system gives to outgoing connections, which could take one before it is bound."""
 
 _PORTS = TypeAdapter(dict[str, int])
 
@@ -149,9 +152,7 @@ def _free(port: int) -> bool:
 
 
 def _any_port(taken: set[int]) -> int:
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if port not in taken:
+    for port in random.sample(OWN_RANGE, len(OWN_RANGE)):
+        if port not in taken and _free(port):
             return port
+    raise StackError(f"no port from {OWN_RANGE[0]} to {OWN_RANGE[-1]} is free on this machine")
