@@ -89,7 +89,7 @@ async def test_a_fault_at_any_call_of_an_account_costs_no_zone(
         await stage.check({7})
 
 
-@pytest.mark.parametrize("effect,visible", [(2.0, 0.0), (0.0, 2.0), (1.5, 2.5)])
+@pytest.mark.parametrize("effect,visible", shared("delays", [(2.0, 0.0), (0.0, 2.0), (1.5, 2.5)]))
 async def test_what_takes_and_shows_late_is_waited_for(
     effect: float, visible: float, temporal_client: Client, tmp_path: Path
 ) -> None:
@@ -107,7 +107,7 @@ async def test_what_takes_and_shows_late_is_waited_for(
         await stage.check({7})
 
 
-@pytest.mark.parametrize("fault", ["hang-before", "reset-after", "502-after"])
+@pytest.mark.parametrize("fault", shared("ways back", ["hang-before", "reset-after", "502-after"]))
 async def test_a_way_back_that_fails_is_tried_until_it_shows(
     fault: str, temporal_client: Client, tmp_path: Path
 ) -> None:

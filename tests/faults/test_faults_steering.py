@@ -20,6 +20,7 @@ from edgeshift.messages import Again, Answer, CampaignResult, CampaignSummary, Z
 from edgeshift.sign_off import Choice
 from edgeshift.witness.seen import Word
 from tests.faults_kit import Stage, staged, zone
+from tests.harness.share import shared
 from tests.kit import OPERATOR, Scene
 
 pytestmark = pytest.mark.embedded
@@ -136,7 +137,7 @@ STAGES: dict[str, tuple[ZonePhase, dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("stage_name", STAGES)
+@pytest.mark.parametrize("stage_name", shared("stages of an abort", STAGES, least=3))
 async def test_an_abort_ends_a_zone_at_every_stage(
     stage_name: str, temporal_client: Client, tmp_path: Path
 ) -> None:
