@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
-from activities.intents import close_intents
+from activities.intents import close_intents, own_commit
 from activities.reports import awaiting, tell_campaign
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import esc, esc_probe, esc_told
@@ -32,6 +32,7 @@ from edgeshift.messages import (
     Step,
     Watch,
     Watched,
+    ZoneStart,
 )
 from edgeshift.probes import Baseline, Prober
 from edgeshift.service_api import Refused, ServiceClient, ServiceError
@@ -67,12 +68,24 @@ class EscActivities:
             covered=covered,
             config=digest(esc.state(reading)),
         )
+        if prepared.verdict is Verdict.ALREADY_SETTLED:
+            return await self._taken_up(start, prepared)
         if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:
             body = esc.secret_body(target)
             prepared = prepared.model_copy(
                 update={"step": Step.SET_SECRET, **await self._proposed(target, body, {})}
             )
         return prepared
+
+    async def _taken_up(self, start: ZoneStart, prepared: Prepared) -> Prepared:
+        """A scope that an earlier attempt of this campaign turned off, and did not see through, is taken up
+        where it was left.
+        """
+        mine = await own_commit(self._connections, start.target.zone, start.area, start.campaign)
+        if mine is None:
+            return prepared
+        names = ("digest", "fingerprint", "proposal", "snapshot")
+        return prepared.model_copy(update={"begun": True, **{name: mine[name] for name in names}})
 
     async def _proposed(self, target: Zone, body: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
         document = {"body": body, "additions": [], "losses": [], "warnings": [], **beside}
@@ -231,6 +244,8 @@ class EscActivities:
             return Watched(worse="; ".join(worse)[:200])
         if not message.last:
             return Watched()
+        if agreed.differences and not esc_probe.still_seen(agreed, now):
+            return Watched(unsure="the service shows esc off, and the URLs answer as if it were on")
         said = f"esc off, {now.coverage.urls} URL(s) answer as was agreed"
         return Watched(said=said, done=True, record=await self._record(message, now, said))
 

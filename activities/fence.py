@@ -101,6 +101,9 @@ class Fence:
         record = {
             "step": change.step.value,
             "digest": change.digest,
+            "fingerprint": change.fingerprint,
+            "proposal": change.proposal,
+            "snapshot": change.snapshot,
             "campaign": change.start.campaign,
             "attempt": change.start.attempt,
             "at": self.connections.clock.now().isoformat(),

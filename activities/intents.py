@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from typing import Any
 
 from temporalio import activity
 
@@ -47,3 +48,15 @@ async def close_intents(connections: Connections, zone: Zone, area: Area, reason
     """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
     async for key in connections.archive.list(intent_key(zone, area, "").rstrip("/")):
         await came_to_nothing(connections, key, reason)
+
+
+async def own_commit(
+    connections: Connections, zone: Zone, area: Area, campaign: str
+) -> dict[str, Any] | None:
+    """The intent of the last commit that this campaign made of the zone, in whichever attempt, or None."""
+    found: list[dict[str, Any]] = []
+    async for key in connections.archive.list(intent_key(zone, area, "").rstrip("/")):
+        record = json.loads(await connections.archive.get_named(key) or b"{}")
+        if record.get("step") == Step.COMMIT.value and record.get("campaign") == campaign:
+            found.append(record)
+    return max(found, key=lambda record: str(record["at"]), default=None)

@@ -68,6 +68,10 @@ class EscScope(ReversibleZone):
         while True:
             prepared = await self._read()
             if prepared.verdict is Verdict.ALREADY_SETTLED:
+                if self._sent is None and prepared.begun:
+                    # An earlier attempt of this campaign turned it off, and did not see it through.
+                    self._sent = prepared
+                    await self._hold(prepared)
                 if self._sent is None:
                     raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
                 # What this run sent, and gave up waiting for, has come to show after all: it is watched.

@@ -122,10 +122,9 @@ class ReversibleZone(ZoneWorkflow):
         self._enter(ZonePhase.WATCHING)
         until = since + self._start.policy.watch
         while True:
-            pause = min(self._start.policy.watch_every, until - workflow.now())
-            if pause > timedelta(0):
-                # What was sent is seen through, also when the campaign is aborted meanwhile.
-                await workflow.sleep(pause, summary="watching")
+            every, left = self._start.policy.watch_every, until - workflow.now()
+            # What was sent is seen through, also when the campaign is aborted meanwhile.
+            await workflow.sleep(min(every, left) if left > timedelta(0) else every, summary="watching")
             last = workflow.now() >= until
             seen = await self._look(
                 Watch(
@@ -138,6 +137,10 @@ class ReversibleZone(ZoneWorkflow):
             )
             if seen.worse:
                 return await self._roll_back(prepared, result.found, seen.worse)
+            if seen.unsure and workflow.now() < until + self._start.policy.migration_limit:
+                continue
+            if seen.unsure:
+                raise Ended(ZoneOutcome.UNKNOWN, f"{seen.unsure}; a person has to look at it")
             if seen.done or last:
                 return Reached(ZoneOutcome.SETTLED, seen.said, seen.record)
 

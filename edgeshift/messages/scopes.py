@@ -96,13 +96,14 @@ class Watch(Message):
 
 
 class Watched(Message):
-    """What was seen. ``worse``: why it has to be undone, or empty. ``done``: nothing more has to be
-    waited for.
+    """What was seen. ``worse``: why it has to be undone, or empty. ``unsure``: why it cannot be said
+    yet. ``done``: nothing more has to be waited for.
 
     ``record``: the archived result, made by the last look.
     """
 
     worse: str = ""
+    unsure: str = ""
     done: bool = False
     said: str = ""
     record: str = ""

@@ -80,7 +80,7 @@ def sent_again(
     campaigns = seen.campaigns_of(zone)
     allowed = max((campaign.resend_unchanged for campaign in campaigns), default=0)
     limit = min((campaign.migration_limit for campaign in campaigns), default=None)
-    before = sum(1 for request in sent if request.seq <= earlier.seq)
+    before = sum(1 for request in sent if request.seq <= earlier.seq and request.status != 429)
     if allowed < before:
         return f"{what} of unknown outcome was sent again without a person's word"
     if limit is not None and later.time - earlier.time < limit:

@@ -9,6 +9,7 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.fleet import ZoneOutcome
+from edgeshift.messages import ZonePhase
 from tests.faults_kit import on_queue
 from tests.kit import fleet_of, scene
 
@@ -113,3 +114,34 @@ async def test_no_step_begins_after_a_pause_has_answered(client: Client, tmp_pat
         await play.sign_everything()
         assert await play.outcome("paused.example") is ZoneOutcome.SETTLED
         await play.check_rules()
+
+
+async def test_a_scope_whose_workflow_was_terminated_is_seen_through_by_a_retry(
+    client: Client, tmp_path: Path
+) -> None:
+    """Nobody watched it to the end, so it is unknown, not settled; a retry watches it, and sends nothing."""
+    fleet = fleet_of(zone("cut.example"), zone("other.example"))
+    async with scene(client, tmp_path, fleet, **{**QUICK, "sweep": "2h"}) as play:
+        await play.zone_until("cut.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await play.sign_zone("cut.example")
+        await play.zone_until("cut.example", lambda found: found.phase is ZonePhase.WATCHING)
+        await play.zone("cut.example").terminate("by mistake")
+        await play.until(lambda found: found.places.get("unknown") == 1)
+        await play.again("retry", "cut.example")
+        await play.sign_everything()
+        assert await play.outcome("cut.example") is ZoneOutcome.SETTLED
+        asked = [entry["esc"]["asked"] for entry in await play.journal("esc.set", "cut.example")]
+        assert asked.count(["always"]) == 1
+
+
+async def test_a_scope_that_is_off_by_the_setting_and_on_by_its_urls_is_not_settled(
+    client: Client, tmp_path: Path
+) -> None:
+    """The service shows ``always``, and the edge never acts on it: a person has to look."""
+    own = zone("slow.example", {**ON, "with_secret": "customer-0123456789"})
+    slow = {"esc_effect_seconds": 1e9}
+    async with scene(client, tmp_path, fleet_of(own), simulator=slow, **QUICK) as play:
+        await play.sign_everything()
+        result = await play.zone("slow.example").result()
+        assert result.outcome is ZoneOutcome.UNKNOWN
+        assert "answer as if it were on" in result.reason
