@@ -23,6 +23,8 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 KNOWN_HOSTS = {"127.0.0.1", "localhost", "temporal.io", "keepachangelog.com", "semver.org", "www.w3.org"}
 RESERVED = (".example", "example.com", "example.org")
 NOT_SETTINGS = {
+    "EDGESHIFT_SHARE",
+    "EDGESHIFT_SHARE_SEED",
     "EDGESHIFT_USER",
     "EDGESHIFT_TOKEN",
     "EDGESHIFT_TEMPORAL_CLI",
