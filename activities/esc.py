@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
-from activities.intents import close_intents, own_commit
+from activities.intents import close_intents, own_commit, seen_through
 from activities.reports import awaiting, tell_campaign
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import esc, esc_probe, esc_told
@@ -242,10 +242,14 @@ class EscActivities:
         worse = esc_probe.worse(agreed, now, spec.esc.tolerance)
         if worse:
             return Watched(worse="; ".join(worse)[:200])
+        if setting.always is None and not esc_probe.still_seen(agreed, now):
+            # It was off by what the setting showed, or the URLs: neither says so any more.
+            return Watched(worse="somebody has turned esc on again meanwhile")
         if not message.last:
             return Watched()
         if agreed.differences and not esc_probe.still_seen(agreed, now):
             return Watched(unsure="the service shows esc off, and the URLs answer as if it were on")
+        await seen_through(self._connections, start.target.zone, start.area)
         said = f"esc off, {now.coverage.urls} URL(s) answer as was agreed"
         return Watched(said=said, done=True, record=await self._record(message, now, said))
 

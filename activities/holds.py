@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -61,8 +62,9 @@ class HoldActivities:
             campaign=start.campaign,
             look_every=every,
         )
-        memo = {"campaign": start.campaign, "campaign_run": start.campaign_run, "holder": message.holder}
-        for _ in range(3):
+        mine = {"holder": message.holder, "campaign_run": start.campaign_run, "attempt": start.attempt}
+        memo = {"campaign": start.campaign, **mine}
+        for _ in range(50):
             try:
                 await client.start_workflow(
                     "ZoneHold",
@@ -80,9 +82,13 @@ class HoldActivities:
                 if found.status is not WorkflowExecutionStatus.RUNNING:
                     continue
                 held: dict[str, Any] = dict(await found.memo())
-                if held.get("holder") == message.holder:
+                if held.get("holder") != message.holder:
+                    return str(held.get("campaign", "another workflow"))
+                if all(held.get(name) == value for name, value in mine.items()):
                     return ""
-                return str(held.get("campaign", "another workflow"))
+                # Of an earlier attempt, which is gone. It may have been let go of already, and not know yet.
+                await self._release_all(message, [zone])
+                await asyncio.sleep(0.2)
         return "a workflow that does not close"
 
     @activity.defn(name="release_zones")

@@ -50,13 +50,25 @@ async def close_intents(connections: Connections, zone: Zone, area: Area, reason
         await came_to_nothing(connections, key, reason)
 
 
+async def seen_through(connections: Connections, zone: Zone, area: Area) -> None:
+    """Record that what was sent to this zone so far was watched to its end: nobody takes it up again."""
+    async for key in connections.archive.list(intent_key(zone, area, "").rstrip("/")):
+        await connections.archive.create_once(key.replace("intent/", "seen/", 1), b"{}")
+
+
 async def own_commit(
     connections: Connections, zone: Zone, area: Area, campaign: str
 ) -> dict[str, Any] | None:
-    """The intent of the last commit that this campaign made of the zone, in whichever attempt, or None."""
-    found: list[dict[str, Any]] = []
+    """The intent of the zone's last step, where that is a commit of this campaign, in whichever attempt,
+    which nobody has watched to its end; or None.
+    """
+    found: list[tuple[str, str, dict[str, Any]]] = []
     async for key in connections.archive.list(intent_key(zone, area, "").rstrip("/")):
         record = json.loads(await connections.archive.get_named(key) or b"{}")
-        if record.get("step") == Step.COMMIT.value and record.get("campaign") == campaign:
-            found.append(record)
-    return max(found, key=lambda record: str(record["at"]), default=None)
+        if record.get("step") in (Step.COMMIT.value, Step.ROLL_BACK.value):
+            found.append((str(record["at"]), key, record))
+    _, key, last = max(found, default=("", "", {}))
+    if last.get("step") != Step.COMMIT.value or last.get("campaign") != campaign or "proposal" not in last:
+        return None
+    seen = await connections.archive.get_named(key.replace("intent/", "seen/", 1))
+    return last if seen is None else None

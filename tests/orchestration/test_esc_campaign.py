@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import httpx
 import pytest
 from temporalio.client import Client
+from temporalio.testing import ActivityEnvironment
 
-from edgeshift.fleet import ZoneOutcome
-from edgeshift.messages import ZonePhase
+from activities.connections import Connections
+from activities.holds import HoldActivities
+from edgeshift.fleet import Area, ZoneOutcome
+from edgeshift.messages import Held, ZonePhase
 from tests.faults_kit import on_queue
 from tests.kit import fleet_of, scene
 
@@ -145,3 +151,63 @@ async def test_a_scope_that_is_off_by_the_setting_and_on_by_its_urls_is_not_sett
         result = await play.zone("slow.example").result()
         assert result.outcome is ZoneOutcome.UNKNOWN
         assert "answer as if it were on" in result.reason
+
+
+@pytest.mark.parametrize("behaviours", [ON["behaviours"], []], ids=["differences", "none"])
+async def test_esc_that_somebody_turns_on_meanwhile_is_not_settled(
+    client: Client, tmp_path: Path, behaviours: list[Any]
+) -> None:
+    """Where a secret is configured the service shows that alone then, and no status: that is not off."""
+    meddled = zone("meddled.example", {"behaviours": behaviours})
+    async with scene(client, tmp_path, fleet_of(meddled), **QUICK) as play:
+        await play.zone_until("meddled.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await play.sign_zone("meddled.example")
+        await play.zone_until("meddled.example", lambda found: found.phase is ZonePhase.WATCHING)
+        path = f"{play.simulator.base_url}/zones/{play.zone_id('meddled.example')}/disable_esc"
+        headers = {"authorization": f"Bearer {play.fleet.credentials[0].value}"}
+        async with httpx.AsyncClient() as somebody:
+            assert (await somebody.delete(path, headers=headers)).status_code == 200
+        result = await play.zone("meddled.example").result()
+        assert result.outcome is ZoneOutcome.ROLLED_BACK and "somebody has turned esc on" in result.reason
+        assert not await play.is_off("meddled.example")
+
+
+async def test_a_scope_that_was_settled_is_left_alone_by_a_campaign_begun_again(
+    client: Client, tmp_path: Path
+) -> None:
+    """It was watched to its end: what its URLs have come to since is no reason to turn esc on again."""
+    async with scene(client, tmp_path, fleet_of(zone("done.example")), **QUICK) as play:
+        await play.sign_everything()
+        assert await play.outcome("done.example") is ZoneOutcome.SETTLED
+        failures = {"edge": {"failures": [{"path": "/", "when": "any"}]}}
+        await play.control.send("PATCH", f"zones/{play.zone_id('done.example')}", failures)
+        await play.begin()
+        await play.sign_everything()
+        assert await play.outcome("done.example") is ZoneOutcome.ALREADY_SETTLED
+        assert await play.is_off("done.example") and await play.journal("esc.delete", "done.example") == []
+
+
+async def test_a_hold_that_was_let_go_of_does_not_count_for_the_next_attempt(client: Client) -> None:
+    """It runs until a worker has heard the word, and holds nothing: the next attempt takes one of its own."""
+    held = {"id": uuid.uuid4().hex, "name": "held.example", "account": uuid.uuid4().hex, "plan": "free"}
+
+    async def value(answer: Any) -> Any:
+        return answer
+
+    connections = SimpleNamespace(
+        temporal=client,
+        archive=SimpleNamespace(get_json=lambda digest: value([held])),
+        spec=lambda digest: value(SimpleNamespace(time_scale=1)),
+    )
+    holds, run = HoldActivities(cast(Connections, connections)), ActivityEnvironment().run
+
+    def of(attempt: int) -> Any:
+        start = SimpleNamespace(
+            area=Area.ESC, spec="", campaign="campaign/c", campaign_run="r", attempt=attempt
+        )
+        return SimpleNamespace(start=start, holder=f"account/{held['account']}/esc", zones="")
+
+    assert await run(holds.hold, of(1)) == Held() == await run(holds.hold, of(1))
+    await run(holds.release, of(1))
+    # Nobody works here: the first hold has not heard of it.
+    assert (await run(holds.hold, of(2))).others
