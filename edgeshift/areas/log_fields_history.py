@@ -230,5 +230,6 @@ def _by_key(rules: Rules) -> dict[str, Rule]:
     found: dict[str, Rule] = {}
     for place, rule in enumerate(rules):
         key = OUR_REF if place == ours else str(rule.get("ref") or rule.get("id") or f"#{place}")
-        found.setdefault(key, rule)
+        # The service lets several rules share a ref; none of them is lost over it.
+        found[key if key not in found else str(rule.get("id") or f"#{place}")] = rule
     return found

@@ -303,3 +303,10 @@ def test_what_a_stranger_put_into_our_rule_stays_and_what_he_took_out_comes_back
         "x-his",
         "x-ours",
     ]
+
+
+def test_rules_that_share_a_ref_are_all_kept() -> None:
+    """The service lets several rules have one ref."""
+    shared = [rule("a", "x-1", id="1"), rule("a", "x-2", id="2")]
+    added = [*shared, rule("new", id="3")]
+    assert three_way(shared, added, shared) == added
