@@ -50,7 +50,7 @@ demo-log-fields: setup ## And of the third: custom fields in request logs
 
 test: test-binaries ## The tests, on a real Temporal server and the time-skipping one
 	@mkdir -p out
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not serial" $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not serial" $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m pytest -m serial $(PYTEST_ARGS) $(NONE_CHOSEN)
 
 test-faults: test-binaries ## Every case of the fault tests, of which make test plays a share
