@@ -4,6 +4,10 @@ When a worker dies, the server hands its workflow task to another one. An update
 is recorded after the commands of the same task, and replayed before them (docs/decisions.md), so that the
 workflow would never get on once no worker has it in its cache. It is reset to just before that task: signals
 and updates since then are applied again, and whatever edgeshift does twice counts once.
+
+The same comes of a query that reaches a new worker before the dead one's task has timed out: what had come
+in until then is applied for the query, and the rest with the next task, while a replay applies all of it at
+once. Such a workflow is reset to before the first task after that time-out.
 """
 
 from __future__ import annotations
@@ -11,12 +15,14 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
+from collections.abc import Iterable
 
 import structlog
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
+from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
-from temporalio.client import Client, WorkflowExecutionDescription, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionDescription
 from temporalio.service import RPCError
 
 log = structlog.get_logger("edgeshift.mending")
@@ -59,24 +65,38 @@ async def mend_one(client: Client, found: WorkflowExecutionDescription) -> bool:
     """Mend a workflow if its task fails again and again for this reason; whether it did."""
     if found.raw_description.pending_workflow_task.attempt < FAILED_AT_LEAST:
         return False
-    event = await _broken_at(client.get_workflow_handle(found.id, run_id=found.run_id))
+    handle = client.get_workflow_handle(found.id, run_id=found.run_id)
+    event = broken_at([event async for event in handle.fetch_history_events()])
     if event is None:
         return False
     await reset_before(client, found.id, found.run_id, event)
     return True
 
 
-async def _broken_at(handle: WorkflowHandle[object, object]) -> int | None:
-    """The event at which the workflow's replay fails for the known reason, from its last failed task."""
-    found = None
-    async for event in handle.fetch_history_events():
+def broken_at(history: Iterable[HistoryEvent]) -> int | None:
+    """The event at or after which the workflow's replay leaves its history for a known reason, from its last
+    failed task: the one that does not fit, or the first task after one of a dead worker timed out.
+    """
+    found, last, taken_over = None, 0, [0]
+    for event in history:
+        if event.event_type is EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT:
+            last = event.event_id
+        elif event.event_type is EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED and last > taken_over[-1]:
+            taken_over.append(event.event_id)
         if event.event_type is not EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED:
             continue
         failed = event.workflow_task_failed_event_attributes
         if failed.cause is not WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR:
             continue
-        if _BROKEN in failed.failure.message and (match := _EVENT.search(failed.failure.message)):
-            found = int(match.group(1))
+        if not (match := _EVENT.search(failed.failure.message)):
+            continue
+        at = int(match.group(1))
+        before = max(task for task in taken_over if task <= at)
+        if _BROKEN in failed.failure.message:
+            found = at
+        elif before:
+            # Just past it, so that the reset is to this very task.
+            found = before + 1
     return found
 
 
@@ -93,7 +113,7 @@ async def reset_before(client: Client, workflow_id: str, run_id: str, event: int
         ResetWorkflowExecutionRequest(
             namespace=client.namespace,
             workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
-            reason="its history does not replay: an update came with a task of a worker that had died",
+            reason="its history does not replay, since a worker died with one of its tasks",
             workflow_task_finish_event_id=task,
             request_id=str(uuid.uuid4()),
         )

@@ -24,7 +24,7 @@ async def test_esc_is_never_left_otherwise_than_the_outcome_says(
     seed: int, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
     """Off and in force at the edge where settled, on where rolled back, and most zones end so."""
-    judged = await judge(schedule(seed, "esc", ZONES), temporal_client, embedded.address, tmp_path, 480)
+    judged = await judge(schedule(seed, "esc", ZONES), temporal_client, embedded.address, tmp_path, 240)
     assert not judged.complaints, judged.told()
     through = judged.outcomes["settled"] + judged.outcomes["rolled_back"] + judged.outcomes["already_settled"]
     assert through >= 0.8 * ZONES, judged.told()

@@ -74,7 +74,11 @@ async def judge(
         order = order_of(stage, address, folder, schedule.kills)
         async with supervised(order) as codes, _visited(stage, schedule):
             await stage.play.begin()
-            await stage.finish(within)
+            try:
+                await stage.finish(within)
+            except BaseException:
+                await keep_open_histories(client, folder)
+                raise
         endings = [await _ending(stage, plan.name) for plan in schedule.zones]
         after = await shown(stage)
         complaints = [
@@ -147,6 +151,15 @@ async def _visited(stage: Stage, schedule: Schedule) -> AsyncIterator[None]:
 async def _ending(stage: Stage, name: str) -> Ending:
     result = await stage.play.zone(stage.name(name)).result()
     return Ending(name, result.outcome.value, result.reason)
+
+
+async def keep_open_histories(client: Client, folder: Path) -> None:
+    """Write the history of every workflow that is still open beside the scene, for whoever looks at it."""
+    kept = folder / "open"
+    kept.mkdir(exist_ok=True)
+    async for found in client.list_workflows("ExecutionStatus = 'Running'"):
+        history = await client.get_workflow_handle(found.id, run_id=found.run_id).fetch_history()
+        await asyncio.to_thread((kept / f"{found.id.replace('/', '-')}.json").write_text, history.to_json())
 
 
 async def shown(stage: Stage) -> dict[str, dict[str, Any]]:
