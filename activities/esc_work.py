@@ -70,6 +70,9 @@ class EscWork:
         result = await step.fence.send(
             lambda: step.client.enable_esc(step.zone.scope, before_send=step.fence.intend)
         )
+        gone = esc.too_late(self._connections.time_at(step.client))
+        if result.status is ChangeStatus.REFUSED and gone:
+            result = result.model_copy(update={"reason": gone, "final": True})
         return await self._closed(step, result)
 
     async def standing(

@@ -21,7 +21,7 @@ class Trail:
 
     def __init__(self, connections: Connections, start: ZoneStart) -> None:
         self._archive = connections.archive
-        run = sha256(start.campaign_run.encode())[:16]
+        run = sha256((start.origin or start.campaign_run).encode())[:16]
         self._prefix = f"before/{start.target.zone.id}/{Area.LOG_FIELDS.value}/{run}"
 
     async def base(self, ruleset_id: str, present: log_fields.Version) -> log_fields.Version:

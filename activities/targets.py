@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -59,6 +60,7 @@ class TargetActivities:
                 raise ApplicationError(reason, type="BadInput", non_retryable=True)
         chosen = choose(spec, list(zones.values()), accounts)
         refuse_unknown_additions(spec, chosen)
+        refuse_foreign_urls(spec, chosen)
         if spec.area is Area.ESC and spec.esc.scope == "account":
             chosen = as_accounts(spec, chosen, list(zones.values()), accounts)
         return await self._freeze(spec, freeze(chosen, {}, spec.waves))
@@ -227,6 +229,27 @@ def refuse_unknown_additions(spec: CampaignSpec, chosen: Sequence[Zone]) -> None
                 type="BadInput",
                 non_retryable=True,
             )
+
+
+def refuse_foreign_urls(spec: CampaignSpec, chosen: Sequence[Zone]) -> None:
+    """Raises BadInput where a URL is to be probed whose host is in no target's zone, naming it."""
+    if spec.area is not Area.ESC:
+        return
+    names = {zone.name for zone in chosen}
+
+    def is_inside(host: str) -> bool:
+        labels = host.split(".")
+        return any(".".join(labels[first:]) in names for first in range(len(labels)))
+
+    urls = [url for url in spec.esc.probe.urls if not url.startswith("/")]
+    if foreign := [url for url in urls if not is_inside(urlsplit(url).hostname or "")]:
+        shown = ", ".join(foreign[:MOST_NAMED]) + (", …" if len(foreign) > MOST_NAMED else "")
+        raise ApplicationError(
+            f"esc.probe.urls names {len(foreign)} URL(s) of hosts that belong to no target, so that nobody"
+            f" would ask for them: {shown}",
+            type="BadInput",
+            non_retryable=True,
+        )
 
 
 def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) -> list[Zone]:

@@ -90,6 +90,7 @@ class ZoneActivities:
             policy=start.policy,
             started_by=start.started_by,
             permit=batch.permits[place],
+            origin=batch.origin,
         )
         memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
         memo |= {"attempt": message.attempt, "wave": target.wave}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from edgeshift.areas.log_fields_names import Kind, mistakes
 from edgeshift.areas.log_fields_terms import FieldSet
 from edgeshift.campaign_mistakes import Where
 from edgeshift.campaign_spec import SECTIONS, CampaignSpec
-from edgeshift.durations import Duration
+from edgeshift.durations import Duration, say_duration
 from edgeshift.fleet import Area
 
 STORES = ("file", "s3", "gs", "az")
@@ -72,6 +73,7 @@ def _says_nothing(section: str, given: object) -> bool:
 
 def _esc_trouble(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
     esc, targets = _mapping(value.get("esc")), _mapping(value.get("targets"))
+    yield from _too_short("esc", esc)
     yield from _too_seldom("esc", esc, "observe")
     if esc.get("scope") == "account":
         for key in ("include", "exclude", "plans"):
@@ -97,6 +99,25 @@ def _esc_trouble(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
                 "a user or password does not belong into a URL of this file, which is archived; leave it out"
             )
             yield ("esc", "probe", "urls", index), said
+        elif ":" in url.partition("://")[2].partition("/")[0]:
+            said = "a port does not belong into it: the edge is asked at the usual ones, or at esc.probe.edge"
+            yield ("esc", "probe", "urls", index), said
+
+
+LEAST = {"every": timedelta(seconds=1), "fresh": timedelta(minutes=5)}
+"""Durations below which a campaign would look without a pause, or never come to act upon a probe."""
+
+
+def _too_short(section: str, given: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
+    for key, least in LEAST.items():
+        if key not in given:
+            continue
+        try:
+            value = _DURATION.validate_python(given[key])
+        except ValidationError:
+            continue
+        if value < least:
+            yield (section, key), f"is {say_duration(value)}; at least {say_duration(least)} is right"
 
 
 def _too_seldom(section: str, given: Mapping[str, Any], length: str) -> Iterator[tuple[Where, str]]:
@@ -116,6 +137,7 @@ def _too_seldom(section: str, given: Mapping[str, Any], length: str) -> Iterator
 
 def _log_fields_trouble(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
     given, targets = _mapping(value.get("log_fields")), _mapping(value.get("targets"))
+    yield from _too_short("log_fields", given)
     yield from _too_seldom("log_fields", given, "verify")
     common, trouble = _read(given, ("log_fields",))
     yield from trouble

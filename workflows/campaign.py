@@ -106,6 +106,7 @@ class Campaign(CampaignMessages):
             StartZones(
                 campaign=workflow.info().workflow_id,
                 campaign_run=self._first_run,
+                origin=self._origin,
                 start=self._start.model_copy(
                     update={"carried": None, "again": None, "enterprise": "", "covers": ""}
                 ),

@@ -49,6 +49,7 @@ class Carried(BaseModel):
     notes: list[str] = []
     cursor: int = 0
     sweep_at: datetime | None = None
+    origin: str = ""
 
 
 class CampaignState:
@@ -63,6 +64,8 @@ class CampaignState:
         self._started_at = carried.started_at if carried else workflow.now()
         # The same over every continue-as-new, and over a reset by an operator.
         self._first_run = workflow.info().first_execution_run_id
+        # The same also where a closed campaign goes on: what its zones have left in the archive is theirs.
+        self._origin = (carried.origin if carried else "") or self._first_run
         tick = start.policy.sign_off.expires_after / 100
         self._ledger = Ledger(start.count, self._started_at, tick, start.covers)
         self._wave = carried.wave if carried else 0
@@ -247,6 +250,7 @@ class CampaignState:
             aborted=self._aborted,
             notes=self._notes,
             cursor=self._cursor,
+            origin=self._origin,
             sweep_at=workflow.now() if self._sweep_due else self._sweep_at,
         )
 

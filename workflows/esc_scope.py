@@ -180,5 +180,8 @@ class EscScope(ReversibleZone):
                 **options.watching(self._start.policy, LONGEST_PROBE),
             )
         self._gathered, self._probed_at = probed.gathered, workflow.now()
+        if not self._joins:
+            # What was signed before this evidence was there is not about it.
+            self._asked_at = None
         self._prepared = probed.prepared
         return probed.prepared

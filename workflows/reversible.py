@@ -158,6 +158,8 @@ class ReversibleZone(ZoneWorkflow):
             # No permit of the campaign's was used for it.
             self._to_settle = None
             reason = result.reason
+            if result.final:
+                break
             if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):
                 shown = await self._shows(back, wanted=False)
                 if shown.reached:

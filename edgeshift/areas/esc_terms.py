@@ -14,7 +14,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-ProbedUrl = Annotated[str, StringConstraints(pattern=r"^(/\S*|https?://[^\s/]+(/\S*)?)$")]
+ProbedUrl = Annotated[str, StringConstraints(pattern=r"^(/|/[^/\s]\S*|https?://[^\s/]+(/\S*)?)$")]
 """A path that every zone is asked for, or a whole URL, which is for the zone that its host belongs to."""
 
 

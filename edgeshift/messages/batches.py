@@ -11,10 +11,11 @@ from edgeshift.sign_off import Digest
 
 
 class StartZones(Message):
-    """Start a batch of zones. ``attempts``, ``permits`` run beside ``indexes``."""
+    """Start a batch of zones. ``attempts``, ``permits`` run beside ``indexes``. ``origin``: see ZoneStart."""
 
     campaign: str
     campaign_run: str
+    origin: str = ""
     start: CampaignStart
     indexes: tuple[int, ...]
     attempts: tuple[int, ...]

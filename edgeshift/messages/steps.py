@@ -68,7 +68,7 @@ class ChangeResult(Message):
     """What became of a mutating step. ``cause``: the support case that a refusal is, if it is one.
 
     ``seen``: the status already shows it (looked for after a validation alone). ``found``: digest of what the
-    step itself archived, such as what it found and merged.
+    step itself archived, such as what it found and merged. ``final``: trying again cannot help.
     """
 
     status: ChangeStatus
@@ -78,6 +78,7 @@ class ChangeResult(Message):
     cause: Cause | None = None
     seen: bool = False
     found: str = ""
+    final: bool = False
 
 
 class Verify(Message):

@@ -106,7 +106,8 @@ class ZoneStart(Message):
     """The input of a zone's workflow. ``attempt`` counts from 1; a retry or a reopening is the next one.
 
     ``campaign_run``: the first run id of the campaign, which tells campaigns of one name apart.
-    ``spec``: digest of the campaign's specification in the archive.
+    ``origin``: the same, also where a campaign that had closed goes on. ``spec``: digest of the campaign's
+    specification in the archive.
     """
 
     campaign: str
@@ -120,6 +121,7 @@ class ZoneStart(Message):
     started_by: str
     permit: Permit | None = None
     carried: ZoneCarried | None = None
+    origin: str = ""
 
 
 class ZoneResult(Message):

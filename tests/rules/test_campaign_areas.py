@@ -83,6 +83,12 @@ def test_each_area_has_its_own_part() -> None:
             "4:22: esc.probe.urls[0]: a user or password does not belong",
         ),
         (
+            ESC + "esc: {probe: {urls: ['https://a.example:8443/']}}\n",
+            "4:22: esc.probe.urls[0]: a port does not belong",
+        ),
+        (ESC + "esc: {every: 0s}\n", "4:7: esc.every: is 0s; at least 1s is right"),
+        (ESC + "esc: {fresh: 10s}\n", "4:7: esc.fresh: is 10s; at least 5m is right"),
+        (
             "name: a\narea: esc\ntargets: {include: [a.example]}\nesc: {scope: account}\n",
             "3:11: targets.include: include chooses among zones, but esc.scope is account",
         ),
