@@ -135,15 +135,22 @@ class JobsWriter:
         """A new job, or the one of an earlier campaign turned on again. Raises NotSent."""
         step, zone = self._step, self._step.zone
         name = log_fields.own_name(spec, zone)
+        destination = destination_of(spec, zone)
+        same = [job for job in await self._jobs() if job.name == name and job.dataset == log_fields.DATASET]
+        elsewhere = [job for job in same if job.destination_conf != destination]
+        if elsewhere:
+            raise NotSent(
+                f"log job {elsewhere[0].id} has the name {name} and pushes elsewhere: give log_fields.job"
+                " another name",
+                ChangeStatus.REFUSED,
+            )
         await self._trail.creating_job(name)
         self._written.created_job = name
-        for job in await self._jobs():
-            if job.name == name and job.dataset == log_fields.DATASET:
-                result = await self._list(job)
-                if result.status is ChangeStatus.ANSWERED:
-                    result = await self._send(job, {"enabled": True}, f"-job-{job.id}-on")
-                return result
-        destination = destination_of(spec, zone)
+        for job in same:
+            result = await self._list(job)
+            if result.status is ChangeStatus.ANSWERED:
+                result = await self._send(job, {"enabled": True}, f"-job-{job.id}-on")
+            return result
         body: dict[str, Any] = {
             **log_fields.new_job(spec, self._names),
             "name": name,

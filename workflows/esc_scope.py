@@ -160,6 +160,10 @@ class EscScope(ReversibleZone):
             await self._until(
                 lambda: False, self._start.policy.secret_takes, summary="until the secret works at the edge"
             )
+        elif result.status is ChangeStatus.UNKNOWN:
+            # It may still come to show; a second one before that could land on one that the customer set.
+            limit = self._start.policy.migration_limit
+            await self._until(lambda: False, limit, summary="until the secret may have come to show")
         await self._pause_before_again(result)
 
     async def _probe(self, prepared: Prepared) -> Prepared:

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from edgeshift.campaign_spec import CredentialSpec
+from edgeshift.fleet import Area
 from edgeshift.simulator.fleet_file import Credential, Fleet
 from edgeshift.stack.places import Places, StackError
 
@@ -69,12 +70,17 @@ def _breadth(credential: Credential, fleet: Fleet) -> int:
     return len(fleet.accounts) if credential.accounts == "all" else len(credential.accounts)
 
 
-def campaign_text(places: Places, fleet: Fleet, base_url: str, time_scale: float) -> str:
-    """A campaign file for the whole fleet of the folder. JSON's scalars and lists are YAML too."""
+def campaign_text(
+    places: Places, fleet: Fleet, base_url: str, time_scale: float, area: Area = Area.WAF, edge: str = ""
+) -> str:
+    """A campaign file of one area for all zones of the folder. JSON's scalars and lists are YAML too."""
+    waf = area is Area.WAF
     lines = [
         "# Made by `edgeshift up` for the simulated service of this folder; change it as you like.",
         "# `edgeshift init` writes one in which every option is explained.",
-        "name: rehearsal",
+        "name: rehearsal" if waf else f"name: rehearsal-{area.value}",
+        *([] if waf else [f"area: {area.value}"]),
+        *_section(places, area, edge),
         "targets:",
         "  all: true",
         "service:",
@@ -87,3 +93,18 @@ def campaign_text(places: Places, fleet: Fleet, base_url: str, time_scale: float
         lines += [f"      {name}: {json.dumps(value)}" for name, value in rest]
     lines += ["tickets:", f"  folder: {json.dumps(str(places.tickets))}", f"time_scale: {time_scale:g}"]
     return "\n".join(lines) + "\n"
+
+
+def _section(places: Places, area: Area, edge: str) -> list[str]:
+    """What a campaign of the area needs to know of the simulator."""
+    if area is Area.ESC:
+        return ["esc:", "  probe:", f"    edge: {json.dumps(edge)}", "    per_second: 100"]
+    if area is Area.LOG_FIELDS:
+        entries = (places.simulator / "buckets" / "s3" / "edge-logs").as_uri()
+        return [
+            "log_fields:",
+            '  request_headers: ["user-agent", "referer"]',
+            '  response_headers: ["content-type"]',
+            f"  entries: {json.dumps(f'{entries}/{{zone}}')}",
+        ]
+    return []

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from edgeshift.fleet import Area
 from edgeshift.stack.spoken_for import choosing
 
 USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780, "edge": 8781}
@@ -70,6 +71,10 @@ class Places:
         self.fleet = self.folder / "fleet.json"
         self.campaign = self.folder / "campaign.yaml"
         self.stack_file = self.folder / "stack.json"
+
+    def campaign_of(self, area: Area) -> Path:
+        """The campaign file to begin with, of an area."""
+        return self.campaign if area is Area.WAF else self.folder / f"campaign-{area.value}.yaml"
 
     def make(self) -> None:
         """Make the folders. Raises StackError where that is impossible."""

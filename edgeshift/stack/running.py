@@ -15,6 +15,7 @@ from pathlib import Path
 from edgeshift.campaign_spec import CredentialSpec
 from edgeshift.embedded import embedded_temporal
 from edgeshift.fetching import Progress, print_progress
+from edgeshift.fleet import Area
 from edgeshift.simulator.fleet_file import Fleet, dump_fleet, load_fleet
 from edgeshift.stack.children import Child
 from edgeshift.stack.credentials import campaign_text, credential_specs, keep_credentials
@@ -234,9 +235,11 @@ def _tell_others(found: Stack) -> None:
     with.
     """
     places = found.places
-    if not places.campaign.exists():
-        text = campaign_text(places, found.fleet, found.service, found.time_scale)
-        places.campaign.write_text(text)
+    for area in Area:
+        if not (path := places.campaign_of(area)).exists():
+            path.write_text(
+                campaign_text(places, found.fleet, found.service, found.time_scale, area, found.edge)
+            )
     places.stack_file.write_text(
         StackFile(
             pid=os.getpid(),
