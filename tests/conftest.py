@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -20,6 +21,10 @@ from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect, ensure_search_attributes
 from edgeshift.test_server import time_skipping_server
 from tests.harness.share import told
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background, a shell has its children ignore Ctrl-C, and theirs too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
