@@ -1,4 +1,4 @@
-"""A worker process that is killed at a chosen place, and its supervisor, which starts the next one."""
+"""Worker processes that are killed at chosen places, and their supervisor, which starts the next ones."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerContext, ForkServerProcess
@@ -21,6 +22,7 @@ from edgeshift.service_api import Unpaced
 from edgeshift.settings import Settings, TemporalSettings
 from edgeshift.temporal import connect
 from tests.faults_kit import on_queue
+from tests.harness.switches import Switches, obeying
 from worker.wiring import workers
 
 PROCESSES: ForkServerContext = multiprocessing.get_context("forkserver")
@@ -47,6 +49,7 @@ class Kill:
 class Order:
     """What the worker processes need. ``folder``: where they leave a trace and the marks of their deaths.
     ``kills``: where they kill themselves, one for each process in turn, with the runs counted in each anew.
+    ``processes``: how many there are at a time.
     """
 
     address: str
@@ -55,28 +58,29 @@ class Order:
     environment: dict[str, str]
     folder: Path
     kills: tuple[Kill, ...] = ()
+    processes: int = 1
 
     def mark(self, place: int) -> Path:
         """There once a worker has killed itself at this place of ``kills``."""
         return self.folder / f"killed-{place}"
 
     @property
-    def next_kill(self) -> int:
-        """The place of the first kill that is still to come; as many as there are, if none is."""
-        return sum(self.mark(place).exists() for place in range(len(self.kills)))
-
-    @property
     def trace(self) -> Path:
         """A line for each activity that was begun."""
         return self.folder / "trace"
 
+    @property
+    def log(self) -> Path:
+        """What the workers say, all of them."""
+        return self.folder / "workers.log"
+
 
 class Killer(Interceptor):
-    """Kills its own process at the place that the order names for it."""
+    """Kills its own process at a place of the order's kills, or never."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, place: int | None) -> None:
         self._order = order
-        self._place = order.next_kill
+        self._place = place
         self._runs: Counter[str] = Counter()
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
@@ -101,60 +105,110 @@ class Killer(Interceptor):
             trace.write(f"{name} {nth}\n")
 
     def _maybe_die(self, name: str, nth: int, moment: Moment) -> None:
-        place, kills = self._place, self._order.kills
-        if place >= len(kills) or kills[place] != Kill(name, nth, moment):
+        place = self._place
+        if place is None or self._order.kills[place] != Kill(name, nth, moment):
             return
         self._order.mark(place).touch()
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def serve(order: Order) -> None:
-    """The whole life of a worker process."""
+def serve(order: Order, place: int | None) -> None:
+    """The whole life of a worker process. ``place``: of its kill. What it says goes to the order's log."""
+    with order.log.open("ab") as log:
+        os.dup2(log.fileno(), sys.stdout.fileno())
+        os.dup2(log.fileno(), sys.stderr.fileno())
     os.environ.update(order.environment)
-    with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(order))
+    switches = Switches(order.folder)
+    switches.admitted()
+    with suppress(KeyboardInterrupt), obeying(switches) as passing:
+        asyncio.run(_serve(order, [Killer(order, place), passing]))
 
 
-async def _serve(order: Order) -> None:
+async def _serve(order: Order, interceptors: Sequence[Interceptor]) -> None:
+    stop = asyncio.Event()
+    # As edgeshift's own worker does: what is on the wire is seen through.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     client = on_queue(await connect(TemporalSettings(address=order.address)), order.queue)
     async with workers(
         client,
         order.settings,
         pacer=lambda credential, campaign: Unpaced(),
         quota=False,
-        interceptors=[Killer(order)],
+        interceptors=interceptors,
         mends_every=1.0,
     ):
-        await asyncio.Event().wait()
+        await stop.wait()
 
 
-@asynccontextmanager
-async def supervised(order: Order) -> AsyncIterator[list[int]]:
-    """Keep one worker process running until the block ends. Yields the exit codes so far."""
-    codes: list[int] = []
-    running = [await asyncio.to_thread(_start, order)]
+class Workers:
+    """The worker processes of an order; one that ended is followed by another."""
 
-    async def watch() -> None:
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._running: list[tuple[ForkServerProcess, int | None]] = []
+        self._starting: asyncio.Future[None] | None = None
+        self.codes: list[int] = []
+        """The exit codes of those that ended, in order."""
+
+    @property
+    def pids(self) -> list[int]:
+        """Of those that run, stopped ones too."""
+        return [process.pid for process, _ in self._running if process.pid is not None]
+
+    async def start(self) -> None:
+        """Start as many as the order says."""
+        while len(self._running) < self._order.processes:
+            await self._start()
+
+    async def watch(self) -> None:
+        """Replace each that ends, without end."""
         while True:
             await asyncio.sleep(0.05)
-            code = running[-1].exitcode
-            if code is not None:
-                codes.append(code)
-                running.append(await asyncio.to_thread(_start, order))
+            for one in list(self._running):
+                code = one[0].exitcode
+                if code is not None:
+                    self._running.remove(one)
+                    self.codes.append(code)
+                    await self._start()
 
-    watching = asyncio.create_task(watch())
-    try:
-        yield codes
-    finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
-        for process in running:
+    async def stop(self) -> None:
+        """Kill them all."""
+        if self._starting is not None:
+            await self._starting
+        for process, _ in self._running:
             process.kill()
             await asyncio.to_thread(process.join)
 
+    async def _start(self) -> None:
+        # A start that nobody waits for any more goes on, and `stop` has to know of its process.
+        self._starting = asyncio.ensure_future(asyncio.to_thread(self._start_now, self._next_kill()))
+        await asyncio.shield(self._starting)
 
-def _start(order: Order) -> ForkServerProcess:
-    process = PROCESSES.Process(target=serve, args=(order,), daemon=True)
-    process.start()
-    return process
+    def _start_now(self, place: int | None) -> None:
+        process = PROCESSES.Process(target=serve, args=(self._order, place), daemon=True)
+        process.start()
+        self._running.append((process, place))
+
+    def _next_kill(self) -> int | None:
+        """The place of the first kill that is still to come and that no running process has."""
+        given = {place for _, place in self._running}
+        places = range(len(self._order.kills))
+        due = (place for place in places if place not in given and not self._order.mark(place).exists())
+        return next(due, None)
+
+
+@asynccontextmanager
+async def supervised(order: Order) -> AsyncIterator[Workers]:
+    """Keep the worker processes of an order running until the block ends."""
+    processes = Workers(order)
+    try:
+        await processes.start()
+        watching = asyncio.create_task(processes.watch())
+        try:
+            yield processes
+        finally:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+    finally:
+        await processes.stop()

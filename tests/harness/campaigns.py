@@ -20,6 +20,7 @@ from tests.harness.kills import order_of
 from tests.harness.oracles import Ending, Logged, esc_complaints, log_complaints, own_secret_complaints
 from tests.harness.schedules import Schedule, ZonePlan
 from tests.harness.stages import ESC, LISTS, LOG_FIELDS, WANTED, esc_zone, log_zone, over
+from tests.harness.verdict import Verdict
 from tests.kit import SCALE
 
 STRANGER = {
@@ -49,6 +50,16 @@ class Judged:
         """How many zones ended how."""
         return Counter(one.outcome for one in self.endings)
 
+    @property
+    def verdict(self) -> Verdict:
+        """As the harness counts it."""
+        return Verdict(
+            zone_schedules=len(self.endings),
+            outcomes=dict(self.outcomes),
+            complaints=list(self.complaints),
+            faults={"worker death": self.deaths, "service fault": self.fired},
+        )
+
     def told(self) -> str:
         """In a few lines, with the seed."""
         schedule = self.schedule
@@ -72,7 +83,7 @@ async def judge(
         before = await shown(stage)
         await _book(stage, schedule)
         order = order_of(stage, address, folder, schedule.kills)
-        async with supervised(order) as codes, _visited(stage, schedule):
+        async with supervised(order) as processes, _visited(stage, schedule):
             await stage.play.begin()
             try:
                 await stage.finish(within)
@@ -93,7 +104,7 @@ async def judge(
             tuple(endings),
             tuple(complaints),
             sum(one["fired"] for one in faults),
-            len(codes),
+            len(processes.codes),
         )
 
 

@@ -58,7 +58,9 @@ class Course:
         return found
 
 
-def order_of(stage: Stage, address: str, folder: Path, kills: Sequence[Kill] = ()) -> Order:
+def order_of(
+    stage: Stage, address: str, folder: Path, kills: Sequence[Kill] = (), processes: int = 1
+) -> Order:
     """What the workers of a stage need. ``kills``: one for each process in turn."""
     variables = [str(item.token).removeprefix("env:") for item in stage.play.spec.service.credentials]
     if (job := stage.play.spec.log_fields.job) is not None:
@@ -71,6 +73,7 @@ def order_of(stage: Stage, address: str, folder: Path, kills: Sequence[Kill] = (
         environment={name: os.environ[name] for name in variables},
         folder=folder,
         kills=tuple(kills),
+        processes=processes,
     )
 
 
@@ -81,7 +84,7 @@ async def play(
     await asyncio.to_thread(folder.mkdir, parents=True)
     async with staged(client, folder, *path.zones, serve=False, **path.terms) as stage:
         order = order_of(stage, address, folder, [kill] if kill else [])
-        async with supervised(order) as codes:
+        async with supervised(order) as workers:
             await stage.play.begin()
             await path.meanwhile(stage)
             result = await stage.finish(LONGEST)
@@ -91,10 +94,10 @@ async def play(
             changes = await stage.changes()
             await stage.check(path.absent)
         if kill is None:
-            assert not codes
+            assert not workers.codes
         else:
             assert order.mark(0).exists(), "was never reached"
-            assert len(codes) == 1, f"processes ended: {codes}"
+            assert len(workers.codes) == 1, f"processes ended: {workers.codes}"
         begun = [line.split()[0] for line in order.trace.read_text().splitlines()]
         return changes, [name for name in begun if name not in ASIDE]
 
