@@ -76,6 +76,8 @@ async def mend_one(client: Client, found: WorkflowExecutionDescription) -> bool:
 def broken_at(history: Iterable[HistoryEvent]) -> int | None:
     """The event at or after which the workflow's replay leaves its history for a known reason, from its last
     failed task: the one that does not fit, or the first task after one of a dead worker timed out.
+
+    None where the last failed task is no such failure, or nothing was taken over from a dead worker.
     """
     found, last, taken_over = None, 0, [0]
     for event in history:
@@ -86,11 +88,15 @@ def broken_at(history: Iterable[HistoryEvent]) -> int | None:
         if event.event_type is not EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED:
             continue
         failed = event.workflow_task_failed_event_attributes
+        if failed.cause is WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW:
+            # What had been taken over there has been mended.
+            last = 0
         if failed.cause is not WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR:
             continue
-        if not (match := _EVENT.search(failed.failure.message)):
-            continue
-        at = int(match.group(1))
+        # Some failures do not say at which event: then it is the last such task that is looked at first, and
+        # an earlier one if the new run does not get on either.
+        match = _EVENT.search(failed.failure.message)
+        at = int(match.group(1)) if match else event.event_id
         before = max(task for task in taken_over if task <= at)
         if _BROKEN in failed.failure.message:
             found = at

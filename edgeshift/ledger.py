@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from enum import IntEnum
 
@@ -101,7 +101,6 @@ class _Rest(BaseModel):
     known: list[Shape]
     book: list[Book]
     permits: list[Permit]
-    next_permit: int
     excluded: dict[int, str]
 
 
@@ -127,7 +126,6 @@ class Ledger:
         self._numbers: dict[tuple[str, Step], int] = {}
         self.book: list[Book] = []
         self.permits: dict[int, Permit] = {}
-        self.next_permit = 1
         self.excluded: dict[int, str] = {}
         self.heard: set[int] = set()
 
@@ -320,10 +318,14 @@ class Ledger:
 
     # --- permits
 
-    def permit(self, index: int, step: Step, prefix: str, expires_at: datetime) -> Permit:
-        """A new permit for a step of the target."""
-        number = self.next_permit
-        self.next_permit += 1
+    def permit(
+        self, index: int, step: Step, prefix: str, expires_at: datetime, draw: Callable[[], int]
+    ) -> Permit:
+        """A new permit for a step of the target. ``draw``: gives a number at random, so that one which a run
+        of the campaign gave out before it was reset does not come again.
+        """
+        while (number := draw()) in self.permits:
+            pass
         permit = Permit(
             number=number, name=f"{prefix}-{number}", index=index, step=step, expires_at=expires_at
         )
@@ -363,7 +365,6 @@ class Ledger:
             known=self.known,
             book=self.book,
             permits=list(self.permits.values()),
-            next_permit=self.next_permit,
             excluded=self.excluded,
         )
         return Packed(
@@ -387,7 +388,6 @@ class Ledger:
         self._numbers = {(shape.fingerprint, shape.step): place for place, shape in enumerate(self.known, 1)}
         self.book = rest.book
         self.permits = {permit.number: permit for permit in rest.permits}
-        self.next_permit = rest.next_permit
         self.excluded = rest.excluded
 
 

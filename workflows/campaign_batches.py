@@ -21,6 +21,7 @@ with workflow.unsafe.imports_passed_through():
         DescribeZones,
         Expire,
         Message,
+        Permit,
         PermitGrant,
         Person,
         Revoke,
@@ -117,9 +118,7 @@ class CampaignBatches(CampaignState):
                 self._ledger.places[index] = place
             self._changed = True
         self._unreached.clear()
-        for permit in list(self._ledger.permits.values()):
-            if now > permit.expires_at + self._settling_time:
-                self._ledger.settle(permit.number, permit.index)
+        await self._give_up_expired_permits()
         silent = [
             index
             for index in self._ledger.indexes(Place.WORKING, Place.PERMITTED, Place.STOPPING)
@@ -133,6 +132,31 @@ class CampaignBatches(CampaignState):
         self._cursor = some[-1] + 1 if len(some) == SLICE else 0
         for first in range(0, len(found := silent + some), SLICE):
             await self._look_at(found[first : first + SLICE])
+
+    async def _give_up_expired_permits(self) -> None:
+        """Nothing can be sent any more under a permit that has run out. Its zone is told so: one that never
+        had it, or did not believe it, asks for another.
+        """
+        now = workflow.now()
+        expired = [
+            permit
+            for permit in self._ledger.permits.values()
+            if now > permit.expires_at + self._settling_time
+        ]
+        for permit in expired:
+            self._ledger.settle(permit.number, permit.index)
+        quiet = [permit for permit in expired if self._ledger.places[permit.index] == Place.PERMITTED]
+        if quiet and workflow.patched("expired-permits-are-revoked"):
+            for first in range(0, len(quiet), 4 * BATCH):
+                await self._revoke(quiet[first : first + 4 * BATCH])
+
+    async def _revoke(self, permits: list[Permit]) -> None:
+        """Tell the holders that their permits count no more."""
+        await self._tell_zones(
+            "revoke",
+            [permit.index for permit in permits],
+            revokes=tuple(Revoke(number=permit.number) for permit in permits),
+        )
 
     async def _look_at(self, indexes: list[int]) -> None:
         described: DescribedZones = await self._work(
@@ -163,12 +187,7 @@ class CampaignBatches(CampaignState):
             await workflow.wait_condition(lambda: not self._starting)
             permits = self._ledger.outstanding(workflow.now(), self._settling_time)
             for place in range(0, len(permits), 4 * BATCH):
-                some = permits[place : place + 4 * BATCH]
-                await self._tell_zones(
-                    "revoke",
-                    [permit.index for permit in some],
-                    revokes=tuple(Revoke(number=permit.number) for permit in some),
-                )
+                await self._revoke(permits[place : place + 4 * BATCH])
             numbers = {permit.number for permit in permits}
             last = (
                 max((permit.expires_at for permit in permits), default=workflow.now()) + self._settling_time

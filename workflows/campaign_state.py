@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain, islice
 
 from temporalio import workflow
@@ -29,6 +30,9 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.sign_off import Decision, refusal
 
 MOST_NOTES = 20
+
+NUMBERS = (100_000, 1_000_000_000)
+"""Between which the numbers of permits are drawn."""
 
 SHORT = 80
 """Characters of a reason that are kept of a decision on more than a few fingerprints, and that are shown."""
@@ -125,9 +129,12 @@ class CampaignState:
         return self._start.window - self._ledger.zones(*IN_FLIGHT)
 
     def _permit(self, index: int, step: Step) -> Permit:
-        # Of this very run: after a reset, numbers are given out again.
+        # A zone does not believe a number again. After a reset, what is counted would come again; what is
+        # drawn does not, for the engine seeds the run anew at that place.
         prefix = f"{self._start.name}-{workflow.info().run_id[-12:]}"
-        return self._ledger.permit(index, step, prefix, workflow.now() + self._start.lease)
+        expires_at = workflow.now() + self._start.lease
+        draw = partial(workflow.random().randrange, *NUMBERS)
+        return self._ledger.permit(index, step, prefix, expires_at, draw)
 
     def _apply_book(self, indexes: list[int]) -> None:
         policy, by = self._start.policy.sign_off, self._start.started_by

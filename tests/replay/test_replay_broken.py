@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from temporalio.api.enums.v1 import EventType
+from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
+from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowHistory
 
 from activities.mending import broken_at
@@ -33,6 +34,38 @@ def test_a_campaign_that_was_queried_before_a_time_out_is_reset_to_the_task_afte
     kinds = {event.event_id: event.event_type for event in history.events}
     assert kinds[TOOK_OVER] == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
     assert kinds[TOOK_OVER - 3] == EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT
+
+
+def test_a_failure_that_does_not_say_where_leads_to_the_last_task_that_was_taken_over() -> None:
+    """It names activities that do not match, and no event."""
+    assert broken_at(events(BROKEN / "campaign-failing-without-a-place.json").events) == 96
+
+
+def failing(*kinds: str) -> list[HistoryEvent]:
+    """A history of workflow tasks that ended so: completed, timed_out, reset, failed."""
+    causes = {
+        "reset": WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+        "failed": WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR,
+    }
+    found = []
+    for number, kind in enumerate(kinds, 1):
+        name = kind if kind not in causes else "failed"
+        event = HistoryEvent(
+            event_id=number, event_type=EventType.Value(f"EVENT_TYPE_WORKFLOW_TASK_{name.upper()}")
+        )
+        if kind in causes:
+            event.workflow_task_failed_event_attributes.cause = causes[kind]
+            event.workflow_task_failed_event_attributes.failure.message = "does not match"
+        found.append(event)
+    return found
+
+
+def test_where_a_reset_did_not_help_the_task_before_it_is_looked_at() -> None:
+    """So that a workflow is not reset to the same place without end."""
+    first = ["completed", "timed_out", "completed", "timed_out"]
+    assert broken_at(failing(*first, "completed", "failed")) == 6
+    assert broken_at(failing(*first, "reset", "completed", "failed")) == 4
+    assert broken_at(failing("completed", "failed")) is None
 
 
 def test_what_replays_is_left_alone() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 from hypothesis import given
@@ -59,7 +60,7 @@ def test_an_abort_of_many_targets_does_not_look_like_a_deadlock() -> None:
     found = Ledger(MOST, NOW, HOUR)
     for index in range(1_000):
         found.begin(index)
-        found.permit(index, Step.COMMIT, "c", NOW)
+        found.permit(index, Step.COMMIT, "c", NOW, count(index).__next__)
     began = time.process_time()
     for index in list(found.indexes(Place.PENDING)):
         found.finish(index, ZoneOutcome.ABORTED)

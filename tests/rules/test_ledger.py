@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -108,7 +109,7 @@ def second_attempt() -> Ledger:
     found.again(3)
     found.begin(3)
     for _ in range(2):
-        found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+        found.permit(3, Step.COMMIT, "c", NOW + HOUR, count(1).__next__)
     return found
 
 
@@ -197,7 +198,7 @@ def test_a_zone_that_is_being_stopped_only_finishes() -> None:
 def test_an_unused_permit_makes_its_zone_ready_again(step: Step, expected: Place) -> None:
     """It is granted another one later."""
     found = ledger()
-    permit = found.permit(3, step, "c", NOW + HOUR)
+    permit = found.permit(3, step, "c", NOW + HOUR, count(1).__next__)
     found.places[3] = Place.PERMITTED
     assert found.hear(report(1, ReportKind.SETTLED, settles=permit.number, unused=True, step=step), NOW)
     assert place(found) is expected and not found.permits
@@ -207,19 +208,19 @@ def test_an_unused_permit_makes_its_zone_ready_again(step: Step, expected: Place
 
 
 def test_permits_are_numbered_and_named_apart() -> None:
-    """Also after a continue-as-new: a name is never used twice."""
-    found = ledger()
-    first = found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+    """Also after a continue-as-new: a number that is out already is drawn again."""
+    found, drawn = ledger(), iter([7, 7, 9])
+    first = found.permit(3, Step.COMMIT, "c", NOW + HOUR, drawn.__next__)
     carried = ledger()
     carried.unpack(found.packed())
-    second = carried.permit(4, Step.COMMIT, "c", NOW + HOUR)
-    assert (first.number, first.name, second.number, second.name) == (1, "c-1", 2, "c-2")
+    second = carried.permit(4, Step.COMMIT, "c", NOW + HOUR, drawn.__next__)
+    assert (first.number, first.name, second.number, second.name) == (7, "c-7", 9, "c-9")
 
 
 def test_a_permit_settles_once_and_by_its_holder_alone() -> None:
     """Another zone's word, or a second one, changes nothing."""
     found = ledger()
-    permit = found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+    permit = found.permit(3, Step.COMMIT, "c", NOW + HOUR, count(1).__next__)
     assert not found.settle(permit.number, 4)
     assert not found.hear(report(0, index=4, settles=permit.number), NOW)
     assert found.permits
@@ -234,7 +235,7 @@ def test_a_permit_settles_once_and_by_its_holder_alone() -> None:
 def test_a_settled_permit_is_settled_whenever_its_holder_says_so(late: ZoneReport) -> None:
     """Also in a duplicate, an overtaken word or one of an earlier attempt, which move nothing else."""
     found = ledger()
-    found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+    found.permit(3, Step.COMMIT, "c", NOW + HOUR, count(1).__next__)
     found.hear(report(2), NOW)
     assert found.hear(late, NOW)
     assert not found.permits and place(found) is Place.WAITING
@@ -245,7 +246,7 @@ def test_an_outcome_settles_whatever_its_zone_held() -> None:
     """So that no slot of the budget leaks; other zones keep theirs."""
     found = ledger()
     for index in (3, 3, 4):
-        found.permit(index, Step.COMMIT, "c", NOW + HOUR)
+        found.permit(index, Step.COMMIT, "c", NOW + HOUR, count(1).__next__)
     found.hear(finished(), NOW)
     assert [permit.index for permit in found.permits.values()] == [4]
     found.exclude(4, "another campaign has it")
@@ -256,7 +257,10 @@ def test_an_outcome_settles_whatever_its_zone_held() -> None:
 def test_any_words_about_permits_settle_each_at_most_once(words: list[tuple[int, int]], granted: int) -> None:
     """What is left is exactly what no holder has spoken of."""
     found = ledger()
-    holders = {found.permit(n % 10, Step.COMMIT, "c", NOW).number: n % 10 for n in range(granted)}
+    numbers = count(1)
+    holders = {
+        found.permit(n % 10, Step.COMMIT, "c", NOW, numbers.__next__).number: n % 10 for n in range(granted)
+    }
     settled = [number for index, number in words if found.settle(number, index)]
     assert len(settled) == len(set(settled))
     expected = {number for number, index in holders.items() if (index, number) not in words}
@@ -266,7 +270,7 @@ def test_any_words_about_permits_settle_each_at_most_once(words: list[tuple[int,
 def test_a_permit_is_out_until_it_cannot_be_used_any_more() -> None:
     """Its expiry and what a request may take after it have passed, or its holder has settled it."""
     found = ledger()
-    permit = found.permit(3, Step.COMMIT, "c", NOW + HOUR)
+    permit = found.permit(3, Step.COMMIT, "c", NOW + HOUR, count(1).__next__)
     assert found.outstanding(NOW + HOUR, HOUR) == [permit]
     assert found.outstanding(NOW + 2 * HOUR - timedelta(seconds=1), HOUR) == [permit]
     assert found.outstanding(NOW + 2 * HOUR, HOUR) == []

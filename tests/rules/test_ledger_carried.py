@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -194,7 +195,7 @@ def test_beyond_the_shapes_that_are_kept_a_zone_waits_for_a_decision_of_its_own(
 def test_what_is_carried_on_goes_on_the_same(words: list[tuple[int, ReportKind, str]]) -> None:
     """Through JSON and back: the same places, and the same effect of whatever comes next."""
     found = ledger()
-    found.permit(3, Step.VALIDATE, "c", NOW + HOUR)
+    found.permit(3, Step.VALIDATE, "c", NOW + HOUR, count(1).__next__)
     found.exclude(9, "taken")
     found.book.append(Book(fingerprint=SHAPE, decisions=[decision()]))
     for sequence, (index, kind, fingerprint) in enumerate(words, 1):
@@ -218,27 +219,27 @@ def test_what_is_carried_on_goes_on_the_same(words: list[tuple[int, ReportKind, 
 @pytest.mark.parametrize("waiting", [True, False], ids=["all wait", "in the middle"])
 def test_a_hundred_thousand_zones_fit_into_a_quarter_of_a_megabyte(waiting: bool) -> None:
     """With 200 shapes strewn at random, permits, a book and exclusions: the carried state is under 256 KB."""
-    count, dice = 100_000, random.Random(1)
-    found = Ledger(count, NOW, FORTNIGHT / 100)
+    many, dice = 100_000, random.Random(1)
+    found = Ledger(many, NOW, FORTNIGHT / 100)
     shapes = [hashlib.sha256(b"%d" % number).hexdigest() for number in range(200)]
     for number, shape in enumerate(shapes):
         found.hear(awaiting(1, index=0, attempt=0, fingerprint=shape), NOW)
         found.begin(0)
         found.hear(awaiting(1, index=0, attempt=found.attempts[0], fingerprint=shape), NOW)
-        found.permit(number, Step.COMMIT, "a-campaign-with-a-long-name-0a1b2c3d", NOW)
+        found.permit(number, Step.COMMIT, "a-campaign-with-a-long-name-0a1b2c3d", NOW, count(1).__next__)
         found.book.append(Book(fingerprint=shape, decisions=[decision(digest=shape)]))
     assert len(found.known) == 200
     final = [Place.MIGRATED] * 90 + [Place.ALREADY_MIGRATED, Place.BLOCKED, Place.FAILED, Place.ON_HOLD] * 2
-    for index in range(count):
+    for index in range(many):
         found.attempts[index] = 1 + (dice.random() < 0.02)
         found.shapes[index] = dice.randint(1, 200)
-        found.since[index] = min(99, int(index / count * 90 + dice.random() * 10))
+        found.since[index] = min(99, int(index / many * 90 + dice.random() * 10))
         found.sequences[index] = dice.choice((2, 2, 2, 3, 4))
         if waiting:
             found.places[index] = Place.AWAITING
         else:
-            found.places[index] = dice.choice(final) if index < count * 0.8 else Place.PENDING
-            if count * 0.5 < index < count * 0.7:
+            found.places[index] = dice.choice(final) if index < many * 0.8 else Place.PENDING
+            if many * 0.5 < index < many * 0.7:
                 found.places[index] = dice.choice(
                     [Place.AWAITING, Place.WAITING, Place.READY, Place.PERMITTED]
                 )
@@ -246,7 +247,7 @@ def test_a_hundred_thousand_zones_fit_into_a_quarter_of_a_megabyte(waiting: bool
         found.exclude(index, f"campaign/another-campaign has zone {index:032x} since 2026-03-01")
     text = found.packed().model_dump_json()
     assert len(text) < 256 * 1024
-    carried = Ledger(count, NOW, FORTNIGHT / 100)
+    carried = Ledger(many, NOW, FORTNIGHT / 100)
     carried.unpack(Packed.model_validate_json(text))
     assert (
         carried.places == found.places
