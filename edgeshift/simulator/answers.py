@@ -5,17 +5,21 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
+from edgeshift.simulator.poison import Poisoned
+
 Json = Any
 
 
 @dataclass(slots=True)
 class Answer:
-    """One HTTP answer before it is written. `document` is JSON; `text` stands where there is none."""
+    """One HTTP answer before it is written. `document` is JSON; `text` stands where there is none.
+    `poisoned`: what goes out in its place."""
 
     status: int
     document: Json = None
     text: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    poisoned: Poisoned | None = None
 
     def body(self) -> bytes:
         """The bytes to send; empty for an answer without a body, such as 204."""

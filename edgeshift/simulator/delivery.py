@@ -54,6 +54,12 @@ class Deliverer:
             await self._start(send, answer, len(body))
             await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
             await self._cut(scope, receive)
+        elif answer.poisoned is not None:
+            # Past the server, which would mend or refuse most of it.
+            connection = _connection(scope)
+            date = format_datetime(self._clock.now(), usegmt=True)
+            connection.write(answer.poisoned.written(("date", date), ("cf-ray", new_ray())))
+            await self._cut(scope, receive)
         else:
             body = answer.body()
             await self._start(send, answer, len(body))
@@ -71,9 +77,7 @@ class Deliverer:
 
     async def _cut(self, scope: Scope, receive: Receive, *, reset: bool = False) -> None:
         """End the connection without a (whole) answer."""
-        connection = scope.get("state", {}).get("connection")
-        if connection is None:
-            raise ConnectionResetError("the simulator cut the connection")
+        connection = _connection(scope)
         if reset:
             raw = connection.get_extra_info("socket")
             if raw is not None:
@@ -96,6 +100,14 @@ class Deliverer:
                 "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
             }
         )
+
+
+def _connection(scope: Scope) -> Any:
+    """The request's connection, which only a real server has."""
+    connection = scope.get("state", {}).get("connection")
+    if connection is None:
+        raise ConnectionResetError("the simulator cut the connection")
+    return connection
 
 
 async def _client_left(receive: Receive) -> None:

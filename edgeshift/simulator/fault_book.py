@@ -77,7 +77,7 @@ class FaultBook:
             fault.seen += 1
             if spec.strikes(fault.seen, fault.fired):
                 fault.fired += 1
-                (latencies if spec.kind == "latency" else other).append(spec)
+                (latencies if spec.kind == "latency" else other).append(spec.as_met(fault.seen))
             self._connection.execute(
                 "UPDATE faults SET seen = ?, fired = ? WHERE id = ?", (fault.seen, fault.fired, fault.id)
             )

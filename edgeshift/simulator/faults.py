@@ -1,9 +1,12 @@
 """Scripted faults: what is to go wrong, at which calls, how often."""
 
 import random
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+
+from edgeshift.simulator.poison import MUTATIONS, Poisoned, poisoned
 
 FaultKind = Literal[
     "latency",
@@ -17,6 +20,7 @@ FaultKind = Literal[
     "null_errors",
     "wrong_types",
     "unknown_enum",
+    "poisoned",
 ]
 
 
@@ -77,6 +81,18 @@ class FaultSpec(BaseModel):
     replace: dict[str, Any] = Field(
         default_factory=dict, description="of wrong_types and unknown_enum: JSON pointer -> value"
     )
+    mutations: list[str] = Field(
+        default_factory=list, description="of poisoned: which mutations; any of them if absent"
+    )
+
+    _met: int = PrivateAttr(0)
+
+    @field_validator("mutations")
+    @classmethod
+    def _known(cls, names: list[str]) -> list[str]:
+        if odd := [name for name in names if name not in MUTATIONS]:
+            raise ValueError(f"there is no mutation {odd[0]!r}; there are {', '.join(sorted(MUTATIONS))}")
+        return names
 
     @model_validator(mode="after")
     def _consistent(self) -> "FaultSpec":
@@ -99,6 +115,17 @@ class FaultSpec(BaseModel):
         """What the journal calls it, such as `hang:after`."""
         return f"{self.kind}:{'after' if self.carried_out else 'before'}"
 
+    def as_met(self, seen: int) -> "FaultSpec":
+        """The fault as its `seen`-th matching request meets it."""
+        met = self.model_copy()
+        met._met = seen
+        return met
+
+    def poison(self, status: int, document: Any, others: Sequence[str]) -> Poisoned:
+        """The answer as a poisoned fault leaves it, by its seed and the request's number. `others`:
+        identifiers of zones that are not asked for."""
+        return poisoned(f"{self.seed}:{self._met}", status, document, others=others, only=self.mutations)
+
     def strikes(self, seen: int, fired: int) -> bool:
         """Whether it fires at its `seen`-th matching request (from 1), having fired `fired` times."""
         if self.match.nth is not None and seen < self.match.nth:
@@ -110,7 +137,7 @@ class FaultSpec(BaseModel):
         return self.probability >= 1 or random.Random(f"{self.seed}:{seen}").random() < self.probability
 
 
-ALTERING = ("null_errors", "wrong_types", "unknown_enum")
+ALTERING = ("null_errors", "wrong_types", "unknown_enum", "poisoned")
 
 HTML_PAGE = (
     "<!DOCTYPE html>\n<html><head><title>Attention Required!</title></head>"

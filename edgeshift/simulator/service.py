@@ -168,30 +168,32 @@ class Service:
             call = self._call(request, request.route, request.caller, entry)
             details = Details(call)
             if fault is not None and not fault.carried_out:
-                answer = self._instead(fault, None)
+                answer = self._instead(fault, None, request.zone_id)
             else:
                 answer = self._handled(call)
                 details.handled(answer)
                 entry.effect = call.effect
                 if fault is not None:
-                    answer = self._instead(fault, answer)
+                    answer = self._instead(fault, answer, request.zone_id)
         except ApiError as error:
             # A refusal has no effect whatever the fault says, but the fault still spoils its delivery.
             entry.refusal = str(error.errors[0].get("message", ""))[:200] if error.errors else None
             refuse_by = request.route.refusal if request.route and error.status < 429 else failed
             answer = refuse_by(error.status, error.errors, error.headers)
             if fault is not None:
-                answer = self._instead(fault, answer)
+                answer = self._instead(fault, answer, request.zone_id)
         if call is not None and call.record is not None:
             self._describe(entry, call)
         if details is not None:
             details.fill(entry)
         if fault is not None:
             entry.fault = fault.name()
+            if answer.poisoned is not None:
+                entry.fault = f"{entry.fault}:{answer.poisoned.name}"[:200]
         elif request.latencies:
             entry.fault = request.latencies[0].name()
         silent = fault is not None and fault.kind in ("hang", "reset")
-        entry.status = None if silent else answer.status
+        entry.status = None if silent else (answer.poisoned or answer).status
         if request.caller is not None and self.state.options.rate_limit.headers:
             limit = self.state.options.rate_limit
             left = self.state.limits.remaining(request.caller.user.id, limit)
@@ -237,8 +239,9 @@ class Service:
             raise refusal(call.options.legacy_after_migration)
         return call.route.handler(call)
 
-    def _instead(self, fault: FaultSpec, real: Answer | None) -> Answer:
-        """What goes out in place of the real answer (None: the request was not carried out)."""
+    def _instead(self, fault: FaultSpec, real: Answer | None, asked: str | None) -> Answer:
+        """What goes out in place of the real answer (None: the request was not carried out). `asked`: the
+        zone's id."""
         match fault.kind:
             case "rate_limit":
                 refused = self._too_many(fault.retry_after)
@@ -252,6 +255,10 @@ class Service:
                 return Answer(fault.status or 200, text=fault.body if fault.body is not None else HTML_PAGE)
             case "null_errors" | "wrong_types" | "unknown_enum" if real is not None:
                 real.document = altered(fault, real.document)
+                return real
+            case "poisoned" if real is not None:
+                others = [zone for zone in self.state.zones.some() if zone != asked]
+                real.poisoned = fault.poison(real.status, real.document, others)
                 return real
         return real or Answer(200, text=HTML_PAGE)
 
