@@ -19,6 +19,7 @@ class ExitCode(IntEnum):
     SERVICE = 4
     NOTHING = 5
     REFUSED = 6
+    ALARMS = 7
     INTERRUPTED = 130
 
 
@@ -30,6 +31,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.SERVICE: "the service is not reachable, or does not take the credential",
     ExitCode.NOTHING: "no such campaign or zone, or nothing waits",
     ExitCode.REFUSED: "refused: sign-off refused, already started, not confirmed, conflict",
+    ExitCode.ALARMS: "something asks for a person (`alarms`)",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",
 }
 """The meanings of the exit codes, for people."""

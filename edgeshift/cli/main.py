@@ -48,6 +48,7 @@ VERBS: dict[str, Verb] = {
     ),
     "watch": Verb("watch", "watch", "Follow a campaign live.", LOOK),
     "status": Verb("status", "status", "Show a campaign, or list all.", LOOK),
+    "alarms": Verb("alarms", "alarms", "Tell what needs a person now. Exit 7 if something does.", LOOK),
     "history": Verb("history", "history", "Tell what happened to a zone, and who agreed.", LOOK),
     "report": Verb("report", "report", "Write a campaign's report as one HTML file.", LOOK),
     "esc": Verb("esc", "app", "Test by hand what changes without Edge Side Code.", LOOK),

@@ -1,0 +1,223 @@
+"""Alarms of the surroundings, of a campaign as a whole, and of sign-offs. Pure."""
+
+from __future__ import annotations
+
+from edgeshift.alarms.kinds import DOCTOR, DOCTOR_FILE, HISTORY, RESUME, STATUS, ZONE_STATUS, Kind, Severity
+
+_THERE = "--workflow-id WORKFLOW --namespace NAMESPACE --address ADDRESS"
+_SHOW = f"temporal workflow show {_THERE}"
+_DESCRIBE = f"temporal workflow describe {_THERE}"
+_APPROVE_ZONE = 'edgeshift sign-off approve CAMPAIGN --zone ZONE --reason "REASON"'
+_APPROVE = 'edgeshift sign-off approve CAMPAIGN --fingerprint FINGERPRINT --reason "REASON"'
+_REJECT_ZONE = 'edgeshift sign-off reject CAMPAIGN --zone ZONE --reason "REASON"'
+
+SURROUNDINGS = (
+    Kind(
+        "temporal-unreachable",
+        Severity.CRITICAL,
+        "Temporal does not answer: nothing goes on, and nothing is lost",
+        ("edgeshift doctor --address ADDRESS --namespace NAMESPACE",),
+        ("edgeshift alarms --address ADDRESS --namespace NAMESPACE",),
+    ),
+    Kind(
+        "no-worker",
+        Severity.CRITICAL,
+        "nobody polls the task queues: campaigns stand still, also with what was sent and is to be verified",
+        (DOCTOR,),
+        ("edgeshift worker",),
+    ),
+    Kind(
+        "search-attributes",
+        Severity.WARNING,
+        "search attributes are missing or of another type: zones of a campaign cannot be found",
+        (DOCTOR,),
+        ("edgeshift worker",),
+    ),
+    Kind(
+        "retention",
+        Severity.WARNING,
+        "histories are deleted too soon after their end: they say who agreed to what",
+        (DOCTOR,),
+        ("temporal operator namespace update --namespace NAMESPACE --retention 90d --address ADDRESS",),
+    ),
+    Kind(
+        "clock",
+        Severity.WARNING,
+        "two clocks disagree: moments in records are wrong, and permits may be refused as expired",
+        (DOCTOR_FILE,),
+    ),
+    Kind(
+        "archive",
+        Severity.CRITICAL,
+        "the archive cannot be used from here: nothing is sent without it",
+        (DOCTOR,),
+        ("edgeshift doctor --archive ARCHIVE",),
+    ),
+    Kind(
+        "archive-damaged",
+        Severity.CRITICAL,
+        "an object that the campaign stands on is damaged in the archive, or gone",
+        (DOCTOR, STATUS),
+    ),
+    Kind(
+        "tickets",
+        Severity.WARNING,
+        "support tickets cannot be opened: zones that need one are tried again, and fail after a while",
+        (DOCTOR_FILE,),
+    ),
+    Kind(
+        "rate-limited",
+        Severity.NOTICE,
+        "the service refuses every call of a user for a while: all of that user's zones wait",
+        (f"temporal workflow query --type book {_THERE}",),
+    ),
+    Kind(
+        "workflow-stuck",
+        Severity.CRITICAL,
+        "the task of a workflow fails again and again: it does not go on",
+        (_DESCRIBE, _SHOW),
+        (
+            f'temporal workflow reset --type LastWorkflowTask --reason "REASON" {_THERE}',
+            f'temporal workflow terminate --reason "REASON" {_THERE}',
+        ),
+    ),
+)
+"""What is wrong with what every campaign stands on."""
+
+OF_SERVICE = (
+    Kind(
+        "service",
+        Severity.CRITICAL,
+        "the service does not answer from here",
+        (DOCTOR_FILE,),
+    ),
+    Kind(
+        "credential",
+        Severity.CRITICAL,
+        "the service does not take a credential, or it is not where its reference points",
+        (DOCTOR_FILE,),
+        (RESUME,),
+    ),
+    Kind(
+        "permissions",
+        Severity.WARNING,
+        "a credential works, but may not read what the campaign needs",
+        (DOCTOR_FILE,),
+    ),
+    Kind(
+        "removal-date",
+        Severity.WARNING,
+        "Edge Side Code is removed in less than two weeks by the service's clock, or is gone",
+        ("edgeshift plan FILE", STATUS),
+        ('edgeshift abort CAMPAIGN --reason "REASON" --yes',),
+    ),
+    Kind(
+        "probe",
+        Severity.WARNING,
+        "nobody answers where the probe is to ask",
+        (DOCTOR_FILE,),
+    ),
+    Kind(
+        "log-entries",
+        Severity.WARNING,
+        "log entries cannot be read: that fields arrive will not be verified",
+        (DOCTOR_FILE,),
+    ),
+    Kind(
+        "log-destination",
+        Severity.WARNING,
+        "the destination of new log jobs is not where its reference points",
+        (DOCTOR_FILE,),
+    ),
+)
+"""What --service finds, by what the doctor checks of a campaign file."""
+
+CAMPAIGN = (
+    Kind(
+        "campaign-silent",
+        Severity.CRITICAL,
+        "nobody answers for the campaign: no worker runs it, or its workflow does not get on",
+        (DOCTOR, "edgeshift status"),
+        ("edgeshift worker",),
+    ),
+    Kind(
+        "campaign-ended",
+        Severity.CRITICAL,
+        "somebody ended the campaign's workflow from outside: its zones have nobody who gives permits",
+        ("edgeshift status", _DESCRIBE),
+        ("edgeshift start FILE --again --yes",),
+    ),
+    Kind(
+        "halted",
+        Severity.WARNING,
+        "more zones failed than the campaign allows: later waves wait for a person",
+        (STATUS, "edgeshift status CAMPAIGN --phase failed"),
+        ('edgeshift retry CAMPAIGN --reason "REASON"', RESUME),
+    ),
+    Kind(
+        "paused",
+        Severity.NOTICE,
+        "a person paused the campaign: no new step begins",
+        (STATUS,),
+        (RESUME,),
+    ),
+    Kind(
+        "pausing-lasts",
+        Severity.WARNING,
+        "pause or abort has not answered for longer than a permit can last",
+        (STATUS, "edgeshift status CAMPAIGN --phase permitted", DOCTOR),
+        ("edgeshift worker",),
+    ),
+    Kind(
+        "batch-fails",
+        Severity.CRITICAL,
+        "a piece of the campaign's own work fails for good and is tried again every 30 seconds",
+        (STATUS, DOCTOR),
+    ),
+    Kind(
+        "zone-stuck",
+        Severity.WARNING,
+        "zones have been at one step for longer than it may take",
+        (ZONE_STATUS, HISTORY, DOCTOR_FILE),
+    ),
+)
+"""What a campaign as a whole asks for."""
+
+SIGN_OFFS = (
+    Kind(
+        "sign-off-waits",
+        Severity.NOTICE,
+        "zones wait for a sign-off of their fingerprint",
+        (STATUS, ZONE_STATUS),
+        (_APPROVE + " --yes", _REJECT_ZONE + " --yes"),
+    ),
+    Kind(
+        "sign-off-alone",
+        Severity.NOTICE,
+        "zones wait for a sign-off of their own: their evidence did not pass, or each zone is signed alone",
+        (ZONE_STATUS, HISTORY),
+        (_APPROVE_ZONE + " --yes", _REJECT_ZONE + " --yes"),
+    ),
+    Kind(
+        "sign-off-again",
+        Severity.NOTICE,
+        "the configuration changed between sign-off and commit: nothing was sent, the new proposal waits",
+        (ZONE_STATUS, HISTORY),
+        (_APPROVE_ZONE + " --yes", _REJECT_ZONE + " --yes"),
+    ),
+    Kind(
+        "sign-off-expires",
+        Severity.WARNING,
+        "zones have waited for most of the time that the campaign lets them: they go on hold soon",
+        (ZONE_STATUS, STATUS),
+        (_APPROVE_ZONE + " --yes", _REJECT_ZONE + " --yes"),
+    ),
+    Kind(
+        "log-entry-size",
+        Severity.NOTICE,
+        "sampled log entries say that the fields do not fit into 8 KB: what comes last is cut off",
+        (ZONE_STATUS, HISTORY),
+        (_APPROVE_ZONE + " --yes", _REJECT_ZONE + " --yes"),
+    ),
+)
+"""What waits for approvers."""

@@ -1,0 +1,85 @@
+"""What is known of campaigns and of what they stand on, as alarms are made of it. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from pydantic import BaseModel
+
+from edgeshift.fleet import Area
+from edgeshift.messages import CampaignSummary
+
+
+class ZoneFact(BaseModel):
+    """One zone. ``since``: when it came to where it is, of open zones that were asked; ``warnings``: of the
+    proposal that waits; ``drifted``: the proposal replaces one that was signed; ``failing``: what the last
+    try of its present step failed with.
+    """
+
+    name: str
+    area: Area
+    place: str
+    reason: str = ""
+    fingerprint: str = ""
+    since: datetime | None = None
+    drifted: bool = False
+    warnings: tuple[str, ...] = ()
+    failing: str = ""
+
+
+class CampaignFact(BaseModel):
+    """One campaign. ``status``: of its workflow, in Temporal's words. ``summary``: None where nobody answers,
+    ``trouble`` says why. ``unreadable``: what of the archive could not be read. Durations are real ones.
+
+    ``expires_after``: how long a zone may wait for a sign-off. ``settles_in``: how long a permit lasts, with
+    the request under it. ``step_lasts``: how long one step of a zone may take.
+    """
+
+    name: str
+    status: str = "running"
+    summary: CampaignSummary | None = None
+    trouble: str = ""
+    unreadable: str = ""
+    expires_after: timedelta = timedelta(days=14)
+    settles_in: timedelta = timedelta(minutes=3)
+    step_lasts: timedelta = timedelta(hours=4)
+    zones: tuple[ZoneFact, ...] = ()
+
+
+class CheckFact(BaseModel):
+    """What the doctor found. ``state``: ok, warning, failed or skipped. ``campaign``: whose file it is of."""
+
+    name: str
+    state: str
+    said: str
+    mend: str = ""
+    campaign: str = ""
+
+
+class QuotaFact(BaseModel):
+    """A user's quota: until when the service refuses this user's calls."""
+
+    user: str
+    workflow: str
+    blocked_until: datetime
+
+
+class StuckFact(BaseModel):
+    """A workflow whose task has failed so often in a row."""
+
+    workflow: str
+    attempts: int
+    campaign: str = ""
+
+
+class Facts(BaseModel):
+    """All that alarms are made of. ``now``: the present, by the clock of whoever asks. ``names``: what fills
+    placeholders such as ADDRESS.
+    """
+
+    now: datetime
+    names: dict[str, str] = {}
+    checks: tuple[CheckFact, ...] = ()
+    quotas: tuple[QuotaFact, ...] = ()
+    stuck: tuple[StuckFact, ...] = ()
+    campaigns: tuple[CampaignFact, ...] = ()

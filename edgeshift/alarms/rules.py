@@ -1,0 +1,232 @@
+"""From what is known to what asks for a person: one alarm for each kind and campaign. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from pydantic import BaseModel
+
+from edgeshift.alarms.campaign_kinds import CAMPAIGN, OF_SERVICE, SIGN_OFFS, SURROUNDINGS
+from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, ZoneFact
+from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
+from edgeshift.alarms.of_zones import codes_of
+from edgeshift.alarms.zone_kinds import ZONES
+from edgeshift.messages import CampaignSummary
+
+KINDS: dict[str, Kind] = {
+    kind.code: kind for kind in (*SURROUNDINGS, *OF_SERVICE, *CAMPAIGN, *SIGN_OFFS, *ZONES)
+}
+"""Every kind of alarm by its code, in the order of docs/runbook.md."""
+
+MOST_NAMED = 1_000
+"""Zones that one alarm names at most; ``count`` says how many there are."""
+
+NEAR = 0.8
+"""The part of the time for a sign-off after which it counts as about to run out."""
+
+SETTLED_AFTER = timedelta(seconds=60)
+"""A note of something that is tried again every 30 seconds is news for so long."""
+
+LEAST_STEP = timedelta(seconds=30)
+"""Below this, no step counts as stuck, also where time runs faster."""
+
+_NOTE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (.*)", re.DOTALL)
+_WORKING = frozenset({"working", "ready_validate", "permitted", "rejecting", "expiring", "stopping"})
+_CHECKS = (
+    ("Temporal", "temporal-unreachable"),
+    ("search attributes", "search-attributes"),
+    ("retention", "retention"),
+    ("worker", "no-worker"),
+    ("clock, ", "clock"),
+    ("archive", "archive"),
+    ("tickets", "tickets"),
+    ("service", "service"),
+    ("credential ", "credential"),
+    ("removal date", "removal-date"),
+    ("probe", "probe"),
+    ("log entries", "log-entries"),
+    ("log destination", "log-destination"),
+)
+
+
+class Alarm(BaseModel):
+    """Something that asks for a person. ``said``: what exactly, in this case. ``look_at``, ``do``: commands,
+    with the campaign and the first zone filled in. ``since``: where it is known. ``runbook``: its page entry.
+    """
+
+    code: str
+    severity: Severity
+    campaign: str = ""
+    what: str
+    said: str = ""
+    look_at: tuple[str, ...] = ()
+    do: tuple[str, ...] = ()
+    since: datetime | None = None
+    zones: tuple[str, ...] = ()
+    count: int = 0
+    runbook: str = ""
+
+
+def alarms_of(facts: Facts) -> list[Alarm]:
+    """Every alarm, the gravest first, and within a severity in the order of the runbook."""
+    found = [*_of_checks(facts), *_of_quotas(facts), *_of_stuck(facts)]
+    for campaign in facts.campaigns:
+        found += _of_campaign(facts, campaign)
+    order = {code: place for place, code in enumerate(KINDS)}
+    return sorted(found, key=lambda alarm: (RANK[alarm.severity], order[alarm.code], alarm.campaign))
+
+
+def _alarm(
+    facts: Facts,
+    code: str,
+    said: str = "",
+    *,
+    campaign: str = "",
+    since: datetime | None = None,
+    zones: Sequence[ZoneFact] = (),
+    workflow: str = "",
+) -> Alarm:
+    kind = KINDS[code]
+    first = zones[0] if zones else None
+    names = facts.names | {"CAMPAIGN": campaign, "WORKFLOW": workflow}
+    if first is not None:
+        names |= {"ZONE": first.name, "FINGERPRINT": first.fingerprint[:12]}
+    return Alarm(
+        code=code,
+        severity=kind.severity,
+        campaign=campaign,
+        what=kind.what,
+        said=said,
+        look_at=tuple(filled(command, names) for command in kind.look_at),
+        do=tuple(filled(command, names) for command in kind.do),
+        since=since,
+        zones=tuple(zone.name for zone in zones[:MOST_NAMED]),
+        count=len(zones),
+        runbook=f"docs/runbook.md#{code}",
+    )
+
+
+def _of_checks(facts: Facts) -> Iterator[Alarm]:
+    seen: set[tuple[str, str]] = set()
+    for check in facts.checks:
+        if check.state not in ("warning", "failed") or (code := _code_of(check)) is None:
+            continue
+        if (code, check.campaign) not in seen:
+            seen.add((code, check.campaign))
+            yield _alarm(facts, code, f"{check.name}: {check.said}", campaign=check.campaign)
+
+
+def _code_of(check: CheckFact) -> str | None:
+    code = next((code for name, code in _CHECKS if check.name.startswith(name)), None)
+    return "permissions" if code == "credential" and check.state == "warning" else code
+
+
+def _of_quotas(facts: Facts) -> Iterator[Alarm]:
+    for quota in facts.quotas:
+        if quota.blocked_until > facts.now:
+            until = f"{quota.blocked_until.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+            yield _alarm(facts, "rate-limited", f"{quota.user}: until {until}", workflow=quota.workflow)
+
+
+def _of_stuck(facts: Facts) -> Iterator[Alarm]:
+    for stuck in facts.stuck:
+        said = f"{stuck.workflow}: its task has failed {stuck.attempts} times in a row"
+        yield _alarm(facts, "workflow-stuck", said, campaign=stuck.campaign, workflow=stuck.workflow)
+
+
+def _of_campaign(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
+    name, summary = campaign.name, campaign.summary
+    if campaign.unreadable:
+        yield _alarm(facts, "archive-damaged", campaign.unreadable, campaign=name)
+    if campaign.status not in ("running", "completed", "continued_as_new"):
+        yield _alarm(
+            facts,
+            "campaign-ended",
+            campaign.status.replace("_", " "),
+            campaign=name,
+            workflow=f"campaign/{name}",
+        )
+    elif summary is None:
+        yield _alarm(facts, "campaign-silent", campaign.trouble, campaign=name)
+    if summary is not None:
+        for code, said, since in _of_summary(facts, campaign, summary):
+            yield _alarm(facts, code, said, campaign=name, since=since)
+    yield from _of_zones(facts, campaign)
+
+
+def _of_summary(
+    facts: Facts, campaign: CampaignFact, summary: CampaignSummary
+) -> Iterator[tuple[str, str, datetime | None]]:
+    notes = list(_notes(summary))
+    if summary.state == "halted":
+        yield "halted", summary.why, None
+    if summary.state == "paused":
+        yield "paused", summary.why, _newest(notes, "paused by")
+    if summary.state in ("pausing", "aborting") and summary.permits_out:
+        since = _newest(notes, "paused by" if summary.state == "pausing" else "aborted by")
+        if since is None or facts.now - since > max(campaign.settles_in, LEAST_STEP):
+            yield "pausing-lasts", f"{summary.state}; {summary.permits_out} permit(s) out", since
+    failing = [(at, text) for at, text in notes if is_retried(text) and facts.now - at < SETTLED_AFTER]
+    if failing and summary.state != "closed":
+        yield "batch-fails", failing[-1][1], failing[0][0]
+
+
+def is_retried(note: str) -> bool:
+    """Whether a campaign's note says that a piece of its own work failed and is tried again. The end of a
+    long note is cut off.
+    """
+    return "tried again in" in note or bool(
+        re.match(r"(start|permit|revoke|ruling|expire|stop|look at)\b[^:]*\bzone\(s\)[^:]*: ", note)
+    )
+
+
+def _notes(summary: CampaignSummary) -> Iterator[tuple[datetime, str]]:
+    for note in summary.notes:
+        if found := _NOTE.match(note):
+            yield datetime.fromisoformat(found[1]).replace(tzinfo=UTC), found[2]
+
+
+def _newest(notes: Iterable[tuple[datetime, str]], words: str) -> datetime | None:
+    return max((at for at, text in notes if text.startswith(words)), default=None)
+
+
+def _of_zones(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
+    found: dict[str, list[ZoneFact]] = {}
+    for zone in campaign.zones:
+        for code in (*codes_of(zone.place, zone.reason, zone.area), *_waiting(facts, campaign, zone)):
+            found.setdefault(code, []).append(zone)
+    for code, zones in found.items():
+        since = min((zone.since for zone in zones if zone.since), default=None)
+        yield _alarm(facts, code, _said(code, zones), campaign=campaign.name, since=since, zones=zones)
+
+
+def _waiting(facts: Facts, campaign: CampaignFact, zone: ZoneFact) -> Iterator[str]:
+    age = facts.now - zone.since if zone.since else timedelta(0)
+    if zone.place in ("awaiting", "awaiting_separate"):
+        if zone.drifted:
+            yield "sign-off-again"
+        else:
+            yield "sign-off-waits" if zone.place == "awaiting" else "sign-off-alone"
+        if age > NEAR * campaign.expires_after:
+            yield "sign-off-expires"
+        if any(
+            " KB" in warning and ("cut off" in warning or "room left" in warning) for warning in zone.warnings
+        ):
+            yield "log-entry-size"
+    elif zone.place in _WORKING and age > max(campaign.step_lasts, LEAST_STEP):
+        yield "zone-stuck"
+
+
+def _said(code: str, zones: Sequence[ZoneFact]) -> str:
+    """One reason that stands for all, with how many others there are."""
+    if code == "log-entry-size":
+        reasons = [warning for zone in zones for warning in zone.warnings if " KB" in warning]
+    elif code == "zone-stuck":
+        reasons = [zone.failing for zone in zones if zone.failing]
+    else:
+        reasons = [zone.reason for zone in zones if zone.reason]
+    first = next(iter(reasons), "")
+    more = len(set(reasons)) - 1
+    return f"{first} (and {more} other reason(s))" if more > 0 else first

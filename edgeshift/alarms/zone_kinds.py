@@ -1,0 +1,232 @@
+"""Alarms of single zones: those that wait for support, and those whose outcome is not final. Pure."""
+
+from __future__ import annotations
+
+from edgeshift.alarms.kinds import HISTORY, REOPEN, RETRY, ZONE_STATUS, Kind, Severity
+
+_LOOK = (ZONE_STATUS, HISTORY)
+_MENDED = 'edgeshift support-resolved CAMPAIGN --zone ZONE --reason "REASON"'
+
+SUPPORT = (
+    Kind(
+        "support-too-many-rules",
+        Severity.WARNING,
+        "more than 200 firewall rules would migrate: the provider's support has to act, a ticket is open",
+        _LOOK,
+        (_MENDED,),
+    ),
+    Kind(
+        "support-long-expression",
+        Severity.WARNING,
+        "an expression of a migrating rule is over 4 KB: the provider's support has to act, a ticket is open",
+        _LOOK,
+        (_MENDED,),
+    ),
+    Kind(
+        "support-refusal",
+        Severity.WARNING,
+        "the service refused the zone in words that ask for its support: a ticket is open",
+        _LOOK,
+        (_MENDED,),
+    ),
+    Kind(
+        "needs-support",
+        Severity.WARNING,
+        "nobody said in time that the zone's support case is mended: the zone has ended so",
+        _LOOK,
+        (RETRY,),
+    ),
+)
+
+BLOCKED = (
+    Kind(
+        "blocked-overrides",
+        Severity.WARNING,
+        "URI-based WAF overrides keep the zone from migrating",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "blocked-not-compatible",
+        Severity.WARNING,
+        "the service says that the zone is not compatible in its current configuration",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "blocked-log-only",
+        Severity.WARNING,
+        "the new configuration would only log, which would leave the zone without a WAF",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "blocked-removal-date",
+        Severity.NOTICE,
+        "Edge Side Code was removed before this scope's turn came: there is nothing left to turn off",
+        _LOOK,
+    ),
+    Kind(
+        "blocked-account",
+        Severity.WARNING,
+        "zones of the account are being worked on by others",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "blocked-plan",
+        Severity.WARNING,
+        "log jobs and custom log fields are for Enterprise zones, or the service does not let this zone have"
+        " them",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "blocked-fields",
+        Severity.WARNING,
+        "the zone would have more custom fields than the service takes, or one with a name that it refuses",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "blocked-log-job",
+        Severity.WARNING,
+        "the zone has no log job that could push the fields, or one with options that nobody understands",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "blocked-rules",
+        Severity.WARNING,
+        "somebody else's rules in the ruleset could not be sent back as they are",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "blocked",
+        Severity.WARNING,
+        "the zone is not eligible, for the reason that its status has",
+        _LOOK,
+        (RETRY,),
+    ),
+)
+
+OUTCOMES = (
+    Kind(
+        "rejected",
+        Severity.NOTICE,
+        "an approver said no",
+        _LOOK,
+        (REOPEN,),
+    ),
+    Kind(
+        "on-hold",
+        Severity.WARNING,
+        "nobody signed it off in time",
+        _LOOK,
+        (REOPEN,),
+    ),
+    Kind(
+        "aborted",
+        Severity.NOTICE,
+        "its campaign was aborted; an Enterprise zone of the area waf may have been left in validation mode",
+        _LOOK,
+        (REOPEN,),
+    ),
+    Kind(
+        "excluded",
+        Severity.WARNING,
+        "something else holds the zone, such as another campaign: it was left out",
+        (ZONE_STATUS, "edgeshift status"),
+        (RETRY,),
+    ),
+    Kind(
+        "rolled-back",
+        Severity.WARNING,
+        "it got worse than was agreed, or could not be finished, and was undone",
+        _LOOK,
+        (REOPEN,),
+    ),
+    Kind(
+        "failed-way-back",
+        Severity.CRITICAL,
+        "a change had to be undone and could not be: it is in force now",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "failed-differs",
+        Severity.CRITICAL,
+        "the zone was migrated, and the rules that it has are not those that were signed",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "failed-refused",
+        Severity.WARNING,
+        "the service refused the change: nothing of it happened",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "failed-tries",
+        Severity.WARNING,
+        "a step did not come about, 20 times: nothing of it happened",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "failed-credential",
+        Severity.CRITICAL,
+        "the service does not take the credential, or not for this zone, or the secret is not there",
+        (ZONE_STATUS, HISTORY, "edgeshift doctor FILE"),
+        (RETRY,),
+    ),
+    Kind(
+        "failed-archive",
+        Severity.CRITICAL,
+        "what the archive holds for the zone is damaged or gone",
+        (ZONE_STATUS, HISTORY, "edgeshift doctor"),
+        (RETRY,),
+    ),
+    Kind(
+        "failed-reading",
+        Severity.WARNING,
+        "the zone could not be read or archived for as long as the campaign tries: nothing was sent",
+        (ZONE_STATUS, HISTORY, "edgeshift doctor FILE"),
+        (RETRY,),
+    ),
+    Kind(
+        "unknown-commit",
+        Severity.CRITICAL,
+        "a commit may have happened, and the status did not tell in time",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "unknown-validation",
+        Severity.WARNING,
+        "a validation was sent and does not show: the zone may be in validation mode",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "unknown-change",
+        Severity.CRITICAL,
+        "a change that can be undone was sent, and neither the service nor what was seen outside tells what"
+        " became of it",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "zone-ended",
+        Severity.WARNING,
+        "somebody ended the zone's workflow from outside; the campaign read the service to say what became of"
+        " it",
+        _LOOK,
+        (RETRY,),
+    ),
+)
+
+ZONES = (*SUPPORT, *BLOCKED, *OUTCOMES)
+"""Every kind of alarm that a zone's place and reason tell of."""

@@ -1,0 +1,248 @@
+"""Gathers what alarms are made of: the doctor's checks, quotas, workflows that do not get on, campaigns with
+their zones. Whatever cannot be read is an alarm, and no failure of whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from datetime import UTC, datetime, timedelta
+
+from pydantic import ValidationError
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
+from temporalio.service import RPCError
+
+from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
+from edgeshift.archive import Archive, ArchiveError
+from edgeshift.area_checks import Check
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.checks import check_all, check_temporal, check_tickets
+from edgeshift.fleet import campaign_id
+from edgeshift.messages import CampaignStart, ZoneState
+from edgeshift.operations.calls import ask
+from edgeshift.operations.errors import NotFound, OperationError
+from edgeshift.pace import SlotBook
+from edgeshift.settings import Settings
+from edgeshift.views.finding import campaigns, checked_name
+from edgeshift.views.gathering import Known, each, known_campaign, zone_rows
+from edgeshift.views.rows import ZoneRow
+from edgeshift.views.words import one_line
+
+CLOSED_WITHIN = timedelta(days=14)
+"""How long campaigns that have closed are told of where none is named."""
+
+MOST_OPEN = 200
+"""Open zones of one campaign whose workflow is looked at one by one, and whose proposal is read."""
+
+MOST_STEPS = 20
+"""Zones at one step for long of which the last failure is looked for in their histories."""
+
+FAILS_OFTEN = 3
+"""Attempts of a workflow's task from which on it counts as stuck: edgeshift mends what it can before."""
+
+LONGEST_PROBE = timedelta(hours=2)
+"""How long the probe of one scope may take: the longest of the steps without a limit of their own."""
+
+_OPEN = ("working", "ready_validate", "ready", "permitted", "rejecting", "expiring", "stopping")
+_AWAITING = ("awaiting", "awaiting_separate")
+_UNFINISHED = (*_OPEN, *_AWAITING, "waiting", "support")
+
+
+async def gather(settings: Settings, campaign: str | None, *, service: bool = False) -> Facts:
+    """What is known of this campaign, or of all that run or have closed lately, and of what they stand on.
+
+    ``service``: also what the doctor finds of each campaign's service and credentials, from here. Raises
+    NotFound for a campaign that there is none of.
+    """
+    names = {
+        "ADDRESS": settings.temporal.address,
+        "NAMESPACE": settings.temporal.namespace,
+        "ARCHIVE": settings.archive,
+    }
+    facts = Facts(now=datetime.now(UTC), names=names)
+    found, client = await check_temporal(settings)
+    if client is None:
+        return facts.model_copy(update={"checks": _as_facts(found)})
+    archive = Archive(settings.archive)
+    chosen = [checked_name(campaign)] if campaign else [name async for name in _lately(client, facts.now)]
+    checks = list(_as_facts(await check_all(settings, None)))
+    seen = await each(chosen, lambda name: _campaign(client, archive, name))
+    for fact, start in seen:
+        checks += await _checks_of(settings, archive, fact.name, start, service=service)
+    return facts.model_copy(
+        update={
+            "now": datetime.now(UTC),
+            "checks": tuple(checks),
+            "quotas": () if _is_alone(checks) else await _quotas(client),
+            "stuck": await _stuck(client, chosen),
+            "campaigns": tuple(fact for fact, _ in seen),
+        }
+    )
+
+
+def _is_alone(checks: Iterable[CheckFact]) -> bool:
+    """Whether no worker is there, so that a question would only wait."""
+    return any(check.name == "worker" and check.state == "failed" for check in checks)
+
+
+def _as_facts(checks: Iterable[Check], campaign: str = "") -> tuple[CheckFact, ...]:
+    return tuple(
+        CheckFact(name=one.name, state=one.state.value, said=one.said, mend=one.mend, campaign=campaign)
+        for one in checks
+    )
+
+
+async def _lately(client: Client, now: datetime) -> AsyncIterator[str]:
+    async for execution in campaigns(client):
+        if execution.close_time is None or now - execution.close_time < CLOSED_WITHIN:
+            yield execution.id.removeprefix("campaign/")
+
+
+async def _campaign(client: Client, archive: Archive, name: str) -> tuple[CampaignFact, CampaignStart | None]:
+    try:
+        known = await known_campaign(client, name)
+    except NotFound:
+        raise
+    except (OperationError, RPCError, ValidationError, RuntimeError, TypeError) as failure:
+        # Its own history is not what this version understands.
+        return CampaignFact(name=name, trouble=one_line(str(failure), 200)), None
+    fact = CampaignFact(
+        name=name,
+        status=known.status.name.lower(),
+        summary=known.summary,
+        trouble=known.trouble,
+        expires_after=known.start.policy.sign_off.expires_after,
+        settles_in=_settles_in(known.start),
+        step_lasts=_step_lasts(known.start),
+    )
+    if known.summary is None and known.status is WorkflowExecutionStatus.RUNNING:
+        # Nobody answers for its zones either, and each question would wait.
+        return fact, known.start
+    try:
+        rows = await zone_rows(client, archive, known)
+    except ArchiveError as failure:
+        return fact.model_copy(update={"unreadable": one_line(str(failure))}), known.start
+    return fact.model_copy(update={"zones": tuple(await _zones(client, archive, known, rows))}), known.start
+
+
+def _settles_in(start: CampaignStart) -> timedelta:
+    return start.lease + start.policy.request_limit + start.policy.lease_margin
+
+
+def _step_lasts(start: CampaignStart) -> timedelta:
+    policy = start.policy
+    return 2 * policy.migration_limit + policy.patience + LONGEST_PROBE / start.time_scale
+
+
+async def _zones(client: Client, archive: Archive, known: Known, rows: list[ZoneRow]) -> list[ZoneFact]:
+    for row in rows:
+        if (
+            row.run_id
+            and row.closed_at is not None
+            and row.place in (*_OPEN, *_AWAITING, "waiting", "support")
+        ):
+            # Its campaign does not know yet that somebody ended its workflow.
+            row.place, row.reason = (
+                "terminated",
+                row.reason or "its workflow has ended, and the campaign waits for it",
+            )
+    facts = [
+        ZoneFact(
+            name=row.name, area=row.area, place=row.place, reason=row.reason, fingerprint=row.fingerprint
+        )
+        for row in rows
+    ]
+    chosen = [place for place, row in enumerate(rows) if row.run_id and row.place in (*_OPEN, *_AWAITING)]
+    await each(chosen[:MOST_OPEN], lambda place: _ask_zone(client, archive, rows[place], facts[place]))
+    late = datetime.now(UTC) - timedelta(seconds=30)
+    slow = [place for place in chosen if rows[place].place in _OPEN and (facts[place].since or late) < late]
+    await each(slow[:MOST_STEPS], lambda place: _ask_history(client, rows[place], facts[place]))
+    return facts
+
+
+async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFact) -> None:
+    try:
+        handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id)
+        state = await ask(handle, "state", ZoneState, f"{row.kind.value} {row.name}")
+        fact.since, fact.drifted = state.since, bool(state.drifted_from)
+        if state.proposal and row.place in _AWAITING:
+            found = await archive.get_json(state.proposal)
+            fact.warnings = tuple(found.get("warnings") or ())
+    except (OperationError, ArchiveError) as failure:
+        fact.failing = one_line(str(failure), 200)
+
+
+async def _ask_history(client: Client, row: ZoneRow, fact: ZoneFact) -> None:
+    """What the last try of an activity failed with, local or not."""
+    handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id)
+    described = await handle.describe()
+    for pending in described.raw_description.pending_activities:
+        if pending.last_failure.message:
+            fact.failing = one_line(pending.last_failure.message, 200)
+            return
+    async for event in handle.fetch_history_events():
+        if event.event_type is EventType.EVENT_TYPE_MARKER_RECORDED:
+            # A later success takes the place of an earlier failure.
+            failure = event.marker_recorded_event_attributes.failure
+            fact.failing = one_line(failure.cause.message or failure.message, 200) if failure.message else ""
+
+
+async def _checks_of(
+    settings: Settings, archive: Archive, name: str, start: CampaignStart | None, *, service: bool
+) -> tuple[CheckFact, ...]:
+    """What the campaign's own file says of tickets and, where asked for, of the service."""
+    if start is None:
+        return ()
+    try:
+        spec = CampaignSpec.model_validate(await archive.get_json(start.spec))
+    except (ArchiveError, ValidationError):
+        # Said by what cannot be read of the campaign, or of an earlier version.
+        return ()
+    if not service:
+        return _as_facts([await check_tickets(settings, spec)], name)
+    own = {"service", "tickets", "clock, service", "removal date", "probe", "log entries"}
+    return tuple(
+        check
+        for check in _as_facts(await check_all(settings, spec), name)
+        if check.name in own or check.name.startswith(("credential ", "log destination"))
+    )
+
+
+async def _quotas(client: Client) -> tuple[QuotaFact, ...]:
+    running = [
+        item async for item in client.list_workflows("WorkflowType = 'Quota' AND ExecutionStatus = 'Running'")
+    ]
+    return tuple(one for one in await each(running, lambda item: _quota(client, item)) if one)
+
+
+async def _quota(client: Client, execution: WorkflowExecution) -> QuotaFact | None:
+    try:
+        handle = client.get_workflow_handle(execution.id)
+        book = await ask(handle, "book", SlotBook, execution.id)
+    except OperationError:
+        # Nobody answers for it: that is said by the checks of workers, or by its task that fails.
+        return None
+    until = datetime.fromtimestamp(book.blocked_until, UTC)
+    return QuotaFact(user=execution.id.partition("/")[2], workflow=execution.id, blocked_until=until)
+
+
+async def _stuck(client: Client, names: list[str]) -> tuple[StuckFact, ...]:
+    """Workflows of campaigns, quotas and zones whose tasks fail again and again."""
+    query = "ExecutionStatus = 'Running' AND WorkflowType IN ('Campaign', 'Quota')"
+    found = [item async for item in client.list_workflows(query)]
+    wanted = {campaign_id(name) for name in names}
+    chosen = [(item, "") for item in found if item.id in wanted or item.workflow_type == "Quota"]
+    for name in names:
+        zones = f"EdgeshiftCampaign = '{name}' AND ExecutionStatus = 'Running' AND WorkflowType != 'Campaign'"
+        some = [item async for item in client.list_workflows(zones, limit=MOST_OPEN)]
+        chosen += [(item, name) for item in some]
+    return tuple(one for one in await each(chosen, lambda pair: _task_of(client, *pair)) if one)
+
+
+async def _task_of(client: Client, execution: WorkflowExecution, campaign: str) -> StuckFact | None:
+    described = await client.get_workflow_handle(execution.id, run_id=execution.run_id).describe()
+    attempts = described.raw_description.pending_workflow_task.attempt
+    if described.status is not WorkflowExecutionStatus.RUNNING or attempts < FAILS_OFTEN:
+        return None
+    name = execution.id.removeprefix("campaign/") if execution.workflow_type == "Campaign" else campaign
+    return StuckFact(workflow=execution.id, attempts=attempts, campaign=name)
