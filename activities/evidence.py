@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from datetime import timedelta
 from typing import Any
 
 from temporalio import activity
@@ -11,8 +12,11 @@ from activities.boundary import named_failures
 from activities.connections import Connections
 from activities.reports import tell_campaign
 from edgeshift.areas import waf
-from edgeshift.areas.waf_evidence import EvidenceVerdict, judge
+from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict, Window, agreed_rules, judge
 from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport
+
+LATE = timedelta(minutes=5)
+"""How late an event may come to be seen, before the time scale; at most a tenth of the window."""
 
 
 class EvidenceActivities:
@@ -31,13 +35,23 @@ class EvidenceActivities:
         client = await self._connections.service(start.spec, zone)
         body: dict[str, Any] = (await self._connections.archive.get_json(message.proposal))["body"]
         status = (await client.waf_status(zone.id)).raw
-        events = await client.security_events(zone.id, message.since, message.until)
+        # Events come to be seen late, and those of one request not at once. What begins near an edge of the
+        # window is not judged; what follows it is read, so that no half of a request stands for the whole.
+        late = min(LATE / spec.time_scale, (message.until - message.since) / 10)
+        log = await client.event_log(zone.id, message.since - late, message.until)
         evidence = judge(
-            (event.raw for event in events),
+            (event.raw for event in log.events),
             managed_rulesets(body),
             message.mode.value,
             spec.validation.evidence,
             functools.partial(waf.logs_anyway, body),
+            Window(
+                since=message.since,
+                until=message.until - late,
+                whole=log.whole,
+                known=await self._agreed(message.earlier),
+                earlier=message.earlier,
+            ),
         )
         doubt = ""
         if not waf.in_validation(status):
@@ -62,6 +76,12 @@ class EvidenceActivities:
             )
             await tell_campaign(self._connections, Announce(campaign=start.campaign, report=report))
         return Gathered(evidence=found, verdict=evidence.verdict, why=evidence.why[:200])
+
+    async def _agreed(self, earlier: str) -> frozenset[str]:
+        """Rules that the shadow window before this one found to agree with the previous WAF."""
+        if not earlier:
+            return frozenset()
+        return agreed_rules(Evidence.model_validate(await self._connections.archive.get_json(earlier)))
 
 
 def managed_rulesets(body: dict[str, Any]) -> frozenset[str]:

@@ -180,7 +180,10 @@ class WafActivities:
             await self._connections.clock.sleep(max(0.5, message.start.policy.poll.total_seconds()))
         if stored is None:
             return None
-        return Verification(reached=True, reason="migrated, but the stored rules differ from the signed body")
+        reason = "migrated, but the stored rules differ from the signed body"
+        if weaker := waf.weakened(stored.raw, body):
+            reason += f": {'; '.join(weaker)[:120]} only log(s) now"
+        return Verification(reached=True, reason=reason)
 
     async def _record(self, message: Verify, body: dict[str, Any]) -> str:
         archive, zone = self._connections.archive, message.start.target.zone

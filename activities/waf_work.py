@@ -72,6 +72,10 @@ class WafWork:
             result = await self._put(step, step.body, waf.Mode.PENDING)
             await fence.settle(result)
             return result
+        if change.mode is not ValidationMode.SHADOW:
+            spec = await self._connections.spec(change.start.spec)
+            if not spec.consents.enforce_validation:
+                raise NotSent("nobody has consented to a validation in which the new WAF acts")
         if change.config:
             await self._compare_fresh(step)
         body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body

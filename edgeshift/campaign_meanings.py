@@ -49,6 +49,7 @@ MEANINGS: dict[str, str] = {
     "validation.modes": "shadow: new rules only log. enforce: they act (needs a consent). Or both.",
     "validation.evidence": "When the window's evidence passes. It never approves.",
     "validation.evidence.enough": "Events that must have been seen.",
+    "validation.evidence.share": "How large a part of the requests the service's sample must hold.",
     "validation.evidence.false_positives": "Requests that only the new WAF stops, at most.",
     "validation.evidence.gaps": "Requests that only the previous WAF stops, at most.",
     "consents": "What the campaign may do beyond the ordinary.",

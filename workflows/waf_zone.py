@@ -175,6 +175,7 @@ class WafZone(ZoneWorkflow):
         self._enter(ZonePhase.VALIDATING)
         await self._tell(ReportKind.WAITING, reason=why)
         since = workflow.now()
+        follows = self._gathered is not None and mode is not self._start.policy.modes[0]
         await self._until(lambda: False, self._start.policy.validation_window, summary=why)
         self._enter(ZonePhase.GATHERING_EVIDENCE)
         async with self._telling:
@@ -193,6 +194,7 @@ class WafZone(ZoneWorkflow):
                     announce=mode is self._start.policy.modes[-1]
                     or prepared.verdict is Verdict.IN_VALIDATION,
                     comparable=prepared.verdict is not Verdict.IN_VALIDATION or prepared.comparable,
+                    earlier=self._gathered.evidence if follows and self._gathered else "",
                 ),
                 summary="evidence of the window",
                 **options.reading(self._start.policy),

@@ -39,6 +39,7 @@ from edgeshift.areas.waf_reading import (
     warnings,
 )
 from edgeshift.areas.waf_support import support_cause, ticket_text
+from edgeshift.areas.waf_weakness import only_logging, weakened
 
 __all__ = [
     "LONGEST_EXPRESSION",
@@ -64,6 +65,7 @@ __all__ = [
     "may_send",
     "migrates",
     "migration_state",
+    "only_logging",
     "page_rule_effects",
     "page_rule_pattern",
     "propose",
@@ -74,4 +76,5 @@ __all__ = [
     "ticket_text",
     "unsound",
     "warnings",
+    "weakened",
 ]

@@ -12,8 +12,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from edgeshift.areas.digests import Body
-from edgeshift.areas.waf_evidence import LONGEST_PATH, Evidence, Kind
+from edgeshift.areas.waf_evidence_terms import Evidence, Kind
+from edgeshift.areas.waf_redacted import HIDDEN, LONGEST_PATH
 from edgeshift.fleet import Zone
+
+LEAST_OF_A_PATH = 3
+"""Characters of a path that must be left when its secret parts are."""
 
 
 class Aftercare(BaseModel):
@@ -42,6 +46,18 @@ def aftercare(zone: Zone, body: Body, losses: tuple[str, ...], evidence: Evidenc
             for item in evidence.findings
             if item.kind is Kind.FALSE_POSITIVE
         ]
+        review += [
+            f"rule {item.rule} stopped {item.requests} request(s) on {item.path};"
+            " whether the previous WAF would have was not seen"
+            for item in evidence.findings
+            if item.kind is Kind.UNSEEN
+        ]
+        review += [
+            f"only the previous WAF stopped {item.requests} request(s) on {item.path} (rule {item.rule}):"
+            " too little is known of the path for a custom rule"
+            for item in evidence.findings
+            if item.kind is Kind.GAP and not _on_path(item.path)
+        ]
     gaps = [item for item in evidence.findings if item.kind is Kind.GAP] if evidence else []
     return Aftercare(
         terraform=terraform(zone, name, body),
@@ -61,14 +77,21 @@ def aftercare(zone: Zone, body: Body, losses: tuple[str, ...], evidence: Evidenc
                 "enabled": False,
             }
             for item in gaps
+            if _on_path(item.path)
         ),
         review=tuple(review),
     )
 
 
 def _on_path(path: str) -> str:
-    """An expression for a finding's path, which is cut when it is long."""
+    """An expression for a finding's path, which is cut when it is long and may lack parts; empty where so
+    little is left of it that the expression would be about nearly everything.
+    """
     quoted = path.replace("\\", "\\\\").replace('"', '\\"')
+    if HIDDEN in path:
+        if len(path.replace(HIDDEN, "").strip("/")) < LEAST_OF_A_PATH:
+            return ""
+        return f'(http.request.uri.path wildcard "{quoted.replace(HIDDEN, "*")}")'
     if len(path) < LONGEST_PATH:
         return f'(http.request.uri.path eq "{quoted}")'
     return f'(starts_with(http.request.uri.path, "{quoted}"))'

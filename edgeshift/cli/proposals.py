@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 6
 MOST_NAMES = 40
+NO_WINDOW = "there was no validation window, so nothing has been seen of these rules at work"
 
 
 def show_proposal(shell: Shell, shown: Shown) -> None:
@@ -58,6 +59,8 @@ def _waf_step(shell: Shell, shown: Shown) -> None:
         say(said, markup=False, soft_wrap=True)
     else:
         say(f"  step: commit {shown.rules} rule(s); this cannot be undone", markup=False)
+        for line in shown.only_log[:MOST_LINES]:
+            say(f"  only logs, as signed: {line}", markup=False, soft_wrap=True)
 
 
 def _esc_step(shell: Shell, shown: Shown) -> None:
@@ -90,13 +93,24 @@ _STEPS = {Area.WAF: _waf_step, Area.ESC: _esc_step, Area.LOG_FIELDS: _fields_ste
 
 def _evidence(shell: Shell, shown: Shown) -> None:
     say = shell.console.print
+    from edgeshift.messages import Step
+
     if shown.evidence is not None:
+        from edgeshift.areas.waf_evidence_told import CONSENT, LOG_ONLY, evidence_lines
+        from edgeshift.views.words import one_line
+
         found = shown.evidence
         say(f"  evidence: {found.verdict.value} ({found.why})", markup=False, soft_wrap=True)
-        for finding in found.findings[:3]:
-            kind = finding.kind.value.replace("_", " ")
-            text = f"    {kind}: rule {finding.rule} on {finding.path}, {finding.requests} request(s)"
-            say(text, markup=False, soft_wrap=True)
+        for line in evidence_lines(found, MOST_LINES):
+            say(f"    {one_line(line)}", markup=False, soft_wrap=True)
+        if shown.earlier is not None:
+            verdict = shown.earlier.verdict.value
+            say(f"  the shadow window before: {verdict} ({shown.earlier.why})", markup=False, soft_wrap=True)
+            for line in evidence_lines(shown.earlier, MOST_LINES):
+                if line not in (LOG_ONLY, CONSENT):
+                    say(f"    {one_line(line)}", markup=False, soft_wrap=True)
+    elif shown.area is Area.WAF and shown.step is Step.COMMIT:
+        say(f"  evidence: none; {NO_WINDOW}", markup=False, soft_wrap=True)
     if shown.probe is not None:
         from rich.padding import Padding
 

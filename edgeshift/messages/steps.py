@@ -108,7 +108,9 @@ class Verification(Message):
 
 
 class GatherEvidence(Message):
-    """Judge the security events of a window, archive the evidence and tell the campaign."""
+    """Judge the security events of a window, archive the evidence and tell the campaign. ``earlier``: digest
+    of the evidence of the shadow window before it.
+    """
 
     start: ZoneStart
     since: datetime
@@ -120,6 +122,7 @@ class GatherEvidence(Message):
     sequence: int
     announce: bool
     comparable: bool = True
+    earlier: str = ""
 
 
 class Gathered(Message):

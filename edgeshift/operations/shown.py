@@ -21,8 +21,9 @@ class Shown:
     """What a person should see before signing, of one zone that stands for all that share its fingerprint.
 
     ``evidence``, ``rules``, ``overrides``: of the area waf. ``probe``: of esc. ``fields``, ``jobs`` (the log
-    fields that log jobs have to list) and ``new_job``: of log-fields. ``covers``: how many zones an account
-    stands for; 0 where it is a zone.
+    fields that log jobs have to list) and ``new_job``: of log-fields. ``earlier``: the shadow window's, where
+    another came after it. ``only_log``: what the proposal itself lets only log. ``covers``: how many zones an
+    account stands for; 0 where it is a zone.
     """
 
     zone: str
@@ -43,6 +44,8 @@ class Shown:
     fields: FieldSet | None = None
     jobs: tuple[str, ...] = ()
     new_job: str = ""
+    earlier: Evidence | None = None
+    only_log: tuple[str, ...] = ()
 
 
 async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
@@ -67,6 +70,7 @@ async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
     match area:
         case Area.WAF:
             found |= await _of_waf(archive, state, evidence)
+            found["only_log"] = waf.only_logging(proposal.get("body") or {})
         case Area.ESC:
             # The proposal has its differences in words already; the probe's report has them in full.
             found |= {"losses": (), "probe": ProbeReport.model_validate(evidence) if evidence else None}
@@ -78,11 +82,14 @@ async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
 async def _of_waf(archive: Archive, state: ZoneState, evidence: Any) -> dict[str, Any]:
     reading = (await archive.get_json(state.snapshot))["reading"] if state.snapshot else None
     found = waf.assess(waf.Reading.model_validate(reading)) if reading else None
+    read = Evidence.model_validate(evidence) if evidence else None
+    earlier = await archive.get_json(read.earlier) if read and read.earlier else None
     return {
         "losses": found.losses if found else (),
         "warnings": found.warnings if found else (),
         "overrides": found.overrides if found else (),
-        "evidence": Evidence.model_validate(evidence) if evidence else None,
+        "evidence": read,
+        "earlier": Evidence.model_validate(earlier) if earlier else None,
     }
 
 

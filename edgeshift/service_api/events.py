@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +16,12 @@ from edgeshift.service_api.transport import Call
 MOST_EVENTS = 10_000
 """Events that one query asks for at most."""
 
+MOST_QUERIES = 100
+"""Queries that one reading of a zone's events makes at most; a million events."""
+
 SHORTEST_SPAN = timedelta(milliseconds=1)
+LONGEST_SPAN = timedelta(days=30)
+"""Of one query; the service refuses longer ones."""
 
 SOURCES = ("waf", "firewallManaged")
 """The previous and the new WAF, as sources of events."""
@@ -25,13 +31,21 @@ query SecurityEvents($zoneTag: string, $filter: FirewallEventsAdaptiveFilter_Inp
   viewer {
     zones(filter: {zoneTag: $zoneTag}) {
       firewallEventsAdaptive(filter: $filter, limit: LIMIT, orderBy: [datetime_ASC]) {
-        action source ruleId rulesetId rayName datetime clientIP
+        action source ruleId rulesetId rayName datetime clientIP sampleInterval
         clientRequestHTTPHost clientRequestHTTPMethodName clientRequestPath clientRequestQuery
       }
     }
   }
 }
 """
+
+
+@dataclass(frozen=True)
+class EventLog:
+    """Events of a zone, oldest first. ``whole``: whether all that the service holds of the span are here."""
+
+    events: list[SecurityEvent]
+    whole: bool
 
 
 class EventCalls(Caller):
@@ -48,28 +62,51 @@ class EventCalls(Caller):
     ) -> list[SecurityEvent]:
         """The events in ``[since, until)``, oldest first. Both are aware; the service samples its events.
 
-        Where a query brings as many events as ``limit``, its span is halved until none does. Raises
-        NotUnderstood where a millisecond holds that many.
+        Raises NotUnderstood where there are more than can be read.
+        """
+        found = await self.event_log(zone_id, since, until, sources=sources, limit=limit)
+        if not found.whole:
+            raise self._not_understood(_call(), f"expected fewer than {limit} events in each millisecond")
+        return found.events
+
+    async def event_log(
+        self,
+        zone_id: str,
+        since: datetime,
+        until: datetime,
+        *,
+        sources: Sequence[str] = SOURCES,
+        limit: int = MOST_EVENTS,
+        queries: int = MOST_QUERIES,
+    ) -> EventLog:
+        """The events in ``[since, until)`` as far as they can be read; both are aware.
+
+        Where a query brings as many events as ``limit``, its span is halved until none does: down to a
+        millisecond, and to so many ``queries``. An event is in the result once.
         """
         if since.tzinfo is None or until.tzinfo is None:
             raise ValueError("since and until need a time zone")
         hex_id(zone_id, "zone id")
         found: list[SecurityEvent] = []
-        spans = [(since.astimezone(UTC), until.astimezone(UTC))]
+        whole = True
+        spans = _spans(since.astimezone(UTC), until.astimezone(UTC))
         while spans:
             begin, end = spans.pop()
-            if begin >= end:
-                continue
+            if queries <= 0:
+                return EventLog(found, whole=False)
+            queries -= 1
             events = await self._events(zone_id, begin, end, sources, limit)
             if len(events) < limit:
                 found += events
                 continue
             if end - begin <= SHORTEST_SPAN:
-                raise self._not_understood(_call(), f"expected fewer than {limit} events in a millisecond")
+                found += events
+                whole = False
+                continue
             middle = _middle(begin, end)
             # The earlier half is popped first, so that the events stay in order.
             spans += [(middle, end), (begin, middle)]
-        return found
+        return EventLog(found, whole)
 
     async def _events(
         self, zone_id: str, since: datetime, until: datetime, sources: Sequence[str], limit: int
@@ -99,6 +136,7 @@ class EventCalls(Caller):
             error = refusal(call, received, document, secrets=self._secrets)
             if isinstance(error, RateLimited):
                 self._hold_back(error)
+            error.credential = self._credential
             raise error
         if not isinstance(document, dict) or "data" not in document:
             raise understood_not(call, received, "expected a JSON object with data and errors")
@@ -124,6 +162,16 @@ def timestamp(moment: datetime) -> str:
 
 def _call(query: dict[str, Any] | None = None) -> Call:
     return Call("graphql.security_events", "POST", "/graphql", json=query)
+
+
+def _spans(since: datetime, until: datetime) -> list[tuple[datetime, datetime]]:
+    """The time between two moments in spans of one query each, the earliest last."""
+    found = []
+    while since < until:
+        end = min(until, since + LONGEST_SPAN)
+        found.append((since, end))
+        since = end
+    return found[::-1]
 
 
 def _middle(begin: datetime, end: datetime) -> datetime:

@@ -232,3 +232,4 @@ class SecurityEvent(Answer):
     clientRequestPath: str | None = None
     clientRequestQuery: str | None = None
     clientIP: str | None = None
+    sampleInterval: int | None = None

@@ -238,6 +238,8 @@ def _gathered(context: Context, entry: Entry, came: dict[str, Any]) -> None:
     verdict = one_line(str(came.get("verdict")), 40)
     entry.text = f"evidence of the window: {verdict} - {one_line(str(came.get('why') or ''))}"
     entry.details.append(f"evidence {short(str(came.get('evidence') or ''))} in the archive")
+    if came.get("evidence"):
+        entry.objects["evidence"] = str(came["evidence"])
     context.attempt.evidence = str(came.get("evidence") or "")
     digest = next((digest for digest, what in context.waiting.items() if what == "the proposal"), "")
     context.attempt.doing = f"waiting for the sign-off of {short(digest)}"

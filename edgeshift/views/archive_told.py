@@ -1,4 +1,4 @@
-"""What the archive holds for a change that can be undone, in lines for people. Pure.
+"""What the archive holds for a change, in lines for people. Pure.
 
 Documents of other versions may lack anything: what cannot be read is left out.
 """
@@ -14,6 +14,8 @@ from pydantic import ValidationError
 from edgeshift.areas import esc_told
 from edgeshift.areas.esc_probe import ProbeReport
 from edgeshift.areas.log_fields_entries import Judgement
+from edgeshift.areas.waf_evidence import Evidence
+from edgeshift.areas.waf_evidence_told import evidence_lines
 from edgeshift.fleet import Area
 from edgeshift.views.entries import listed
 from edgeshift.views.words import one_line, plural, short
@@ -42,6 +44,8 @@ def lines_of(role: str, document: Mapping[str, Any], area: Area) -> list[str]:
             found = written_lines(document)
         case "evidence" if area is Area.LOG_FIELDS:
             found = entries_lines(read_judgement(document))
+        case "evidence" if area is Area.WAF:
+            found = evidence_told(read_evidence(document))
         case "evidence" if area is Area.ESC:
             found = seen_lines(read_probe(document))
         case _:
@@ -64,6 +68,19 @@ def read_judgement(document: Mapping[str, Any]) -> Judgement | None:
         return Judgement.model_validate(document)
     except ValidationError:
         return None
+
+
+def read_evidence(document: Mapping[str, Any]) -> Evidence | None:
+    """The evidence of a window, or None where it is not one of this version's."""
+    try:
+        return Evidence.model_validate(document)
+    except ValidationError:
+        return None
+
+
+def evidence_told(found: Evidence | None) -> list[str]:
+    """What a validation window saw."""
+    return [] if found is None else evidence_lines(found)
 
 
 def coverage_lines(report: ProbeReport) -> list[str]:

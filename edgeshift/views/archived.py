@@ -1,4 +1,4 @@
-"""Adds to a timeline what the archive holds for it: probes, written rules, log entries that were read."""
+"""Adds to a timeline what the archive holds for it: evidence, probes, written rules, log entries."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ MOST_READ = 200
 
 async def with_archived(timeline: Timeline, archive: Archive) -> Timeline:
     """The timeline with lines of its archived documents. What the archive lacks is said in their place."""
-    if timeline.area is Area.WAF:
-        return timeline
     told = timeline.model_copy(deep=True)
-    entries = [entry for attempt in told.attempts for entry in attempt.entries if entry.objects]
+    entries = [
+        entry
+        for attempt in told.attempts
+        for entry in attempt.entries
+        # Of waf, the snapshots and proposals are told where people sign.
+        if entry.objects and (told.area is not Area.WAF or "evidence" in entry.objects)
+    ]
     for entry in entries[:MOST_READ]:
         await _add(entry, archive, told.area)
     return told

@@ -10,6 +10,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from edgeshift.areas.waf_evidence_told import MEANINGS, SAID, limits_lines, sample_line
 from edgeshift.durations import say_duration
 from edgeshift.views import charts
 from edgeshift.views.report_data import ReportData
@@ -59,6 +60,10 @@ def _environment() -> Environment:
         "look": look,
         "word": word,
         "parts": charts.parts_of,
+        "meaning": lambda kind: MEANINGS[kind],
+        "said": lambda value: SAID.get(value, value),
+        "sampled": lambda item: f"{item.mode} mode: {sample_line(item)}",
+        "limits": limits_lines,
     }
     return environment
 
