@@ -254,6 +254,11 @@ class Stage:
         await self.closed()
         return result
 
+    def forget_signed(self) -> None:
+        """A campaign that is started anew knows nothing of what was signed: it is signed again."""
+        self._booked.clear()
+        self._signed.clear()
+
     async def _sign_once(self) -> bool:
         """Approve each fingerprint and each single zone that waits; whether the campaign is still open."""
         if await self.play.is_closed():

@@ -1,0 +1,54 @@
+"""Zones brought to a phase of their way, where somebody then does something."""
+
+from __future__ import annotations
+
+import asyncio
+
+from temporalio.client import WorkflowQueryFailedError
+from temporalio.service import RPCError
+
+from edgeshift.messages import ZonePhase, ZoneState
+from tests.faults_kit import Stage
+from tests.harness.disturbances.ways import Way
+from tests.kit import eventually
+
+WITHIN = 90.0
+
+
+async def bring(stage: Stage, way: Way, short: str, phase: ZonePhase) -> None:
+    """Return once the zone is in this phase, signing on the way whatever it asks for before. Fails where it
+    does not come there.
+    """
+    name = stage.name(short)
+    if phase is ZonePhase.ASSESSING:
+        # A zone answers no query while it reads: it has been started, and its first answer is slow.
+        await eventually(lambda: _is_there(stage, name), WITHIN, f"{short} is started")
+        await asyncio.sleep(0.5)
+        return
+    order = list(ZonePhase)
+    signed: set[str] = set()
+    limit = asyncio.get_running_loop().time() + WITHIN
+    state: ZoneState | None = None
+    while True:
+        try:
+            state = await stage.play.state(name)
+        except (RPCError, WorkflowQueryFailedError):
+            state = None
+        if state is not None and state.phase is phase:
+            return
+        if state is not None and state.phase is ZonePhase.AWAITING_SIGN_OFF and state.digest not in signed:
+            signed.add(state.digest)
+            await stage.play.sign_zone(name, digest=state.digest)
+        if state is not None and state.phase is ZonePhase.CLOSED:
+            raise AssertionError(f"{short} of {way.name} closed before {order[order.index(phase)].value}")
+        if asyncio.get_running_loop().time() > limit:
+            raise AssertionError(f"{short} of {way.name} did not come to {phase.value}: {state}")
+        await asyncio.sleep(0.1)
+
+
+async def _is_there(stage: Stage, name: str) -> bool:
+    try:
+        await stage.play.zone(name).describe()
+    except RPCError:
+        return False
+    return True

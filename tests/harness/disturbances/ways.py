@@ -1,0 +1,193 @@
+"""The ways that zones go through an area, as the stage for what is done beside a campaign."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from edgeshift.messages import ZonePhase
+from tests.faults_kit import Stage, zone
+from tests.harness.stages import ESC, LOG_FIELDS, esc_zone, log_zone, over
+
+TOO_LONG = [{"expression": f'http.request.uri.path eq "/{"x" * 4097}"', "products": ["waf"]}]
+OVERRIDE = {"urls": ["shop.example/admin/*"], "rules": {"100000": "disable"}}
+
+COMMIT: dict[str, Any] = {
+    "resend_unchanged": 1,
+    "migration_limit": "8s",
+    "send_window": "3s",
+    "margin": "1s",
+    "lease": "8s",
+    "poll": "1s",
+}
+"""Time-outs that are all over within a dozen seconds; a step outlives its permit by none of them."""
+
+REQUEST_LIMIT = "2s"
+
+PAST_EVERY_TIMEOUT = 20.0
+"""Seconds: past a step's time to be sent and answered (6), a permit's lease and its margin (8 + 12), the
+silence of an activity (3), and a workflow task (4).
+"""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way. ``zone``: a zone of a name that goes it. ``outcome``: where it leads when nobody meddles.
+    ``phases``: those in which somebody may come, with the faults of the service that make each last.
+    """
+
+    name: str
+    area: str
+    zone: Callable[[str], dict[str, Any]]
+    outcome: str
+    phases: Mapping[ZonePhase, tuple[dict[str, Any], ...]]
+    terms: dict[str, Any] = field(default_factory=dict)
+    simulator: dict[str, Any] = field(default_factory=dict)
+    absent: frozenset[int] = frozenset({3, 4, 7})
+    supported: bool = False
+
+    @property
+    def done(self) -> frozenset[str]:
+        """Outcomes that are the same to whoever asks what is so at the service."""
+        return frozenset(
+            {self.outcome, self.outcome if self.outcome == "rolled_back" else f"already_{self.outcome}"}
+        )
+
+    async def people(self, stage: Stage) -> None:
+        """Let support mend what zones wait for, until cancelled."""
+        mended: set[str] = set()
+        while self.supported:
+            await asyncio.sleep(0.3)
+            for short in stage.names:
+                if short in mended or not await _waits_for_support(stage, short):
+                    continue
+                await stage.change(short, firewall_rules=[])
+                await stage.play.resolve_support(stage.name(short))
+                mended.add(short)
+
+
+async def _waits_for_support(stage: Stage, short: str) -> bool:
+    try:
+        async with asyncio.timeout(5):
+            return (await stage.play.state(stage.name(short))).phase is ZonePhase.NEEDS_SUPPORT
+    except Exception:
+        # Nobody answers for it at the moment, or it has not begun, or it is over.
+        return False
+
+
+def _slow(call: str, seconds: float = 1.5) -> dict[str, Any]:
+    return {"kind": "latency", "match": {"call": call}, "seconds": seconds}
+
+
+PUT = (_slow("entrypoint.put"),)
+SET = (_slow("esc.set"),)
+RULES = (_slow("rulesets.put"),)
+
+WAYS: dict[str, Way] = {
+    way.name: way
+    for way in (
+        Way(
+            "professional",
+            "waf",
+            zone,
+            "migrated",
+            {
+                ZonePhase.ASSESSING: (_slow("waf.check", 2.0),),
+                ZonePhase.AWAITING_SIGN_OFF: (),
+                ZonePhase.COMMITTING: PUT,
+                ZonePhase.VERIFYING: (),
+                ZonePhase.CLOSED: (),
+            },
+            {"commit": COMMIT},
+            {"migration_seconds": 30_000},
+        ),
+        Way(
+            "enterprise",
+            "waf",
+            lambda name: zone(name, "enterprise"),
+            "migrated",
+            {
+                ZonePhase.STARTING_VALIDATION: PUT,
+                ZonePhase.VALIDATING: (),
+                ZonePhase.AWAITING_SIGN_OFF: (),
+                ZonePhase.COMMITTING: PUT,
+                ZonePhase.VERIFYING: (),
+                ZonePhase.CLOSED: (),
+            },
+            {"commit": COMMIT, "validation": {"window": "8h"}},
+            {"migration_seconds": 30_000},
+            frozenset({4, 7}),
+        ),
+        Way(
+            "support",
+            "waf",
+            lambda name: zone(name, firewall_rules=TOO_LONG),
+            "migrated",
+            {ZonePhase.NEEDS_SUPPORT: (), ZonePhase.AWAITING_SIGN_OFF: (), ZonePhase.COMMITTING: PUT},
+            {"commit": COMMIT},
+            {"migration_seconds": 30_000},
+            frozenset({3, 7}),
+            supported=True,
+        ),
+        Way(
+            "overrides",
+            "waf",
+            lambda name: zone(name, uri_overrides=[OVERRIDE]),
+            "migrated",
+            {
+                ZonePhase.AWAITING_SIGN_OFF: (),
+                ZonePhase.DELETING_OVERRIDES: (_slow("waf.overrides.delete"),),
+                ZonePhase.COMMITTING: PUT,
+                ZonePhase.VERIFYING: (),
+            },
+            {"commit": COMMIT, "consents": {"delete_uri_overrides": True}},
+            {"migration_seconds": 30_000},
+        ),
+        Way(
+            "secret",
+            "esc",
+            esc_zone,
+            "settled",
+            {
+                ZonePhase.SETTING_SECRET: SET,
+                ZonePhase.AWAITING_SIGN_OFF: (),
+                ZonePhase.COMMITTING: SET,
+                ZonePhase.WATCHING: (),
+                ZonePhase.CLOSED: (),
+            },
+            over(ESC, commit=COMMIT, esc={"observe": "4s"}),
+            {"esc_effect_seconds": 3_000, "esc_visibility_seconds": 3_000},
+        ),
+        Way(
+            "worse",
+            "esc",
+            lambda name: esc_zone(name, worse=True),
+            "rolled_back",
+            {ZonePhase.COMMITTING: SET, ZonePhase.ROLLING_BACK: (_slow("esc.delete"),), ZonePhase.CLOSED: ()},
+            over(ESC, commit=COMMIT),
+        ),
+        Way(
+            "shared",
+            "log-fields",
+            lambda name: log_zone(name, foreign=True),
+            "settled",
+            {
+                ZonePhase.AWAITING_SIGN_OFF: (),
+                ZonePhase.COMMITTING: RULES,
+                ZonePhase.WATCHING: (),
+                ZonePhase.CLOSED: (),
+            },
+            over(LOG_FIELDS, commit=COMMIT, log_fields={"verify": "4s"}),
+        ),
+        Way(
+            "unseen",
+            "log-fields",
+            lambda name: log_zone(name, foreign=True),
+            "rolled_back",
+            {ZonePhase.COMMITTING: RULES, ZonePhase.ROLLING_BACK: RULES, ZonePhase.CLOSED: ()},
+            over(LOG_FIELDS, commit=COMMIT, log_fields={"unverified": "roll_back"}),
+        ),
+    )
+}

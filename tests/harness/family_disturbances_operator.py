@@ -1,0 +1,164 @@
+"""An operator at each phase of each way: resets, terminations, cancellations, activities reset and paused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from edgeshift.fleet import RETRYABLE
+from edgeshift.messages import ZonePhase
+from edgeshift.operations.again import zones_at
+from tests.faults_kit import Stage
+from tests.harness.cases import Case, World
+from tests.harness.disturbances import Acting
+from tests.harness.disturbances.operators import (
+    pause_activity,
+    reset,
+    reset_activity,
+    tasks,
+    terminate_campaign,
+)
+from tests.harness.disturbances.phases import bring
+from tests.harness.disturbances.scenes import Act, Beside, play_beside
+from tests.harness.disturbances.ways import PAST_EVERY_TIMEOUT, WAYS, Way
+from tests.harness.verdict import Verdict
+
+TASKS = 7
+"""Workflow tasks of a zone's longest way, at least."""
+
+POINTS: dict[str, Callable[[int], int]] = {
+    "first": lambda count: 0,
+    "second": lambda count: min(1, count - 1),
+    "third": lambda count: min(2, count - 1),
+    "middle": lambda count: count // 2,
+    "last": lambda count: count - 1,
+}
+"""Which of the campaign's workflow tasks it is reset to."""
+
+PENDING: dict[str, tuple[tuple[str, ZonePhase], ...]] = {
+    "professional": (("change_zone", ZonePhase.COMMITTING), ("verify_waf_zone", ZonePhase.VERIFYING)),
+    "enterprise": (("change_zone", ZonePhase.STARTING_VALIDATION),),
+    "secret": (("change_zone", ZonePhase.SETTING_SECRET), ("change_zone", ZonePhase.COMMITTING)),
+    "worse": (("change_zone", ZonePhase.ROLLING_BACK),),
+    "shared": (("change_zone", ZonePhase.COMMITTING),),
+}
+"""Activities that are pending in a phase."""
+
+
+def cases() -> list[Case]:
+    """Each thing that an operator can do, at each phase of each way."""
+    found = []
+    for way in WAYS.values():
+        for phase in way.phases:
+            at = f"{way.area}/{way.name}/{phase.value}"
+            found.append(_case(f"reset-zone/{at}", way, phase, TASKS + 1, _reset_zones))
+            if phase is not ZonePhase.CLOSED:
+                found.append(_case(f"terminate-zone/{at}", way, phase, 3, _terminate_zones))
+            found.append(_case(f"terminate-campaign/{at}", way, phase, 2, _terminate_campaign))
+            found += [
+                _case(f"reset-campaign/{at}/{point}", way, phase, 2, partial(_reset_campaign, point))
+                for point in POINTS
+            ]
+        for kind, phase in PENDING.get(way.name, ()):
+            at = f"{way.area}/{way.name}/{phase.value}/{kind}"
+            found.append(_case(f"reset-activity/{at}", way, phase, 4, partial(_disturb_activity, kind)))
+    return found
+
+
+Do = Callable[[Way, ZonePhase, Acting], Any]
+
+
+def _case(identifier: str, way: Way, phase: ZonePhase, zones: int, do: Do) -> Case:
+    return Case(
+        identifier, identifier.partition("/")[0], zones, partial(_play, identifier, way, phase, zones, do)
+    )
+
+
+async def _play(identifier: str, way: Way, phase: ZonePhase, zones: int, do: Do, world: World) -> Verdict:
+    act: Act = partial(do, way, phase)
+    beside = Beside(act, (identifier.partition("/")[0],), zones, first=True, faults=way.phases[phase])
+    return await play_beside(identifier, way, beside, world)
+
+
+def _others(stage: Stage) -> list[str]:
+    """All zones but the last one, which keeps the campaign open."""
+    return stage.names[:-1]
+
+
+async def _reset_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
+    """Each zone to another one of its workflow tasks."""
+    stage = acting.stage
+
+    async def one(place: int, short: str) -> None:
+        await bring(stage, way, short, phase)
+        handle = stage.play.zone(stage.name(short))
+        at = await tasks(handle)
+        if place < len(at) and await reset(stage.play.client, handle, at[place]):
+            acting.told("reset-zone")
+
+    await asyncio.gather(*(one(place, short) for place, short in enumerate(_others(stage))))
+
+
+async def _terminate_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
+    """One zone is terminated, one cancelled; whoever finds them open begins them again."""
+    stage = acting.stage
+    ended, cancelled = _others(stage)
+    await asyncio.gather(*(bring(stage, way, short, phase) for short in (ended, cancelled)))
+    await stage.play.zone(stage.name(ended)).terminate("by hand")
+    await stage.play.zone(stage.name(cancelled)).cancel()
+    acting.told("terminate-zone")
+    places = {outcome.value for outcome in RETRYABLE}
+    for _ in range(2):
+        await stage.play.until(lambda seen: not set(seen.places) & {"working", "permitted", "stopping"}, 90)
+        asked = [short for short in (ended, cancelled) if await _place(stage, short) in places]
+        if asked:
+            await stage.play.again("retry", *map(stage.name, asked))
+            await asyncio.sleep(1)
+
+
+async def _place(stage: Stage, short: str) -> str:
+    index = stage.play.index(stage.name(short))
+    for outcome in RETRYABLE:
+        found = await zones_at(stage.play.client, stage.play.spec.name, (outcome.value,))
+        if any(one.index == index for one in found.targets):
+            return outcome.value
+    return ""
+
+
+async def _terminate_campaign(way: Way, phase: ZonePhase, acting: Acting) -> None:
+    stage = acting.stage
+    await bring(stage, way, stage.names[0], phase)
+    if await terminate_campaign(acting):
+        acting.told("terminate-campaign")
+
+
+async def _reset_campaign(point: str, way: Way, phase: ZonePhase, acting: Acting) -> None:
+    stage = acting.stage
+    await bring(stage, way, stage.names[0], phase)
+    handle = stage.play.campaign
+    at = await tasks(handle)
+    if await reset(stage.play.client, handle, at[POINTS[point](len(at))]):
+        acting.told("reset-campaign")
+    # A book that is reset to before its decisions is written anew.
+    stage.forget_signed()
+
+
+async def _disturb_activity(kind: str, way: Way, phase: ZonePhase, acting: Acting) -> None:
+    """One is reset, one is paused for a moment, one past every time-out, while they run."""
+    stage = acting.stage
+    client = stage.play.client
+
+    async def one(place: int, short: str) -> None:
+        await bring(stage, way, short, phase)
+        handle = stage.play.zone(stage.name(short))
+        done = (
+            await reset_activity(client, handle, kind)
+            if place == 0
+            else await pause_activity(client, handle, kind, 0.5 if place == 1 else PAST_EVERY_TIMEOUT)
+        )
+        if done:
+            acting.told("reset-activity")
+
+    await asyncio.gather(*(one(place, short) for place, short in enumerate(_others(stage))))
