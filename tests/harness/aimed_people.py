@@ -1,0 +1,145 @@
+"""Scenes that each go for one rule about people: stops, permits, sign-offs, the window, the pace."""
+
+from __future__ import annotations
+
+import asyncio
+
+from edgeshift.messages import ZonePhase
+from tests.faults_kit import staged, zone
+from tests.harness.aimed import Stalled, ends, judged, quiet
+from tests.harness.aimed_waf import A_RULE, PRO, word
+from tests.harness.cases import World
+from tests.harness.verdict import Verdict
+from tests.kit import SCALE
+
+STOPPED = frozenset({3, 4})
+"""Rules that a scene of Professional zones has no case of."""
+
+
+async def signed_in_a_pause(world: World) -> Verdict:
+    """Zones are signed off while the campaign is paused: one by its own digest, one by its fingerprint."""
+    zones = (zone("own"), zone("book", firewall_rules=[A_RULE]))
+    async with staged(world.client, world.folder, *zones) as stage:
+        await stage.waits("own")
+        book = await stage.waits("book")
+        await stage.play.ask("pause", "lunch")
+        await stage.play.sign_zone(stage.name("own"))
+        await stage.play.sign([book.fingerprint])
+        await quiet(2.5)
+        await stage.play.ask("resume")
+        return await judged(stage, STOPPED)
+
+
+async def paused_while_starting(world: World) -> Verdict:
+    """An Enterprise zone is started with a permit, which is taken back while the zone is still read."""
+    async with staged(world.client, world.folder, zone("big", "enterprise"), begin=False) as stage:
+        await stage.fault("latency", "waf.check", "big", seconds=3.0)
+        await stage.play.begin()
+        await stage.play.until(lambda seen: seen.permits_out > 0)
+        await quiet(0.5)
+        await stage.play.ask("pause", "wait")
+        await quiet(4)
+        await stage.play.ask("resume")
+        return await judged(stage, {4})
+
+
+async def stalled_in_a_pause(world: World) -> Verdict:
+    """A worker gets no processor before a commit; a pause is asked and answers meanwhile; then it goes on."""
+    return await _stalled(world, lease="30s", send_window="6s")
+
+
+async def stalled_past_its_permit(world: World) -> Verdict:
+    """The same, and the permit runs out before the time to send has."""
+    return await _stalled(world, lease="3s", send_window="12s")
+
+
+async def _stalled(world: World, lease: str, send_window: str) -> Verdict:
+    stalls = Stalled("change")
+    async with staged(
+        world.client,
+        world.folder,
+        zone("a"),
+        request_limit="1s",
+        commit={"lease": lease, "send_window": send_window},
+        interceptors=[stalls],
+    ) as stage:
+        await stage.waits("a")
+        await stage.play.sign_zone(stage.name("a"))
+        await asyncio.wait_for(stalls.begun.wait(), 60)
+        await stage.play.ask("pause", "wait")
+        stalls.go.set()
+        await quiet(2)
+        await stage.play.ask("resume")
+        return await judged(stage, STOPPED)
+
+
+async def words_that_do_not_count(world: World) -> Verdict:
+    """An approver's word about another digest, a stranger's about this one, and the starter's own."""
+    policy = {"approvers": ["ann", "olga"], "four_eyes": True}
+    async with staged(world.client, world.folder, zone("a"), sign_off=policy) as stage:
+        state = await stage.waits("a")
+        handle = stage.play.zone(stage.name("a"))
+        for decision in (word("0" * 64), word(state.digest, by="mallory"), word(state.digest, by="olga")):
+            await handle.signal("sign_off", decision)
+        await quiet(2)
+        return await judged(stage, PRO)
+
+
+async def signed_for_another(world: World) -> Verdict:
+    """One zone's fingerprint is signed; another proposes something else, and waits on."""
+    zones = (zone("plain"), zone("ruled", firewall_rules=[A_RULE]))
+    async with staged(world.client, world.folder, *zones) as stage:
+        state = await stage.waits("plain")
+        await stage.waits("ruled")
+        await stage.play.sign([state.fingerprint])
+        await ends(stage, "plain")
+        await quiet(2)
+        return await judged(stage, PRO)
+
+
+async def signed_too_long_ago(world: World) -> Verdict:
+    """A sign-off runs out while the campaign is paused: it has to be given again."""
+    policy = {"valid_for": "32h"}
+    async with staged(world.client, world.folder, zone("a"), sign_off=policy) as stage:
+        await stage.waits("a")
+        await stage.play.ask("pause", "a long lunch")
+        await stage.play.sign_zone(stage.name("a"))
+        await quiet(32 * 3600 / SCALE + 1)
+        await stage.play.ask("resume")
+        for _ in range(60):
+            if await stage.play.is_closed():
+                break
+            if (await stage.play.state(stage.name("a"))).phase is ZonePhase.AWAITING_SIGN_OFF:
+                await stage.play.sign_zone(stage.name("a"))
+            await quiet(1)
+        return await judged(stage, STOPPED)
+
+
+async def window_of_one(world: World) -> Verdict:
+    """Four zones are signed at once, and one may be in flight; a migration takes a while."""
+    names = [f"z{number}" for number in range(4)]
+    async with staged(
+        world.client, world.folder, *map(zone, names), window=1, simulator={"migration_seconds": SCALE / 2}
+    ) as stage:
+        await stage.play.until(lambda seen: seen.places.get("awaiting") == 4)
+        await stage.play.sign([item.fingerprint for item in (await stage.play.summary()).waiting])
+        return await judged(stage, PRO)
+
+
+async def paced(world: World) -> Verdict:
+    """The service allows ten calls a second, and six zones have sixty to make."""
+    limit = {"requests": 20, "window_seconds": 2 * SCALE, "block_seconds": SCALE / 2}
+    names = [f"z{number}" for number in range(6)]
+    async with staged(
+        world.client,
+        world.folder,
+        *map(zone, names),
+        begin=False,
+        paced=True,
+        simulator={"rate_limit": limit},
+    ) as stage:
+        spec = stage.play.spec.model_dump()
+        spec["service"]["rate"] = {"requests": 20, "per": 2 * SCALE, "people": 0.0}
+        stage.play.spec = type(stage.play.spec).model_validate(spec)
+        await stage.play.begin()
+        return await judged(stage, PRO)
