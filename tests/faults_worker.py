@@ -21,6 +21,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from edgeshift.service_api import Unpaced
 from edgeshift.settings import Settings, TemporalSettings
 from edgeshift.temporal import connect
+from edgeshift.tether import tied_to_parent
 from tests.faults_kit import on_queue
 from tests.harness.switches import Switches, obeying
 from worker.wiring import workers
@@ -117,6 +118,8 @@ def serve(order: Order, place: int | None) -> None:
     with order.log.open("ab") as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
+    if tie := tied_to_parent(os.getppid()):
+        tie()
     os.environ.update(order.environment)
     switches = Switches(order.folder)
     switches.admitted()

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
+import random
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
 
+from edgeshift.embedded import embedded_temporal
+from edgeshift.settings import TemporalSettings
+from edgeshift.temporal import connect
 from tests.faults_kit import Stage, staged
 from tests.faults_worker import supervised
+from tests.harness.cases import World
+from tests.harness.disturbances import DISTURBANCES, Acting, Disturbance
+from tests.harness.fleet_zones import MENDED, fleet_zone, terms_of
+from tests.harness.judging import STRANGERS, WANTED_FIELDS, shown, verdict_of
 from tests.harness.kills import order_of
-from tests.harness.oracles import Ending, Logged, esc_complaints, log_complaints, own_secret_complaints
+from tests.harness.people import People
 from tests.harness.schedules import Schedule, ZonePlan
-from tests.harness.stages import ESC, LISTS, LOG_FIELDS, WANTED, esc_zone, log_zone, over
+from tests.harness.service_faults import FAULTS
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
 
@@ -29,113 +35,114 @@ STRANGER = {
     "description": "written in between",
     "action_parameters": {"cookie_fields": [{"name": "Stranger"}]},
 }
-STRANGERS = (("cookie_fields", "Stranger"),)
-WANTED_FIELDS = tuple((kind, name) for kind, names in WANTED.items() for name in names)
-WINDOW = 40
-AT_ONCE = 8
+WINDOW = 60
+REQUEST_LIMIT = "2s"
 
 
-@dataclass(frozen=True)
-class Judged:
-    """How a schedule's campaign went. ``fired``: faults that were met; ``deaths``: of workers."""
-
-    schedule: Schedule
-    endings: tuple[Ending, ...]
-    complaints: tuple[str, ...]
-    fired: int
-    deaths: int
-
-    @property
-    def outcomes(self) -> Counter[str]:
-        """How many zones ended how."""
-        return Counter(one.outcome for one in self.endings)
-
-    @property
-    def verdict(self) -> Verdict:
-        """As the harness counts it."""
-        return Verdict(
-            zone_schedules=len(self.endings),
-            outcomes=dict(self.outcomes),
-            complaints=list(self.complaints),
-            faults={"worker death": self.deaths, "service fault": self.fired},
-        )
-
-    def told(self) -> str:
-        """In a few lines, with the seed."""
-        schedule = self.schedule
-        head = (
-            f"{schedule.area}, seed {schedule.seed}: {len(self.endings)} zones, {self.fired} faults met,"
-            f" {self.deaths} workers killed, {dict(self.outcomes)}"
-        )
-        return "\n".join([head, *self.complaints])
-
-
-async def judge(
-    schedule: Schedule, client: Client, address: str, folder: Path, within: float = 240
-) -> Judged:
+async def judge(schedule: Schedule, world: World, within: float = 480) -> Verdict:
     """Play the schedule's campaign to its end, and judge every zone of it."""
-    terms = _terms(schedule)
-    delays = {key: seconds * SCALE for key, seconds in schedule.delays.items()}
-    zones = [_fleet_zone(plan) for plan in schedule.zones]
-    async with staged(
-        client, folder, *zones, serve=False, simulator=delays, request_limit="2s", window=WINDOW, **terms
-    ) as stage:
+    chosen = [DISTURBANCES[one.name] for one in schedule.beside]
+    told: Counter[str] = Counter()
+    async with AsyncExitStack() as running:
+        client, address, folder = world.client, world.address, world.folder
+        server = None
+        if any(one.own_server for one in chosen):
+            server = await running.enter_async_context(embedded_temporal(folder / "temporal"))
+            client, address = await connect(TemporalSettings(address=server.address)), server.address
+        stage = await running.enter_async_context(_set(schedule, client, folder, chosen))
         before = await shown(stage)
         await _book(stage, schedule)
-        order = order_of(stage, address, folder, schedule.kills)
+        order = order_of(stage, address, folder, schedule.kills, schedule.processes)
         async with supervised(order) as processes, _visited(stage, schedule):
             await stage.play.begin()
+            chance = random.Random(f"{schedule.area}/{schedule.seed}/beside")
+            acting = Acting(stage, chance, order, processes, server, lambda kind: told.update([kind]))
             try:
-                await stage.finish(within)
+                async with _beside(schedule, acting):
+                    await _people(stage, schedule).until_closed(within)
             except BaseException:
-                await keep_open_histories(client, folder)
+                await keep_open_histories(stage.play.client, folder)
                 raise
-        endings = [await _ending(stage, plan.name) for plan in schedule.zones]
-        after = await shown(stage)
-        complaints = [
-            text
-            for plan, ending in zip(schedule.zones, endings, strict=True)
-            for text in await _complaints(stage, plan, ending, before[plan.name], after[plan.name])
-        ]
-        faults = (await stage.play.control.get("faults"))["faults"]
-        await stage.check({3, 4, 7} if schedule.area == "esc" else {4, 7})
-        return Judged(
-            schedule,
-            tuple(endings),
-            tuple(complaints),
-            sum(one["fired"] for one in faults),
-            len(processes.codes),
-        )
+        told["worker death"] += len(processes.codes)
+        return await verdict_of(stage, schedule, before, told)
 
 
-def _terms(schedule: Schedule) -> dict[str, Any]:
-    if schedule.area == "esc":
-        # A late secret is waited for, so that the probe sees what it is to see.
-        wait = math.ceil((schedule.delays["esc_effect_seconds"] + 1) * SCALE)
-        return over(ESC, esc={"secret_takes": f"{wait}s", "observe": f"{3 * wait}s", "every": f"{wait}s"})
-    return over(LOG_FIELDS, log_fields={"unverified": "roll_back", "verify": "4s"})
+def _set(
+    schedule: Schedule, client: Client, folder: Path, chosen: list[Disturbance]
+) -> contextlib.AbstractAsyncContextManager[Stage]:
+    """The stage of the campaign, before it begins."""
+    terms = terms_of(schedule)
+    for one in chosen:
+        terms |= {key: {**terms.get(key, {}), **value} for key, value in one.terms.items()}
+    options: dict[str, Any] = {key: seconds * SCALE for key, seconds in schedule.delays.items()}
+    if schedule.area == "waf":
+        options["support"] = {"at": schedule.support_at}
+    zones = [_late(fleet_zone(plan), plan) for plan in schedule.zones]
+    return staged(
+        client,
+        folder,
+        *zones,
+        serve=False,
+        simulator=options,
+        request_limit=REQUEST_LIMIT,
+        window=WINDOW,
+        **terms,
+    )
 
 
-def _fleet_zone(plan: ZonePlan) -> dict[str, Any]:
-    match plan.shape:
-        case "plain" | "own" | "worse":
-            return esc_zone(plan.name, own=plan.shape == "own", worse=plan.shape == "worse")
-        case "off":
-            made = esc_zone(plan.name)
-            return {**made, "esc": {**made["esc"], "always": True}}
-        case "bare" | "jobless":
-            return log_zone(plan.name, job=plan.shape != "jobless")
-    return log_zone(plan.name, foreign=True)
+def _late(zone: dict[str, Any], plan: ZonePlan) -> dict[str, Any]:
+    if plan.late_seconds is None:
+        return zone
+    late = {"visibility_seconds": plan.late_seconds * SCALE}
+    return {**zone, "migration": {**zone.get("migration", {}), **late}}
+
+
+def _people(stage: Stage, schedule: Schedule) -> People:
+    mended = [plan.name for plan in schedule.zones if plan.shape in MENDED]
+    return People(stage, f"{schedule.area}/{schedule.seed}", schedule.manners, mended)
 
 
 async def _book(stage: Stage, schedule: Schedule) -> None:
     """Everything that is to go wrong at the service."""
     faults = [trouble.spec(stage.id(plan.name)) for plan in schedule.zones for trouble in plan.troubles]
+    faults += _random_faults(schedule)
     if faults:
         await stage.play.control.send("POST", "faults", faults)
     for plan in schedule.zones:
         if plan.stranger:
             await stage.play.stranger(stage.name(plan.name), [STRANGER], when=plan.stranger, how="append")
+
+
+def _random_faults(schedule: Schedule) -> list[dict[str, Any]]:
+    """A share of all readings goes wrong, each kind of fault as often as another."""
+    if not schedule.random_faults:
+        return []
+    each = schedule.random_faults / len(FAULTS)
+    return [
+        {**fault, "match": {"method": "GET"}, "probability": each, "seed": schedule.seed * 100 + place}
+        for place, fault in enumerate(FAULTS.values())
+    ]
+
+
+@asynccontextmanager
+async def _beside(schedule: Schedule, acting: Acting) -> AsyncIterator[None]:
+    """What is done beside the campaign, until it ends; raises what went wrong with it."""
+
+    async def act(name: str, after: float) -> None:
+        await asyncio.sleep(after)
+        acting.told(name)
+        await DISTURBANCES[name].act(acting)
+
+    tasks = [asyncio.create_task(act(one.name, one.after)) for one in schedule.beside]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+    for one in ended:
+        if isinstance(one, Exception):
+            raise one
 
 
 @asynccontextmanager
@@ -159,11 +166,6 @@ async def _visited(stage: Stage, schedule: Schedule) -> AsyncIterator[None]:
             await visitors
 
 
-async def _ending(stage: Stage, name: str) -> Ending:
-    result = await stage.play.zone(stage.name(name)).result()
-    return Ending(name, result.outcome.value, result.reason)
-
-
 async def keep_open_histories(client: Client, folder: Path) -> None:
     """Write the history of every workflow that is still open beside the scene, for whoever looks at it."""
     kept = folder / "open"
@@ -173,33 +175,4 @@ async def keep_open_histories(client: Client, folder: Path) -> None:
         await asyncio.to_thread((kept / f"{found.id.replace('/', '-')}.json").write_text, history.to_json())
 
 
-async def shown(stage: Stage) -> dict[str, dict[str, Any]]:
-    """Every zone as the simulator's control API shows it, by its short name."""
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(name: str) -> tuple[str, dict[str, Any]]:
-        async with gate:
-            return name, await stage.play.control.get(f"zones/{stage.id(name)}")
-
-    return dict(await asyncio.gather(*(one(name) for name in stage.names)))
-
-
-async def _complaints(
-    stage: Stage, plan: ZonePlan, ending: Ending, before: dict[str, Any], after: dict[str, Any]
-) -> list[str]:
-    if stage.play.spec.area == "esc":
-        edge = await stage.play.oracle(stage.name(plan.name))
-        setting = edge["zone"]
-        own = plan.shape == "own"
-        found = esc_complaints(ending, edge, setting, own_secret=own)
-        return found + (own_secret_complaints(ending, setting["history"]) if own else [])
-    strangers = STRANGERS if await _came(stage, plan) else ()
-    return log_complaints(ending, Logged.of(before), Logged.of(after), WANTED_FIELDS, LISTS, strangers)
-
-
-async def _came(stage: Stage, plan: ZonePlan) -> bool:
-    """Whether the stranger of this zone has written."""
-    if not plan.stranger:
-        return False
-    armed = (await stage.play.control.get("stranger-writes"))["armed"]
-    return all(one["zone"] != stage.id(plan.name) for one in armed)
+__all__ = ["STRANGER", "STRANGERS", "WANTED_FIELDS", "judge", "keep_open_histories", "shown"]

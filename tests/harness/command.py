@@ -58,7 +58,8 @@ def _cases(ids: list[str]) -> list[Case]:
 def _told(identifier: str, verdict: Verdict) -> str:
     head = (
         f"{identifier}: {verdict.zone_schedules} zone-schedules in {verdict.seconds:.0f} s,"
-        f" {verdict.outcomes}, met {verdict.faults}"
+        f" {verdict.outcomes}, met {verdict.faults}, {verdict.unknown_resolved} of {verdict.unknown_met}"
+        " unknown outcomes resolved without a person"
     )
     return "\n".join([head, *(f"  waits: {one}" for one in verdict.not_final), *verdict.complaints])
 

@@ -32,5 +32,4 @@ def _case(area: Area, seed: int) -> Case:
 
 
 async def _play(area: Area, seed: int, world: World) -> Verdict:
-    judged = await judge(schedule(seed, area, ZONES), world.client, world.address, world.folder)
-    return judged.verdict
+    return await judge(schedule(seed, area, ZONES), world)

@@ -14,8 +14,8 @@ class Verdict(BaseModel):
     ``zone_schedules``: zones that were played. ``lost_zones``: frozen targets without an outcome, or with
     one that the service contradicts. ``unknown_met``: mutating calls whose answer said nothing for certain,
     by the journal; ``unknown_resolved``: those of zones that ended without a person. ``outcomes``: how many
-    zones ended how. ``not_final``: "zone: outcome, reason" of each zone that waits for a person. ``faults``: what
-    was met, by kind, deaths of workers and disturbances too. ``complaints``: empty where all is well.
+    zones ended how. ``not_final``: "zone: outcome, reason" of each zone that waits for a person. ``faults``:
+    what was met, by kind, deaths of workers and disturbances too. ``complaints``: empty where all is well.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

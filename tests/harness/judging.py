@@ -1,0 +1,150 @@
+"""The verdict on a campaign that is over: what the oracles and the witnesses of the rules say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.service import RPCError
+
+from edgeshift.witness import RuleCheck, check_rules
+from edgeshift.witness.seen import WitnessInput
+from tests.faults_kit import Stage
+from tests.harness.oracle_waf import waf_complaints
+from tests.harness.oracles import OPEN, Ending, Logged, esc_complaints, log_complaints, own_secret_complaints
+from tests.harness.schedules import Schedule, ZonePlan
+from tests.harness.stages import LISTS, WANTED
+from tests.harness.unknowns import met_and_resolved
+from tests.harness.verdict import Verdict
+
+STRANGERS = (("cookie_fields", "Stranger"),)
+WANTED_FIELDS = tuple((kind, name) for kind, names in WANTED.items() for name in names)
+AT_ONCE = 8
+
+WAITING = OPEN | {"needs_support", "on_hold"}
+"""Outcomes that leave a zone with a person."""
+
+NONE = "none"
+"""The outcome of a zone that has none."""
+
+Shown = dict[str, dict[str, Any]]
+
+
+async def verdict_of(stage: Stage, schedule: Schedule, before: Shown, told: Mapping[str, int]) -> Verdict:
+    """Of the whole campaign. ``before``: the zones as they were; ``told``: what happened beside, by kind."""
+    after = await shown(stage)
+    endings = dict(
+        zip(stage.names, await _together(ending_of(stage, one) for one in stage.names), strict=True)
+    )
+    seen = await stage.play.witnesses()
+    checks = {check.rule: check for check in check_rules(seen, absent=frozenset(range(1, 12)))}
+    unsigned, double = len(checks[1].violations), len(checks[2].violations)
+    complaints = [text for check in checks.values() for text in said(check)]
+    lost: set[str] = set()
+    for plan in schedule.zones:
+        ending = endings[plan.name]
+        if schedule.area == "waf":
+            found = waf_complaints(ending, stage.id(plan.name), seen)
+            unsigned, double = max(unsigned, len(found.unsigned)), max(double, len(found.double))
+            complaints += [*found.unsigned, *found.double]
+            against = list(found.lost)
+        else:
+            against = await _reversible(stage, plan, ending, before[plan.name], after[plan.name])
+        if ending.outcome == NONE and not _spared(seen, stage.id(plan.name)):
+            against.append(ending.complaint("it has no outcome"))
+        if against:
+            lost.add(plan.name)
+        complaints += against
+    outcomes = {stage.id(name): ending.outcome for name, ending in endings.items()}
+    met, resolved = met_and_resolved(seen.journal, outcomes)
+    return Verdict(
+        zone_schedules=len(endings),
+        unsigned_commits=unsigned,
+        double_commits=double,
+        lost_zones=max(len(lost), len(checks[11].violations)),
+        unknown_met=met,
+        unknown_resolved=resolved,
+        outcomes=dict(sorted(Counter(outcomes.values()).items())),
+        not_final=[
+            f"{name}: {one.outcome}, {one.reason}" for name, one in endings.items() if one.outcome in WAITING
+        ],
+        complaints=complaints,
+        faults=dict(sorted((_met(seen) + Counter(told)).items())),
+    )
+
+
+def said(check: RuleCheck) -> list[str]:
+    """What a witness has against the campaign."""
+    return [f"rule {check.rule} ({check.title}): {text}" for text in check.violations]
+
+
+def _met(seen: WitnessInput) -> Counter[str]:
+    """The faults that requests met, by kind."""
+    return Counter(request.fault for request in seen.journal if request.fault)
+
+
+def _spared(seen: WitnessInput, zone: str) -> bool:
+    """Whether the campaign left a zone alone: stopped before it was begun, or had by another."""
+    excluded = any(zone in zones for zones in seen.excluded.values())
+    return excluded or (
+        any(facts.aborted for facts in seen.campaigns)
+        and zone not in seen.executions_of
+        and not any(request.mutates for request in seen.of_zone.get(zone, ()))
+    )
+
+
+async def ending_of(stage: Stage, short: str) -> Ending:
+    """How a target ended; with no outcome where its workflow has none."""
+    handle = stage.play.zone(stage.name(short))
+    try:
+        described = await handle.describe()
+        if described.status is WorkflowExecutionStatus.RUNNING:
+            return Ending(short, NONE, "still open")
+        result = await handle.result()
+    except (RPCError, WorkflowFailureError) as gone:
+        return Ending(short, NONE, str(gone))
+    return Ending(short, result.outcome.value, result.reason)
+
+
+async def shown(stage: Stage) -> Shown:
+    """Every zone as the simulator's control API shows it, by its short name."""
+
+    async def one(name: str) -> tuple[str, dict[str, Any]]:
+        return name, await stage.play.control.get(f"zones/{stage.id(name)}")
+
+    return dict(await _together(one(name) for name in stage.names))
+
+
+async def _together(calls: Iterable[Any]) -> list[Any]:
+    """A few at a time."""
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(call: Any) -> Any:
+        async with gate:
+            return await call
+
+    return await asyncio.gather(*map(one, calls))
+
+
+async def _reversible(
+    stage: Stage, plan: ZonePlan, ending: Ending, before: dict[str, Any], after: dict[str, Any]
+) -> list[str]:
+    if stage.play.spec.area == "esc":
+        edge = await stage.play.oracle(stage.name(plan.name))
+        setting = edge["zone"]
+        own = plan.shape == "own"
+        found = esc_complaints(ending, edge, setting, own_secret=own)
+        return found + (own_secret_complaints(ending, setting["history"]) if own else [])
+    strangers: Sequence[tuple[str, str]] = STRANGERS if await _came(stage, plan) else ()
+    return log_complaints(ending, Logged.of(before), Logged.of(after), WANTED_FIELDS, LISTS, strangers)
+
+
+async def _came(stage: Stage, plan: ZonePlan) -> bool:
+    """Whether the stranger of this zone has written."""
+    if not plan.stranger:
+        return False
+    armed = (await stage.play.control.get("stranger-writes"))["armed"]
+    return all(one["zone"] != stage.id(plan.name) for one in armed)
