@@ -212,6 +212,10 @@ class WafZone(ZoneWorkflow):
             self._validated, self._gathered, self._asked_at = False, None, None
             return ""
         if result.status is ChangeStatus.REFUSED:
+            before = self._sent if result.cause is None else None
+            if before is not None and workflow.patched("refused-after-one-of-unknown-outcome"):
+                # The one that was sent before may have come to show since: then it is that which is refused.
+                return await self._committed(before, result.reason)
             await self._refused(result)
             return ""
         if result.status is ChangeStatus.NOTHING_HAPPENED:
