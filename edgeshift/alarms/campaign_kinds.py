@@ -76,10 +76,7 @@ SURROUNDINGS = (
         Severity.CRITICAL,
         "the task of a workflow fails again and again: it does not go on",
         (_DESCRIBE, _SHOW),
-        (
-            f'temporal workflow reset --type LastWorkflowTask --reason "REASON" {_THERE}',
-            f'temporal workflow terminate --reason "REASON" {_THERE}',
-        ),
+        ("edgeshift worker", f'temporal workflow terminate --reason "REASON" {_THERE}'),
     ),
 )
 """What is wrong with what every campaign stands on."""
@@ -166,7 +163,6 @@ CAMPAIGN = (
         Severity.WARNING,
         "pause or abort has not answered for longer than a permit can last",
         (STATUS, "edgeshift status CAMPAIGN --phase permitted", DOCTOR),
-        ("edgeshift worker",),
     ),
     Kind(
         "batch-fails",

@@ -164,7 +164,7 @@ def _of_summary(
         yield "halted", summary.why, None
     if summary.state == "paused":
         yield "paused", summary.why, _newest(notes, "paused by")
-    if summary.state in ("pausing", "aborting") and summary.permits_out:
+    if summary.state == "pausing" or (summary.state == "aborting" and summary.permits_out):
         since = _newest(notes, "paused by" if summary.state == "pausing" else "aborted by")
         if since is None or facts.now - since > max(campaign.settles_in, LEAST_STEP):
             yield "pausing-lasts", f"{summary.state}; {summary.permits_out} permit(s) out", since

@@ -13,9 +13,11 @@ from rich.padding import Padding
 from rich.text import Text
 from temporalio.client import Client, WorkflowExecution
 
+from edgeshift.alarms import Facts, alarms_of
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import Shell, current, run
+from edgeshift.views.alarming import campaign_fact
 from edgeshift.views.figures import Pace
 from edgeshift.views.finding import campaigns
 from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
@@ -113,7 +115,7 @@ def _narrow(rows: Sequence[ZoneRow], campaign: str, zone: str, plain: bool) -> R
 
 def _whole(known: Known, rows: Sequence[ZoneRow], plain: bool) -> RenderableType:
     now = datetime.now(UTC)
-    lists = zone_lists(rows, known.start.name, plain=plain)
+    lists = Group(zone_lists(rows, known.start.name, plain=plain), _alarms(known, rows))
     if known.summary is None:
         return Group(Padding(Text(known.trouble, style="yellow"), (1, 2, 0, 2)), lists)
     seen = known.summary.now if known.closed else now
@@ -121,6 +123,20 @@ def _whole(known: Known, rows: Sequence[ZoneRow], plain: bool) -> RenderableType
     return Group(
         campaign_view(known.summary, progress, now, plain=plain, most_waiting=MOST_FINGERPRINTS), lists
     )
+
+
+def _codes(known: Known, rows: Sequence[ZoneRow]) -> list[str]:
+    """The codes of the campaign's alarms, as far as what is shown here tells of them."""
+    facts = Facts(now=datetime.now(UTC), campaigns=(campaign_fact(known, rows),))
+    return [alarm.code for alarm in alarms_of(facts)]
+
+
+def _alarms(known: Known, rows: Sequence[ZoneRow]) -> RenderableType:
+    if not (codes := _codes(known, rows)):
+        return Text()
+    text = Text("alarms: ", style="bold").append(", ".join(codes), style="default")
+    text.append(f"\nwhat to do: edgeshift alarms {known.start.name}, docs/runbook.md", style="dim")
+    return Padding(text, (0, 2, 1, 2))
 
 
 def _json(
@@ -131,6 +147,7 @@ def _json(
         "campaign": known.start.name,
         "trouble": known.trouble,
         "summary": known.summary,
+        "alarms": _codes(known, rows),
         "zones": zones[:MOST_IN_JSON],
         "zones_left_out": max(0, len(zones) - MOST_IN_JSON),
     }

@@ -106,15 +106,7 @@ async def _campaign(client: Client, archive: Archive, name: str) -> tuple[Campai
     except (OperationError, RPCError, ValidationError, RuntimeError, TypeError) as failure:
         # Its own history is not what this version understands.
         return CampaignFact(name=name, trouble=one_line(str(failure), 200)), None
-    fact = CampaignFact(
-        name=name,
-        status=known.status.name.lower(),
-        summary=known.summary,
-        trouble=known.trouble,
-        expires_after=known.start.policy.sign_off.expires_after,
-        settles_in=_settles_in(known.start),
-        step_lasts=_step_lasts(known.start),
-    )
+    fact = campaign_fact(known, ())
     if known.summary is None and known.status is WorkflowExecutionStatus.RUNNING:
         # Nobody answers for its zones either, and each question would wait.
         return fact, known.start
@@ -123,6 +115,26 @@ async def _campaign(client: Client, archive: Archive, name: str) -> tuple[Campai
     except ArchiveError as failure:
         return fact.model_copy(update={"unreadable": one_line(str(failure))}), known.start
     return fact.model_copy(update={"zones": tuple(await _zones(client, archive, known, rows))}), known.start
+
+
+def campaign_fact(known: Known, rows: Iterable[ZoneRow]) -> CampaignFact:
+    """What is known of a campaign without asking its zones."""
+    return CampaignFact(
+        name=known.start.name,
+        status=known.status.name.lower(),
+        summary=known.summary,
+        trouble=known.trouble,
+        expires_after=known.start.policy.sign_off.expires_after,
+        settles_in=_settles_in(known.start),
+        step_lasts=_step_lasts(known.start),
+        zones=tuple(_zone_fact(row) for row in rows),
+    )
+
+
+def _zone_fact(row: ZoneRow) -> ZoneFact:
+    return ZoneFact(
+        name=row.name, area=row.area, place=row.place, reason=row.reason, fingerprint=row.fingerprint
+    )
 
 
 def _settles_in(start: CampaignStart) -> timedelta:
@@ -136,22 +148,10 @@ def _step_lasts(start: CampaignStart) -> timedelta:
 
 async def _zones(client: Client, archive: Archive, known: Known, rows: list[ZoneRow]) -> list[ZoneFact]:
     for row in rows:
-        if (
-            row.run_id
-            and row.closed_at is not None
-            and row.place in (*_OPEN, *_AWAITING, "waiting", "support")
-        ):
+        if row.run_id and row.closed_at is not None and row.place in _UNFINISHED:
             # Its campaign does not know yet that somebody ended its workflow.
-            row.place, row.reason = (
-                "terminated",
-                row.reason or "its workflow has ended, and the campaign waits for it",
-            )
-    facts = [
-        ZoneFact(
-            name=row.name, area=row.area, place=row.place, reason=row.reason, fingerprint=row.fingerprint
-        )
-        for row in rows
-    ]
+            row.place, row.reason = "terminated", row.reason or "its campaign has not noticed yet"
+    facts = [_zone_fact(row) for row in rows]
     chosen = [place for place, row in enumerate(rows) if row.run_id and row.place in (*_OPEN, *_AWAITING)]
     await each(chosen[:MOST_OPEN], lambda place: _ask_zone(client, archive, rows[place], facts[place]))
     late = datetime.now(UTC) - timedelta(seconds=30)
