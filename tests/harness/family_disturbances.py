@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 
 from tests.harness import family_disturbances_operator
@@ -10,8 +11,8 @@ from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.freezing import freeze_at
 from tests.harness.disturbances.scenes import Beside, play_beside
-from tests.harness.disturbances.ways import PAST_EVERY_TIMEOUT, WAYS
-from tests.harness.switches import FENCED, place_of
+from tests.harness.disturbances.ways import COMMIT, PAST_EVERY_TIMEOUT, WAYS
+from tests.harness.switches import FENCED, FIRST_BYTE, place_of
 from tests.harness.verdict import Verdict
 
 FAMILY = "freeze"
@@ -49,4 +50,10 @@ async def _frozen(identifier: str, way: str, place: str, world: World) -> Verdic
         # What it had in hand when it was stopped, it may do now.
         await asyncio.sleep(AFTERWARDS)
 
-    return await play_beside(identifier, WAYS[way], Beside(act, (f"frozen {place}",), whole=True), world)
+    beside = Beside(act, (f"frozen {place}",), whole=True)
+    if (way, place) == ("professional", FIRST_BYTE):
+        # What cannot be closed: it is sent after everybody has given it up. Nobody sends it again meanwhile,
+        # unless the policy says so, and the zone is told as unknown.
+        terms = {"commit": {**COMMIT, "resend_unchanged": 0}}
+        beside = replace(beside, terms=terms, outcomes=frozenset({"unknown"}))
+    return await play_beside(identifier, WAYS[way], beside, world)

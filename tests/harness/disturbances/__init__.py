@@ -6,9 +6,9 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from edgeshift.embedded import EmbeddedTemporal
 from tests.faults_kit import Stage
 from tests.faults_worker import Order, Workers
+from tests.harness.own_server import OwnServer
 
 AREAS = frozenset({"waf", "esc", "log-fields"})
 
@@ -23,7 +23,7 @@ class Acting:
     chance: random.Random
     order: Order
     processes: Workers
-    server: EmbeddedTemporal | None
+    server: OwnServer | None
     told: Callable[[str], None]
 
 

@@ -1,0 +1,71 @@
+"""The service as a whole: a credential that it takes no more, and half an hour of nothing but 500."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from tests.harness.disturbances import Acting, Disturbance, disturbance
+from tests.kit import SCALE
+
+HALF_AN_HOUR = 1800 / SCALE
+"""Of simulated time, in seconds."""
+
+REVOKED: dict[str, Any] = {
+    "kind": "server_error",
+    "effect": "before",
+    "status": 403,
+    "body": json.dumps(
+        {
+            "success": False,
+            "errors": [{"code": 9109, "message": "Invalid access token"}],
+            "messages": [],
+            "result": None,
+        }
+    ),
+}
+OUT: dict[str, Any] = {"kind": "server_error", "effect": "before", "status": 500}
+
+
+@asynccontextmanager
+async def every_call(acting: Acting, fault: dict[str, Any], kind: str) -> AsyncIterator[None]:
+    """Let every call go wrong in the same way until the block ends."""
+    control = acting.stage.play.control
+    booked = await control.send("POST", "faults", fault)
+    identity = booked["id"]
+    try:
+        yield
+    finally:
+        met = (await control.get(f"faults/{identity}"))["fired"]
+        await control.send("DELETE", f"faults/{identity}", None)
+        if met:
+            acting.told(kind)
+
+
+async def revoked(acting: Acting, seconds: float) -> None:
+    """Let the service not take the credential, for a while."""
+    async with every_call(acting, REVOKED, "token revoked"):
+        await asyncio.sleep(seconds)
+
+
+async def out(acting: Acting, seconds: float) -> None:
+    """Let the service answer everything with 500, for a while."""
+    async with every_call(acting, OUT, "outage"):
+        await asyncio.sleep(seconds)
+
+
+async def _revoked(acting: Acting) -> None:
+    await asyncio.sleep(acting.chance.uniform(0.5, 6.0))
+    await revoked(acting, acting.chance.uniform(2.0, 10.0))
+
+
+async def _out(acting: Acting) -> None:
+    await asyncio.sleep(acting.chance.uniform(0.5, 6.0))
+    await out(acting, max(HALF_AN_HOUR, acting.chance.uniform(2.0, 12.0)))
+
+
+disturbance(Disturbance("token-revoked", _revoked))
+disturbance(Disturbance("outage", _out))

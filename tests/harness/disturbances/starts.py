@@ -1,0 +1,59 @@
+"""A campaign that is started a hundred times at once, and another one over the same zones."""
+
+from __future__ import annotations
+
+import asyncio
+
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.fleet import campaign_id
+from edgeshift.messages import CampaignResult, CampaignSummary
+from edgeshift.operations.campaigns import start_campaign
+from edgeshift.operations.errors import Failed, OperationError, Refused
+from tests.harness.disturbances import Acting, Disturbance, disturbance
+from tests.kit import OPERATOR
+
+MANY = 100
+
+
+async def start_many(acting: Acting, number: int = MANY) -> list[OperationError]:
+    """Start the scene's campaign so many times at once, as the command line does; what the others are told.
+    Fails where more than one is told that it has started it, or none.
+    """
+    play = acting.stage.play
+    found = await asyncio.gather(
+        *(start_campaign(play.client, play.archive, play.spec, by=OPERATOR) for _ in range(number)),
+        return_exceptions=True,
+    )
+    started = [one for one in found if not isinstance(one, BaseException)]
+    odd = [one for one in found if isinstance(one, BaseException) and not isinstance(one, OperationError)]
+    assert not odd, f"{len(odd)} starts failed without a word for people: {odd[0]!r}"
+    assert len(started) <= 1, f"{len(started)} starts were told that they had started it"
+    if started:
+        play.start = started[0]
+        acting.told("started at once")
+    return [one for one in found if isinstance(one, OperationError)]
+
+
+async def rival(acting: Acting) -> dict[int, str]:
+    """Another campaign over the same zones: which of them it leaves to this one, and why."""
+    play = acting.stage.play
+    assert play.start is not None
+    name = f"{play.spec.name}-two"
+    spec = CampaignSpec.model_validate({**play.spec.model_dump(), "name": name})
+    await start_campaign(play.client, play.archive, spec, by="rita")
+    handle = play.client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
+    await handle.result()
+    summary = await handle.query("summary", result_type=CampaignSummary)
+    acting.told("rival")
+    return dict(summary.excluded)
+
+
+async def _again(acting: Acting) -> None:
+    await asyncio.sleep(acting.chance.uniform(0.5, 5.0))
+    refusals = await start_many(acting)
+    for refused in refusals:
+        assert isinstance(refused, Refused | Failed), repr(refused)
+    acting.told("started at once")
+
+
+disturbance(Disturbance("starts-100", _again))

@@ -1,0 +1,58 @@
+"""Pauses, resumptions and aborts at random moments. Whether anything begins after the answer, the witnesses
+see by the journal (rule 7).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from temporalio.client import WorkflowUpdateFailedError
+from temporalio.service import RPCError
+
+from tests.harness.disturbances import Acting, Disturbance, disturbance
+
+
+async def pause_a_while(acting: Acting, seconds: float) -> bool:
+    """Pause, and resume after so many seconds; whether it was paused."""
+    play = acting.stage.play
+    try:
+        answer = await play.ask("pause", "a look")
+    except (RPCError, WorkflowUpdateFailedError):
+        return False
+    if not answer.text.startswith("paused"):
+        play.stops.pop()
+        return False
+    acting.told("pause")
+    try:
+        await asyncio.sleep(seconds)
+    finally:
+        try:
+            await asyncio.shield(asyncio.ensure_future(play.ask("resume")))
+        except (RPCError, WorkflowUpdateFailedError):
+            acting.told("closed in a pause")
+    return True
+
+
+async def abort(acting: Acting) -> bool:
+    """Abort the campaign; whether it was open."""
+    try:
+        await acting.stage.play.ask("abort", "enough")
+    except (RPCError, WorkflowUpdateFailedError):
+        return False
+    acting.told("abort")
+    return True
+
+
+async def _pauses(acting: Acting) -> None:
+    while True:
+        await asyncio.sleep(acting.chance.uniform(0.3, 4.0))
+        await pause_a_while(acting, acting.chance.uniform(0.0, 3.0))
+
+
+async def _abort(acting: Acting) -> None:
+    await asyncio.sleep(acting.chance.uniform(0.5, 10.0))
+    await abort(acting)
+
+
+disturbance(Disturbance("pause-resume", _pauses))
+disturbance(Disturbance("abort", _abort, leaves_people_work=True))
