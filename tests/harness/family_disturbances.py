@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 
-from tests.harness import family_disturbances_operator
+from tests.harness import family_disturbances_beside, family_disturbances_operator
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.freezing import freeze_at
@@ -30,7 +30,7 @@ ACTIVITIES: dict[str, tuple[str, ...]] = {
 
 def cases() -> list[Case]:
     """Of every family here."""
-    return [*_freezes(), *family_disturbances_operator.cases()]
+    return [*_freezes(), *family_disturbances_operator.cases(), *family_disturbances_beside.cases()]
 
 
 def _freezes() -> list[Case]:
@@ -51,6 +51,9 @@ async def _frozen(identifier: str, way: str, place: str, world: World) -> Verdic
         await asyncio.sleep(AFTERWARDS)
 
     beside = Beside(act, (f"frozen {place}",), whole=True)
+    if way == "shared" and place in FENCED:
+        # It was frozen between two of the requests of which the step is made: what it wrote is taken back.
+        beside = replace(beside, outcomes=frozenset({"rolled_back"}))
     if (way, place) == ("professional", FIRST_BYTE):
         # What cannot be closed: it is sent after everybody has given it up. Nobody sends it again meanwhile,
         # unless the policy says so, and the zone is told as unknown.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.harness.disturbances.operators import (
     tasks,
     terminate_campaign,
 )
-from tests.harness.disturbances.phases import bring
+from tests.harness.disturbances.phases import Missed, bring
 from tests.harness.disturbances.scenes import Act, Beside, play_beside
 from tests.harness.disturbances.ways import PAST_EVERY_TIMEOUT, WAYS, Way
 from tests.harness.verdict import Verdict
@@ -92,7 +93,11 @@ async def _reset_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
     stage = acting.stage
 
     async def one(place: int, short: str) -> None:
-        await bring(stage, way, short, phase)
+        with suppress(Missed):
+            await bring(stage, way, short, phase)
+            await there(place, short)
+
+    async def there(place: int, short: str) -> None:
         handle = stage.play.zone(stage.name(short))
         at = await tasks(handle)
         if place < len(at) and await reset(stage.play.client, handle, at[place]):
@@ -151,7 +156,11 @@ async def _disturb_activity(kind: str, way: Way, phase: ZonePhase, acting: Actin
     client = stage.play.client
 
     async def one(place: int, short: str) -> None:
-        await bring(stage, way, short, phase)
+        with suppress(Missed):
+            await bring(stage, way, short, phase)
+            await there(place, short)
+
+    async def there(place: int, short: str) -> None:
         handle = stage.play.zone(stage.name(short))
         done = (
             await reset_activity(client, handle, kind)

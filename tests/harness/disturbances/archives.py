@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Literal
 
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 from tests.harness.switches import Switches
-
-Kind = Literal["snapshot", "proposal", "targets", "specification"]
 
 
 def folder(acting: Acting) -> Path:
     """The archive's folder."""
     return acting.stage.play.folder / "state" / "archive"
+
+
+def object_path(acting: Acting, digest: str) -> Path:
+    """Where the object of this digest lies."""
+    return folder(acting) / "objects" / digest[:2] / digest
 
 
 async def slow(acting: Acting, each: float, seconds: float) -> None:
@@ -74,7 +76,7 @@ async def _of_zone(acting: Acting) -> Path | None:
         # Nobody answers for it at the moment.
         return None
     digest = acting.chance.choice([state.snapshot, state.proposal])
-    found = folder(acting) / "objects" / digest[:2] / digest
+    found = object_path(acting, digest)
     return found if digest and found.is_file() else None
 
 

@@ -8,21 +8,32 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from edgeshift.witness import RuleCheck, check_rules
 from tests.faults_kit import Stage, staged
 from tests.faults_worker import supervised
 from tests.harness.campaigns import keep_open_histories
 from tests.harness.cases import World
 from tests.harness.disturbances import Acting
+from tests.harness.disturbances.signals import stuck
 from tests.harness.disturbances.ways import REQUEST_LIMIT, Way
+from tests.harness.judging import Shown, ending_of, shown, verdict_of
 from tests.harness.kills import order_of
-from tests.harness.oracles import OPEN
+from tests.harness.people import People
+from tests.harness.schedules import Area, Schedule, ZonePlan
 from tests.harness.switches import Switches
 from tests.harness.verdict import Verdict
 
 LONGEST = 240.0
+
+PATIENCE = "30d"
+"""How long readings are tried: three minutes, on a machine that is slow."""
+
+PATIENT = {"expires_after": "90d", "valid_for": "90d"}
+"""Nothing expires while a busy machine is slow."""
+
+SHAPES = {"shared": "foreign", "unseen": "foreign"}
+"""What the oracles call the zones of a way."""
 
 Act = Callable[[Acting], Awaitable[None]]
 
@@ -54,6 +65,7 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
     told: Counter[str] = Counter()
     names = [f"z{number}" for number in range(beside.zones)]
     terms = {**way.terms, **beside.terms}
+    terms["sign_off"] = {**PATIENT, **terms.get("sign_off", {})}
     async with staged(
         world.client,
         world.folder,
@@ -61,6 +73,7 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
         serve=False,
         simulator={**way.simulator, **beside.simulator},
         request_limit=REQUEST_LIMIT,
+        patience=PATIENCE,
         window=40,
         **terms,
     ) as stage:
@@ -71,38 +84,44 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
             acting = Acting(
                 stage, random.Random(seed), order, processes, server, lambda kind: told.update([kind])
             )
+            before = await shown(stage)
             if beside.begins:
                 await stage.play.begin()
-            people = asyncio.create_task(way.people(stage))
+            support = asyncio.create_task(way.people(stage))
             try:
                 if beside.first:
                     await beside.act(acting)
-                    await stage.finish(LONGEST)
+                    await _people(stage, seed).until_closed(LONGEST)
                 else:
-                    await _side_by_side(beside.act(acting), stage, whole=beside.whole)
+                    finishing = _people(stage, seed).until_closed(LONGEST)
+                    await _side_by_side(beside.act(acting), finishing, whole=beside.whole)
             except BaseException:
                 await keep_open_histories(stage.play.client, world.folder)
                 raise
             finally:
-                people.cancel()
+                support.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
-                    await people
+                    await support
         switches = Switches(order.folder)
         told.update(
             {what: number for what in ("archive-slow", "archive-down") if (number := switches.count(what))}
         )
         if processes.codes:
             told["worker death"] += len(processes.codes)
-        return await _judged(stage, way, beside, told)
+        return await _judged(stage, way, beside, before, told)
 
 
-async def _side_by_side(acting: Awaitable[None], stage: Stage, *, whole: bool) -> None:
+def _people(stage: Stage, seed: str) -> People:
+    return People(stage, seed, ("prompt",), ())
+
+
+async def _side_by_side(acting: Awaitable[None], campaign: Awaitable[object], *, whole: bool) -> None:
     """Both to their end; what is done beside is cancelled once the campaign is over, unless it is to be
     ``whole``.
     """
     beside = asyncio.ensure_future(acting)
     try:
-        finishing = asyncio.ensure_future(stage.finish(LONGEST))
+        finishing = asyncio.ensure_future(campaign)
         await asyncio.wait({beside, finishing}, return_when=asyncio.FIRST_COMPLETED)
         if beside.done() and beside.exception() is not None:
             finishing.cancel()
@@ -115,38 +134,17 @@ async def _side_by_side(acting: Awaitable[None], stage: Stage, *, whole: bool) -
             await beside
 
 
-async def _judged(stage: Stage, way: Way, beside: Beside, told: Counter[str]) -> Verdict:
-    endings = {}
+async def _judged(stage: Stage, way: Way, beside: Beside, before: Shown, told: Counter[str]) -> Verdict:
+    area = cast(Area, way.area)
+    plans = tuple(ZonePlan(short, SHAPES.get(way.name, "plain"), ()) for short in stage.names)
+    verdict = await verdict_of(stage, Schedule(0, area, plans, (), {}), before, told)
+    complaints = list(verdict.complaints)
     for short in stage.names:
-        try:
-            result = await asyncio.wait_for(stage.play.zone(stage.name(short)).result(), 10)
-            endings[short] = (result.outcome.value, result.reason)
-        except Exception as gone:
-            endings[short] = ("none", f"{type(gone).__name__}: {gone}")
-    checks = check_rules(await stage.play.witnesses(), absent=way.absent | beside.absent)
-    broken = [text for check in checks for text in _said(check)]
-    for short, (outcome, reason) in endings.items():
-        if outcome not in way.done | beside.outcomes:
-            broken.append(f"{short} ended as {outcome} ({reason[:160]})")
-        elif outcome in OPEN and not reason:
-            broken.append(f"{short} ended as {outcome}, and nobody is told why")
-    broken += [f"{what} did not happen" for what in beside.happens if not told[what]]
+        ending = await ending_of(stage, short)
+        if ending.outcome not in way.done | beside.outcomes:
+            complaints.append(ending.complaint("its way leads elsewhere"))
+    complaints += [f"{what} did not happen" for what in beside.happens if not told[what]]
+    complaints += await stuck(stage)
     if beside.oracle is not None:
-        broken += await beside.oracle(stage)
-    violations = {check.rule: len(check.violations) for check in checks}
-    return Verdict(
-        zone_schedules=len(stage.names),
-        unsigned_commits=violations[1],
-        double_commits=violations[2],
-        lost_zones=violations[11],
-        outcomes=dict(Counter(outcome for outcome, _ in endings.values())),
-        not_final=[
-            f"{short}: {outcome}, {reason}" for short, (outcome, reason) in endings.items() if outcome in OPEN
-        ],
-        complaints=broken,
-        faults=dict(told),
-    )
-
-
-def _said(check: RuleCheck) -> list[str]:
-    return [f"rule {check.rule} ({check.title}): {text}" for text in check.violations]
+        complaints += await beside.oracle(stage)
+    return verdict.model_copy(update={"complaints": complaints})

@@ -24,10 +24,10 @@ COMMIT: dict[str, Any] = {
 }
 """Time-outs that are all over within a dozen seconds; a step outlives its permit by none of them."""
 
-REQUEST_LIMIT = "2s"
+REQUEST_LIMIT = "5s"
 
-PAST_EVERY_TIMEOUT = 20.0
-"""Seconds: past a step's time to be sent and answered (6), a permit's lease and its margin (8 + 12), the
+PAST_EVERY_TIMEOUT = 25.0
+"""Seconds: past a step's time to be sent and answered (9), a permit's lease and its margin (8 + 15), the
 silence of an activity (3), and a workflow task (4).
 """
 
@@ -77,7 +77,7 @@ async def _waits_for_support(stage: Stage, short: str) -> bool:
         return False
 
 
-def _slow(call: str, seconds: float = 1.5) -> dict[str, Any]:
+def _slow(call: str, seconds: float = 3.0) -> dict[str, Any]:
     return {"kind": "latency", "match": {"call": call}, "seconds": seconds}
 
 
@@ -94,14 +94,14 @@ WAYS: dict[str, Way] = {
             zone,
             "migrated",
             {
-                ZonePhase.ASSESSING: (_slow("waf.check", 2.0),),
+                ZonePhase.ASSESSING: (_slow("waf.check"),),
                 ZonePhase.AWAITING_SIGN_OFF: (),
                 ZonePhase.COMMITTING: PUT,
                 ZonePhase.VERIFYING: (),
                 ZonePhase.CLOSED: (),
             },
             {"commit": COMMIT},
-            {"migration_seconds": 30_000},
+            {"migration_seconds": 57_600},
         ),
         Way(
             "enterprise",
@@ -116,8 +116,8 @@ WAYS: dict[str, Way] = {
                 ZonePhase.VERIFYING: (),
                 ZonePhase.CLOSED: (),
             },
-            {"commit": COMMIT, "validation": {"window": "8h"}},
-            {"migration_seconds": 30_000},
+            {"commit": COMMIT, "validation": {"window": "16h"}},
+            {"migration_seconds": 57_600},
             frozenset({4, 7}),
         ),
         Way(
@@ -127,7 +127,7 @@ WAYS: dict[str, Way] = {
             "migrated",
             {ZonePhase.NEEDS_SUPPORT: (), ZonePhase.AWAITING_SIGN_OFF: (), ZonePhase.COMMITTING: PUT},
             {"commit": COMMIT},
-            {"migration_seconds": 30_000},
+            {"migration_seconds": 57_600},
             frozenset({3, 7}),
             supported=True,
         ),
@@ -143,7 +143,7 @@ WAYS: dict[str, Way] = {
                 ZonePhase.VERIFYING: (),
             },
             {"commit": COMMIT, "consents": {"delete_uri_overrides": True}},
-            {"migration_seconds": 30_000},
+            {"migration_seconds": 57_600},
         ),
         Way(
             "secret",
