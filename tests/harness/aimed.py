@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from temporalio.client import WorkflowFailureError
+from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.service import RPCError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from edgeshift.messages import ZonePhase, ZoneState
@@ -22,6 +23,9 @@ from tests.kit import SCALE
 
 LATE: dict[str, Any] = {"visibility_seconds": 4 * SCALE}
 """A service that shows a migration four real seconds after it has ended."""
+
+PATIENCE = 150.0
+"""Seconds that anything which is waited for may take on a busy machine."""
 
 
 class Stalled(Interceptor):
@@ -53,19 +57,23 @@ async def judged(
     absent: Iterable[int],
     *,
     told: Sequence[str] = (),
-    within: float = 90,
+    within: float = PATIENCE,
     searched: Sequence[Path] = (),
+    closed: Callable[[], Awaitable[None]] | None = None,
     beside: Callable[[], Awaitable[list[str]]] | None = None,
 ) -> Verdict:
     """Sign whatever comes to wait until the campaign closes; then its verdict.
 
-    ``told``: what the scene itself has to complain of. ``beside``: an oracle of its own, asked at the end.
+    ``told``: what the scene itself has to complain of. ``closed``: done before the witnesses look.
+    ``beside``: an oracle of the scene's own, asked at the end.
     """
     complaints = list(told)
     try:
         await stage.finish(within)
     except (AssertionError, WorkflowFailureError) as late:
         complaints.append(f"the campaign does not end: {late}"[:500])
+    if closed is not None:
+        await closed()
     endings = {stage.id(name): await ending_of(stage, name) for name in stage.names}
     seen = await stage.play.witnesses(searched)
     checks = {check.rule: check for check in check_rules(seen, absent=frozenset(absent))}
@@ -90,7 +98,18 @@ async def judged(
     )
 
 
-async def comes_to(stage: Stage, name: str, phase: ZonePhase, within: float = 60) -> ZoneState | None:
+async def waits(stage: Stage, name: str) -> ZoneState:
+    """The zone's state once it waits for its sign-off."""
+    return await stage.waits(name, PATIENCE)
+
+
+async def resumed(stage: Stage) -> None:
+    """Resume the campaign; a wrong version may have ended it in its pause."""
+    with contextlib.suppress(RPCError, WorkflowUpdateFailedError):
+        await stage.play.ask("resume")
+
+
+async def comes_to(stage: Stage, name: str, phase: ZonePhase, within: float = PATIENCE) -> ZoneState | None:
     """The zone's state once it is in the phase; None where it comes to its sign-off, or to its end, instead.
 
     A wrong version may never come to where it should; what it did on its way is for the oracles to say.
@@ -105,7 +124,7 @@ async def comes_to(stage: Stage, name: str, phase: ZonePhase, within: float = 60
     return found if found is not None and found.phase is phase else None
 
 
-async def ends(stage: Stage, name: str, within: float = 60) -> str:
+async def ends(stage: Stage, name: str, within: float = PATIENCE) -> str:
     """The zone's outcome, or empty where it comes to none."""
     try:
         return (await stage.outcome(name, within)).value

@@ -31,9 +31,10 @@ async def esc_plain(world: World) -> Verdict:
         async def as_said() -> list[str]:
             return await esc_as_said(stage, own={"own"})
 
-        first = await judged(stage, {3, 4, 7}, within=120)
-        await keep_histories(stage, histories)
-        return await judged(stage, {3, 4, 7}, told=first.complaints, searched=[histories], beside=as_said)
+        async def keep() -> None:
+            await keep_histories(stage, histories)
+
+        return await judged(stage, {3, 4, 7}, searched=[histories], closed=keep, beside=as_said)
 
 
 async def esc_way_back_lost(world: World) -> Verdict:
@@ -45,7 +46,7 @@ async def esc_way_back_lost(world: World) -> Verdict:
         async def as_said() -> list[str]:
             return await esc_as_said(stage, own=set())
 
-        return await judged(stage, {3, 4, 7}, within=120, beside=as_said)
+        return await judged(stage, {3, 4, 7}, beside=as_said)
 
 
 async def esc_as_said(stage: Stage, own: set[str]) -> list[str]:
@@ -85,7 +86,7 @@ async def stranger_writes(world: World) -> Verdict:
             )
 
         async with visited(stage, "a"):
-            return await judged(stage, {3, 4, 7}, within=120, beside=as_said)
+            return await judged(stage, {3, 4, 7}, beside=as_said)
 
 
 @asynccontextmanager

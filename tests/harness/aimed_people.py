@@ -6,7 +6,7 @@ import asyncio
 
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import staged, zone
-from tests.harness.aimed import Stalled, ends, judged, quiet
+from tests.harness.aimed import PATIENCE, Stalled, ends, judged, quiet, resumed, waits
 from tests.harness.aimed_waf import A_RULE, PRO, word
 from tests.harness.cases import World
 from tests.harness.verdict import Verdict
@@ -20,13 +20,13 @@ async def signed_in_a_pause(world: World) -> Verdict:
     """Zones are signed off while the campaign is paused: one by its own digest, one by its fingerprint."""
     zones = (zone("own"), zone("book", firewall_rules=[A_RULE]))
     async with staged(world.client, world.folder, *zones) as stage:
-        await stage.waits("own")
-        book = await stage.waits("book")
+        await waits(stage, "own")
+        book = await waits(stage, "book")
         await stage.play.ask("pause", "lunch")
         await stage.play.sign_zone(stage.name("own"))
         await stage.play.sign([book.fingerprint])
         await quiet(2.5)
-        await stage.play.ask("resume")
+        await resumed(stage)
         return await judged(stage, STOPPED)
 
 
@@ -35,11 +35,11 @@ async def paused_while_starting(world: World) -> Verdict:
     async with staged(world.client, world.folder, zone("big", "enterprise"), begin=False) as stage:
         await stage.fault("latency", "waf.check", "big", seconds=3.0)
         await stage.play.begin()
-        await stage.play.until(lambda seen: seen.permits_out > 0)
+        await stage.play.until(lambda seen: seen.permits_out > 0, PATIENCE)
         await quiet(0.5)
         await stage.play.ask("pause", "wait")
         await quiet(4)
-        await stage.play.ask("resume")
+        await resumed(stage)
         return await judged(stage, {4})
 
 
@@ -63,13 +63,13 @@ async def _stalled(world: World, lease: str, send_window: str) -> Verdict:
         commit={"lease": lease, "send_window": send_window},
         interceptors=[stalls],
     ) as stage:
-        await stage.waits("a")
+        await waits(stage, "a")
         await stage.play.sign_zone(stage.name("a"))
-        await asyncio.wait_for(stalls.begun.wait(), 60)
+        await asyncio.wait_for(stalls.begun.wait(), PATIENCE)
         await stage.play.ask("pause", "wait")
         stalls.go.set()
         await quiet(2)
-        await stage.play.ask("resume")
+        await resumed(stage)
         return await judged(stage, STOPPED)
 
 
@@ -77,7 +77,7 @@ async def words_that_do_not_count(world: World) -> Verdict:
     """An approver's word about another digest, a stranger's about this one, and the starter's own."""
     policy = {"approvers": ["ann", "olga"], "four_eyes": True}
     async with staged(world.client, world.folder, zone("a"), sign_off=policy) as stage:
-        state = await stage.waits("a")
+        state = await waits(stage, "a")
         handle = stage.play.zone(stage.name("a"))
         for decision in (word("0" * 64), word(state.digest, by="mallory"), word(state.digest, by="olga")):
             await handle.signal("sign_off", decision)
@@ -89,8 +89,8 @@ async def signed_for_another(world: World) -> Verdict:
     """One zone's fingerprint is signed; another proposes something else, and waits on."""
     zones = (zone("plain"), zone("ruled", firewall_rules=[A_RULE]))
     async with staged(world.client, world.folder, *zones) as stage:
-        state = await stage.waits("plain")
-        await stage.waits("ruled")
+        state = await waits(stage, "plain")
+        await waits(stage, "ruled")
         await stage.play.sign([state.fingerprint])
         await ends(stage, "plain")
         await quiet(2)
@@ -101,11 +101,11 @@ async def signed_too_long_ago(world: World) -> Verdict:
     """A sign-off runs out while the campaign is paused: it has to be given again."""
     policy = {"valid_for": "32h"}
     async with staged(world.client, world.folder, zone("a"), sign_off=policy) as stage:
-        await stage.waits("a")
+        await waits(stage, "a")
         await stage.play.ask("pause", "a long lunch")
         await stage.play.sign_zone(stage.name("a"))
         await quiet(32 * 3600 / SCALE + 1)
-        await stage.play.ask("resume")
+        await resumed(stage)
         for _ in range(60):
             if await stage.play.is_closed():
                 break
@@ -121,7 +121,7 @@ async def window_of_one(world: World) -> Verdict:
     async with staged(
         world.client, world.folder, *map(zone, names), window=1, simulator={"migration_seconds": SCALE / 2}
     ) as stage:
-        await stage.play.until(lambda seen: seen.places.get("awaiting") == 4)
+        await stage.play.until(lambda seen: seen.places.get("awaiting") == 4, PATIENCE)
         await stage.play.sign([item.fingerprint for item in (await stage.play.summary()).waiting])
         return await judged(stage, PRO)
 

@@ -22,7 +22,7 @@ from edgeshift.service_api import Unpaced
 from edgeshift.sign_off import Choice, Decision
 from tests.faults_kit import Stage, staged, zone
 from tests.faults_worker import Kill, supervised
-from tests.harness.aimed import LATE, Stalled, comes_to, ends, judged, quiet
+from tests.harness.aimed import LATE, PATIENCE, Stalled, comes_to, ends, judged, quiet, waits
 from tests.harness.cases import World
 from tests.harness.kills import order_of
 from tests.harness.verdict import Verdict
@@ -77,7 +77,7 @@ async def killed_after_commit(world: World) -> Verdict:
         order = order_of(stage, world.address, world.folder, [Kill("change_zone", 1, "after")])
         async with supervised(order):
             await stage.play.begin()
-            return await judged(stage, PRO, within=120)
+            return await judged(stage, PRO)
 
 
 async def reset_while_verified(world: World) -> Verdict:
@@ -89,7 +89,7 @@ async def reset_while_verified(world: World) -> Verdict:
         simulator={"migration_seconds": 3 * SCALE},
         commit={"migration_limit": "15s", "lease": "2m"},
     ) as stage:
-        await stage.waits("a")
+        await waits(stage, "a")
         await stage.play.sign_zone(stage.name("a"))
         await comes_to(stage, "a", ZonePhase.VERIFYING)
         await reset(stage.play, stage.name("a"))
@@ -152,14 +152,16 @@ async def over_a_limit(world: World) -> Verdict:
 
 async def _again(stage: Stage, name: str, since: Any) -> None:
     await stage.play.zone_until(
-        stage.name(name), lambda seen: seen.phase is ZonePhase.NEEDS_SUPPORT and seen.since > since
+        stage.name(name),
+        lambda seen: seen.phase is ZonePhase.NEEDS_SUPPORT and seen.since > since,
+        PATIENCE,
     )
 
 
 async def drifted(world: World) -> Verdict:
     """A rule is added to the zone between its sign-off and its commit: what was signed is old by then."""
     async with staged(world.client, world.folder, zone("a")) as stage:
-        state = await stage.waits("a")
+        state = await waits(stage, "a")
         await stage.change("a", add_firewall_rules=[A_RULE])
         await stage.play.sign_zone(stage.name("a"))
         await quiet()
@@ -178,7 +180,7 @@ async def drifted(world: World) -> Verdict:
 async def archive_lies(world: World) -> Verdict:
     """Somebody alters the archived proposal between its sign-off and its commit."""
     async with staged(world.client, world.folder, zone("a")) as stage:
-        state = await stage.waits("a")
+        state = await waits(stage, "a")
         archived = world.folder / "state" / "archive" / "objects" / state.proposal[:2] / state.proposal
         document = json.loads(archived.read_bytes())
         document["body"]["rules"][0]["description"] = "altered"
@@ -191,8 +193,8 @@ async def rival_campaign(world: World) -> Verdict:
     """A second campaign over the same zones begins while they wait: it leaves them to the first."""
     async with staged(world.client, world.folder, zone("a"), zone("b")) as stage:
         play = stage.play
-        await stage.waits("a")
-        await stage.waits("b")
+        await waits(stage, "a")
+        await waits(stage, "b")
         assert play.start is not None
         rival = await play.client.start_workflow(
             "Campaign",
@@ -210,11 +212,11 @@ async def rival_campaign(world: World) -> Verdict:
 async def terminated(world: World) -> Verdict:
     """An operator terminates a zone that waits: the campaign finds it, and it can be begun again."""
     async with staged(world.client, world.folder, zone("gone"), zone("open")) as stage:
-        await stage.waits("gone")
-        await stage.waits("open")
+        await waits(stage, "gone")
+        await waits(stage, "open")
         await stage.play.zone(stage.name("gone")).terminate("by hand")
         try:
-            await stage.play.until(lambda seen: seen.places.get("failed") == 1, 30)
+            await stage.play.until(lambda seen: seen.places.get("failed") == 1, 60)
             await stage.play.again("retry", stage.name("gone"))
         except AssertionError as never:
             return await judged(stage, PRO, told=[f"a terminated zone is not found: {never}"[:300]], within=5)
@@ -232,9 +234,9 @@ async def orderly_restart(world: World) -> Verdict:
         stalls.go.set()
         async with serving(stage, stalls):
             await stage.play.begin()
-            await stage.waits("a")
+            await waits(stage, "a")
             await stage.play.sign_zone(stage.name("a"))
-            await asyncio.wait_for(stalls.begun.wait(), 60)
+            await asyncio.wait_for(stalls.begun.wait(), PATIENCE)
             await quiet(0.8)
         async with serving(stage):
 

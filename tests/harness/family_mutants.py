@@ -43,6 +43,6 @@ SCENES: tuple[tuple[Scene, int], ...] = (
 def cases() -> list[Case]:
     """A case for each scene, such as ``aimed/answer-lost``."""
     return [
-        Case(f"{FAMILY}/{scene.__name__.replace('_', '-')}", FAMILY, zones, scene, within=240)
+        Case(f"{FAMILY}/{scene.__name__.replace('_', '-')}", FAMILY, zones, scene, within=400)
         for scene, zones in SCENES
     ]

@@ -1,0 +1,97 @@
+"""Mutants of the areas whose changes can be undone, and of keeping secrets."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Edit, mutant
+from tests.mutants.sending import MUTATIONS
+
+REVERSIBLE = (
+    mutant(
+        "esc-unsigned",
+        "esc is turned off after the probe, without anybody's sign-off",
+        1,
+        [
+            Edit(
+                "workflows/esc_scope.py",
+                "            grant = await self._signed_off(probed)\n",
+                "            phase = ZonePhase.AWAITING_FIRST_PERMIT\n"
+                "            grant = await self._permit_for(Step.SET_SECRET, phase)\n",
+            ),
+            Edit(
+                MUTATIONS,
+                "        if change.step not in UNSIGNED:\n",
+                "        if change.step not in UNSIGNED and not change.decisions and not change.step:\n",
+            ),
+        ],
+        "esc-plain",
+    ),
+    mutant(
+        "esc-way-back-believed",
+        "a way back that was answered counts as gone, and nobody looks",
+        11,
+        [
+            Edit(
+                "workflows/reversible.py",
+                "                shown = await self._shows(back, wanted=False)\n",
+                '                shown = Shown(reached=True, reason="answered")\n',
+            ),
+            Edit("workflows/reversible.py", "if not seen.worse:", "if seen:"),
+        ],
+        "esc-way-back-lost",
+    ),
+    mutant(
+        "esc-secret-overwritten",
+        "a scope with a secret of the customer's own gets a test secret too",
+        3,
+        [
+            Edit(
+                "activities/esc.py",
+                "        if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:\n",
+                "        if prepared.verdict is Verdict.READY and reading.secret is not esc.Secret.TEST:\n",
+            )
+        ],
+        "esc-plain",
+    ),
+    mutant(
+        "log-fields-written-blindly",
+        "rules are put without a look at the version that they replaced",
+        4,
+        [
+            Edit(
+                "activities/log_fields_rulesets.py",
+                "        return None if result.status is ChangeStatus.ANSWERED else result\n",
+                "        return result\n",
+            )
+        ],
+        "stranger-writes",
+    ),
+    mutant(
+        "secret-in-archive",
+        "what a probe was made with, its secret too, is archived with the proposal",
+        10,
+        [
+            Edit(
+                "activities/esc.py",
+                '                "report": evidence,\n',
+                '                "report": evidence,\n                "cookie": secret.get_secret_value(),\n',
+            )
+        ],
+        "esc-plain",
+    ),
+    mutant(
+        "secret-in-history",
+        "the result of setting a secret repeats it, and so does the workflow's history",
+        10,
+        [
+            Edit(
+                "activities/esc_work.py",
+                "                return await self._closed(step, result)\n"
+                "            await clock.sleep(poll)\n",
+                "                told = {'reason': secret.get_secret_value()}\n"
+                "                return await self._closed(step, result.model_copy(update=told))\n"
+                "            await clock.sleep(poll)\n",
+            )
+        ],
+        "esc-plain",
+    ),
+)

@@ -1,0 +1,299 @@
+"""Mutants of the way in which a change is sent: what is checked before, what is believed afterwards."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Edit, mutant
+
+FENCE = "activities/fence.py"
+MUTATIONS = "activities/mutations.py"
+WAF = "activities/waf.py"
+WAF_WORK = "activities/waf_work.py"
+WAF_ZONE = "workflows/waf_zone.py"
+ZONE = "workflows/zone.py"
+OPTIONS = "workflows/options.py"
+
+NO_REFUSAL = [
+    Edit(FENCE, "        if not created:\n", "        if False:\n"),
+    Edit(FENCE, "        if await commit_may_show(\n", "        if False and await commit_may_show(\n"),
+]
+"""An intent that is there keeps nothing from being sent again."""
+
+SENDING = (
+    mutant(
+        "blind-retry",
+        "Temporal tries the change again when its request failed, and no intent keeps it from being sent",
+        2,
+        [
+            Edit(OPTIONS, "RetryPolicy(maximum_attempts=1)", "RetryPolicy(maximum_attempts=4)"),
+            Edit(
+                FENCE,
+                "            return judged(failure)\n",
+                "            raise OSError(str(failure)) from None\n",
+            ),
+            *NO_REFUSAL,
+        ],
+        "answer-lost",
+    ),
+    mutant(
+        "client-sends-again",
+        "the client sends a write again when its connection breaks",
+        2,
+        [
+            Edit(
+                "edgeshift/service_api/transport.py",
+                "                    return await self._exchange(alone, call)\n",
+                "                    try:\n"
+                "                        return await self._exchange(alone, call)\n"
+                "                    except httpx.HTTPError:\n"
+                "                        return await self._exchange(alone, call)\n",
+            )
+        ],
+        "answer-lost",
+    ),
+    mutant(
+        "status-once",
+        "after an unknown outcome the status is read once, and the commit is sent again",
+        2,
+        [
+            Edit(WAF, "        limit = message.limit.total_seconds()\n", "        limit = 0.0\n"),
+            NO_REFUSAL[1],
+        ],
+        "answer-lost",
+    ),
+    mutant(
+        "unknown-is-failed",
+        "a commit whose answer was lost counts as refused",
+        11,
+        [
+            Edit(
+                FENCE,
+                "return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)",
+                "return ChangeResult(status=ChangeStatus.REFUSED, **facts)",
+            )
+        ],
+        "answer-lost",
+    ),
+    mutant(
+        "no-intent",
+        "no intent is archived before a change is sent",
+        2,
+        [
+            Edit(
+                FENCE,
+                "created = await self.connections.archive.create_once(key, canonical_bytes(record))",
+                "created = bool(key and canonical_bytes(record))",
+            )
+        ],
+        "reset-while-verified",
+    ),
+    mutant(
+        "commit-in-local-activity",
+        "the change is a local activity, which the next worker runs again, and no intent keeps it from that",
+        2,
+        [
+            Edit(
+                ZONE,
+                "            return await workflow.execute_activity_method(\n"
+                "                MutationActivities.change,",
+                "            return await workflow.execute_local_activity_method(\n"
+                "                MutationActivities.change,",
+            ),
+            *NO_REFUSAL,
+        ],
+        "killed-after-commit",
+    ),
+    mutant(
+        "heartbeat-on-commit",
+        "the change has a heartbeat time-out: it counts as over while it may still be sent",
+        7,
+        [
+            Edit(
+                OPTIONS,
+                '        "retry_policy": ONCE,\n',
+                '        "retry_policy": ONCE,\n        "heartbeat_timeout": timedelta(seconds=1),\n',
+            )
+        ],
+        "stalled-in-a-pause",
+    ),
+    mutant(
+        "permit-expiry-ignored",
+        "a change is sent under a permit that has run out",
+        7,
+        [
+            Edit(
+                FENCE,
+                "return min(of_permit, self.change.window - passed)",
+                "return max(of_permit, self.change.window - passed)",
+            )
+        ],
+        "stalled-past-its-permit",
+    ),
+    mutant(
+        "no-grace",
+        "a worker that is told to stop throws away what is on the wire",
+        11,
+        [
+            Edit(
+                "worker/wiring.py",
+                "graceful_shutdown_timeout=grace,",
+                "graceful_shutdown_timeout=timedelta(0),",
+            )
+        ],
+        "orderly-restart",
+    ),
+    mutant(
+        "no-digest-check",
+        "what the archive holds is sent without a look at its digest",
+        1,
+        [
+            Edit(
+                "edgeshift/archive.py",
+                "        if (found := _sha256(data)) != digest:\n",
+                "        if (found := _sha256(data)) != digest and not found:\n",
+            ),
+            Edit(
+                MUTATIONS,
+                "if digest(body) != change.digest or fingerprint(body, zone) != change.fingerprint:",
+                "if not (digest(body) and fingerprint(body, zone)):",
+            ),
+        ],
+        "archive-lies",
+    ),
+    mutant(
+        "snapshot-late",
+        "the snapshot is archived after the change was sent",
+        5,
+        [
+            Edit(
+                "activities/snapshots.py",
+                "    found = await archive.put_json(document, verify=True)\n",
+                "    later = vars(connections).setdefault('later', [])\n"
+                "    later.append((target.id, area, document))\n"
+                "    return __import__('hashlib').sha256(canonical_bytes(document)).hexdigest()\n"
+                "    found = await archive.put_json(document, verify=True)\n",
+            ),
+            Edit(
+                MUTATIONS,
+                "            return await area.send(Sending(change, fence, body, client))\n",
+                "            result = await area.send(Sending(change, fence, body, client))\n"
+                "            archive = self._connections.archive\n"
+                "            for zone, of, document in vars(self._connections).pop('later', []):\n"
+                "                found = await archive.put_json(document)\n"
+                "                await archive.create_once(f'snapshot/{zone}/{of.value}/{found}', b'{}')\n"
+                "            return result\n",
+            ),
+            Edit(
+                MUTATIONS,
+                '        if await archive.get_named(f"snapshot/',
+                '        if False and await archive.get_named(f"snapshot/',
+            ),
+            Edit(MUTATIONS, "        await archive.get_json(change.snapshot)\n", ""),
+        ],
+        "plain",
+    ),
+    mutant(
+        "drift-not-looked-for",
+        "a commit is sent without a fresh look at the zone's configuration",
+        1,
+        [
+            Edit(
+                WAF_WORK,
+                "            await fence.refuse_while_one_may_show()\n"
+                "            await self._compare_fresh(step)\n",
+                "            await fence.refuse_while_one_may_show()\n",
+            )
+        ],
+        "drifted",
+    ),
+    mutant(
+        "log-only-body-committed",
+        "what the validation window ran, which only logs, is committed",
+        1,
+        [
+            Edit(
+                WAF_WORK,
+                "self._put(step, step.body, waf.Mode.PENDING)",
+                "self._put(step, waf.shadow(step.body), waf.Mode.PENDING)",
+            )
+        ],
+        "plain",
+    ),
+    mutant(
+        "validation-for-everybody",
+        "zones of every plan go through validation mode",
+        3,
+        [
+            Edit(
+                WAF_ZONE,
+                "return self._start.target.zone.plan is Plan.ENTERPRISE",
+                "return self._start.target.zone.plan in Plan",
+            ),
+            Edit(
+                "edgeshift/areas/waf_body.py",
+                "    if mode is Mode.VALIDATION and plan is not Plan.ENTERPRISE:\n",
+                "    if mode is Mode.VALIDATION and plan not in Plan:\n",
+            ),
+        ],
+        "plain",
+    ),
+    mutant(
+        "answer-believed",
+        "a commit that was answered counts as a migration, and nothing is read back",
+        11,
+        [
+            Edit(
+                WAF_ZONE,
+                "        return await self._committed(prepared, result.reason)\n",
+                "        if result.status is ChangeStatus.ANSWERED:\n"
+                "            return prepared.proposal\n"
+                "        return await self._committed(prepared, result.reason)\n",
+            )
+        ],
+        "answered-without-effect",
+    ),
+    mutant(
+        "error-body-as-success",
+        "the HTTP status alone decides: 200 with success false is a success",
+        4,
+        [
+            Edit(
+                "edgeshift/service_api/envelope.py",
+                "    if success is False:\n",
+                "    if success is None:\n",
+            ),
+            Edit(
+                "edgeshift/service_api/envelope.py",
+                "    if success is not True:\n",
+                "    if success is None:\n",
+            ),
+        ],
+        "over-a-limit",
+    ),
+    mutant(
+        "limits-not-counted",
+        "a zone with 201 rules to migrate is sent its commit",
+        4,
+        [
+            Edit(
+                "edgeshift/areas/waf_reading.py",
+                "    if over := _over_limits(lengths):\n",
+                "    if (over := _over_limits(lengths)) and not lengths:\n",
+            )
+        ],
+        "over-a-limit",
+    ),
+    mutant(
+        "ticket-without-key",
+        "each try opens a ticket of its own",
+        4,
+        [
+            Edit(
+                "activities/support.py",
+                "        key = ticket_key(zone.id, start.area.value, message.cause.value)\n",
+                "        key = ticket_key(zone.id, start.area.value, message.cause.value)\n"
+                "        key += '-' + __import__('uuid').uuid4().hex[:8]\n",
+            )
+        ],
+        "over-a-limit",
+    ),
+)

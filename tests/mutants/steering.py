@@ -1,0 +1,201 @@
+"""Mutants of sign-off, permits, stops, the window, the pace, the lock, and the campaign's sweep."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Edit, mutant
+from tests.mutants.sending import ZONE
+
+CAMPAIGN = "workflows/campaign.py"
+SIGN_OFF = "edgeshift/sign_off.py"
+LEDGER = "edgeshift/ledger.py"
+
+ANY_DIGEST = Edit(
+    SIGN_OFF,
+    "        if decision.digest not in digests or refusal(decision, policy, started_by):\n",
+    "        if refusal(decision, policy, started_by):\n",
+)
+
+STEERING = (
+    mutant(
+        "permit-not-awaited",
+        "a zone that is signed off commits without a permit of its campaign",
+        7,
+        [
+            Edit(
+                ZONE,
+                "            await self._until(lambda: self._usable(self._grant), None, resumable=True)\n"
+                "        self._check_stop()\n"
+                "        return self._grant\n",
+                "            from edgeshift.messages import Permit\n\n"
+                "            self._grant = PermitGrant(\n"
+                "                campaign_run=self._start.campaign_run,\n"
+                "                permit=Permit(\n"
+                "                    number=1,\n"
+                "                    name=f'own-{workflow.info().run_id}-{self._sequence}',\n"
+                "                    index=self._start.index,\n"
+                "                    step=prepared.step,\n"
+                "                    expires_at=workflow.now() + timedelta(seconds=30),\n"
+                "                ),\n"
+                "            )\n"
+                "        self._check_stop()\n"
+                "        return self._grant\n",
+            )
+        ],
+        "signed-in-a-pause",
+    ),
+    mutant(
+        "revoked-permit-used",
+        "a permit that the campaign has taken back is used all the same",
+        7,
+        [
+            Edit(
+                ZONE,
+                "return grant is not None and grant.permit.number not in self._revoked",
+                "return grant is not None",
+            )
+        ],
+        "paused-while-starting",
+    ),
+    mutant(
+        "pause-not-asked",
+        "a paused campaign goes on granting permits",
+        7,
+        [
+            Edit(
+                CAMPAIGN,
+                "    async def _grant_permits(self) -> None:\n        if self._stands_still or self._aborted:\n",
+                "    async def _grant_permits(self) -> None:\n        if self._aborted:\n",
+            )
+        ],
+        "signed-in-a-pause",
+    ),
+    mutant(
+        "sign-off-of-any-digest",
+        "an approver's name is enough, whatever digest the word was about",
+        1,
+        [
+            ANY_DIGEST,
+            Edit(
+                ZONE,
+                "            if decision.digest == prepared.digest and (self._joins or",
+                "            if (self._joins or",
+            ),
+        ],
+        "words-that-do-not-count",
+    ),
+    mutant(
+        "fingerprint-of-another",
+        "a sign-off of one fingerprint counts for zones that propose something else",
+        1,
+        [
+            ANY_DIGEST,
+            Edit(
+                LEDGER,
+                "            if fingerprint not in entries:\n                continue\n",
+                "            entries.setdefault(fingerprint, self.book)\n",
+            ),
+            Edit(
+                LEDGER,
+                "            if shape and entry.fingerprint == shape.fingerprint and entry.wave",
+                "            if shape and entry.wave",
+            ),
+            Edit(
+                ZONE,
+                "in (grant.decisions if grant else ()) if item.digest == prepared.fingerprint",
+                "in (grant.decisions if grant else ())",
+            ),
+        ],
+        "signed-for-another",
+    ),
+    mutant(
+        "approvers-not-asked",
+        "anybody's approval counts, listed or not",
+        1,
+        [
+            Edit(
+                SIGN_OFF,
+                "    if policy.approvers and decision.by not in policy.approvers:\n",
+                "    if policy.approvers and not decision.by:\n",
+            )
+        ],
+        "words-that-do-not-count",
+    ),
+    mutant(
+        "four-eyes-not-kept",
+        "whoever started the campaign may also approve",
+        1,
+        [
+            Edit(
+                SIGN_OFF,
+                "    if policy.four_eyes and decision.choice",
+                "    if not policy and decision.choice",
+            )
+        ],
+        "words-that-do-not-count",
+    ),
+    mutant(
+        "expired-sign-off",
+        "a sign-off counts for ever",
+        1,
+        [
+            Edit(
+                SIGN_OFF,
+                "if decision.at is not None and decision.at <= now < decision.at + policy.valid_for:",
+                "if decision.at is not None:",
+            )
+        ],
+        "signed-too-long-ago",
+    ),
+    mutant(
+        "window-not-kept",
+        "every zone that is signed off gets its permit at once",
+        8,
+        [
+            Edit(
+                "workflows/campaign_state.py",
+                "return self._start.window - self._ledger.zones(*IN_FLIGHT)",
+                "return 1000 - self._ledger.zones(*IN_FLIGHT)",
+            )
+        ],
+        "window-of-one",
+    ),
+    mutant(
+        "no-pace",
+        "calls are made as fast as they come, whatever the rate limit is",
+        6,
+        [
+            Edit(
+                "worker/wiring.py",
+                "        pacer or quotas.pacer,\n",
+                "        lambda *of: __import__('edgeshift.service_api').service_api.Unpaced(),\n",
+            )
+        ],
+        "paced",
+    ),
+    mutant(
+        "lock-taken-over",
+        "a campaign that finds a zone in another one's hands ends the other's workflow",
+        9,
+        [
+            Edit(
+                "activities/zones.py",
+                "id_conflict_policy=WorkflowIDConflictPolicy.FAIL,",
+                "id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,",
+            )
+        ],
+        "rival-campaign",
+    ),
+    mutant(
+        "no-sweep",
+        "a campaign waits for the word of its zones alone, and never looks for them",
+        11,
+        [
+            Edit(
+                "workflows/campaign_batches.py",
+                "            self._sweep_due = True\n",
+                "            self._sweep_due = False\n",
+            )
+        ],
+        "terminated",
+    ),
+)
