@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 
-from tests.harness import family_disturbances_beside, family_disturbances_operator
+from tests.harness import family_disturbances_beside, family_disturbances_operator, family_disturbances_words
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.freezing import freeze_at
@@ -30,7 +30,12 @@ ACTIVITIES: dict[str, tuple[str, ...]] = {
 
 def cases() -> list[Case]:
     """Of every family here."""
-    return [*_freezes(), *family_disturbances_operator.cases(), *family_disturbances_beside.cases()]
+    return [
+        *_freezes(),
+        *family_disturbances_operator.cases(),
+        *family_disturbances_beside.cases(),
+        *family_disturbances_words.cases(),
+    ]
 
 
 def _freezes() -> list[Case]:
