@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-esc demo-log-fields test test-faults check bench lock wheel clean binaries test-binaries
+.PHONY: help setup demo demo-esc demo-log-fields test test-faults test-mutants check bench lock wheel clean binaries test-binaries
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -55,6 +55,10 @@ test: test-binaries ## The tests, on a real Temporal server and the time-skippin
 
 test-faults: test-binaries ## Every case of the fault tests, of which make test plays a share
 	EDGESHIFT_SHARE=all $(BIN)/python -m pytest -n $(PYTEST_WORKERS) tests/faults $(PYTEST_ARGS)
+
+test-mutants: setup ## Wrong versions of edgeshift: whether the fault harness finds each
+	@mkdir -p out
+	$(BIN)/python -m tests.mutants run $(MUTANTS_ARGS)
 
 check: $(READY) ## Lint, format, strict types, import contracts, generated files, deployment files
 	$(BIN)/ruff check .

@@ -95,12 +95,12 @@ def hunted(
     """Play the mutant's own cases, then ``more``, in a copy of the project with its edits made, until one
     complains that the unchanged project ``passes``. Raises DoesNotApply.
     """
-    began, tried = time.monotonic(), []
+    began, tries = time.monotonic(), list[Try]()
     by = complaint = ""
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         tree = written(mutant, Path(folder) / "tree")
         for case in (*mutant.cases, *(one for one in more if one not in mutant.cases)):
-            tried.append(found := played(case, tree, Path(folder), environment))
+            tries.append(found := played(case, tree, Path(folder), environment))
             if found.complaints and passes(case):
                 by, complaint = case, found.complaints[0]
                 break
@@ -111,7 +111,7 @@ def hunted(
         by=by,
         complaint=complaint[:300],
         seconds=round(time.monotonic() - began, 1),
-        tried=tried,
+        tried=tries,
     )
 
 
@@ -134,12 +134,18 @@ def played(case: str, tree: Path, folder: Path, environment: Mapping[str, str]) 
         verdict = Verdict.model_validate_json(verdict_file.read_text())
     except (OSError, ValidationError):
         return Try(case=case, trouble=trouble, seconds=round(time.monotonic() - began, 1))
-    complaints = [text for text in verdict.complaints if not _BROKEN.match(text)]
+    return tried(case, verdict, round(time.monotonic() - began, 1))
+
+
+def tried(case: str, verdict: Verdict, seconds: float) -> Try:
+    """What a verdict says: complaints of oracles and witnesses count, those of the harness about itself do
+    not.
+    """
     broken = [text for text in verdict.complaints if _BROKEN.match(text)]
     return Try(
         case=case,
-        complaints=complaints,
+        complaints=[text for text in verdict.complaints if text not in broken],
         lost_zones=verdict.lost_zones,
         trouble="; ".join(broken)[:600],
-        seconds=round(time.monotonic() - began, 1),
+        seconds=seconds,
     )

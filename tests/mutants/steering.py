@@ -63,8 +63,8 @@ STEERING = (
         [
             Edit(
                 CAMPAIGN,
-                "    async def _grant_permits(self) -> None:\n        if self._stands_still or self._aborted:\n",
-                "    async def _grant_permits(self) -> None:\n        if self._aborted:\n",
+                "_grant_permits(self) -> None:\n        if self._stands_still or self._aborted:\n",
+                "_grant_permits(self) -> None:\n        if self._aborted:\n",
             )
         ],
         "signed-in-a-pause",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.harness import family_mutants
+from tests.harness.verdict import Verdict
 from tests.mutants.catalogue import MUTANTS
 from tests.mutants.mutant import Edit, mutant
+from tests.mutants.playing import tried
 from tests.mutants.trees import DoesNotApply, mutated
 
 
@@ -36,3 +38,15 @@ def test_an_edit_that_does_not_apply_is_named() -> None:
     gone = mutant("gone", "nothing", 1, [Edit("edgeshift/gone.py", "a", "b")])
     with pytest.raises(DoesNotApply, match="mutant gone: there is no file"):
         mutated(gone)
+
+
+def test_what_the_harness_says_of_itself_finds_no_mutant() -> None:
+    """A crash and a case that does not end are trouble; complaints of witnesses and oracles count."""
+    texts = [
+        "aimed/plain: RPCError: workflow execution already completed",
+        "aimed/plain: did not end within 400 s ()",
+    ]
+    words = ["rule 1 (signed): z: nobody had signed it", "z ended as settled (): esc is on"]
+    found = tried("aimed/plain", Verdict(complaints=[*texts, *words]), 1.0)
+    assert found.complaints == words
+    assert found.trouble == "; ".join(texts)
