@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import pydantic
@@ -15,22 +15,23 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from edgeshift.archive import ArchiveCorrupt, ArchiveError
-from edgeshift.secret_refs import SecretRefError
+from edgeshift.circuit import ServiceHold, Trouble, held
+from edgeshift.secret_refs import CredentialMissing, SecretRefError
 from edgeshift.service_api import (
     Forbidden,
-    InvalidCredential,
     InvalidIdentifier,
     Misconfigured,
     NotFound,
     RateLimited,
     ServiceError,
+    ServiceHeld,
+    Unauthorized,
 )
 from edgeshift.tickets import TicketError
 
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Any]])
 
 _PERMANENT: tuple[tuple[type[Exception], str], ...] = (
-    (InvalidCredential, "InvalidCredential"),
     (Forbidden, "Forbidden"),
     (NotFound, "NotFound"),
     (ArchiveCorrupt, "ArchiveCorrupt"),
@@ -51,9 +52,34 @@ _KNOWN = (
 LONGEST = 300
 
 
+def hold_of(failure: Exception) -> ServiceHold | None:
+    """Why there is no sense in calling the service until a person, or time, has mended something; None where
+    the failure is no such one.
+    """
+    if isinstance(failure, ServiceHeld):
+        return failure.hold
+    if isinstance(failure, Unauthorized):
+        return held(Trouble.REFUSED, failure.answer, datetime.now(UTC), failure.credential)
+    if isinstance(failure, CredentialMissing):
+        return held(Trouble.MISSING, str(failure), datetime.now(UTC), failure.credential)
+    return None
+
+
+def refuse_held(failure: Exception) -> None:
+    """Raises the failure again where the service is not to be called for now: a reading that is repeated
+    until it shows something ends by it.
+    """
+    if hold_of(failure) is not None:
+        raise failure
+
+
 def named(failure: Exception) -> ApplicationError:
     """The failure as an application error whose type says what it is and whether trying again can mend it."""
     text = str(failure)[:LONGEST]
+    if hold := hold_of(failure):
+        what = "CredentialMissing" if hold.trouble is Trouble.MISSING else "InvalidCredential"
+        what = "ServiceHeld" if isinstance(failure, ServiceHeld) else what
+        return ApplicationError(text, hold, type=what, non_retryable=True)
     for kind, name in _PERMANENT:
         if isinstance(failure, kind):
             return ApplicationError(text, type=name, non_retryable=True)

@@ -15,7 +15,7 @@ from edgeshift.archive import Archive
 from edgeshift.campaign_spec import CampaignSpec, CredentialSpec
 from edgeshift.clock import Clock
 from edgeshift.fleet import Target, Zone
-from edgeshift.secret_refs import SecretRef
+from edgeshift.secret_refs import CredentialMissing, SecretRef, SecretRefError
 from edgeshift.service_api import Credential, Pacer, ServiceClient
 from edgeshift.tickets import TicketSystem, ticket_system
 
@@ -71,7 +71,8 @@ class Connections:
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)
         self._targets = Kept(4, self._load_targets)
-        self._clients: dict[str, ServiceClient] = {}
+        self._clients: dict[str, tuple[Credential, ServiceClient]] = {}
+        self._replaced: list[ServiceClient] = []
         self._accounts: dict[str, dict[str, str]] = {}
 
     async def _load_spec(self, digest: str) -> CampaignSpec:
@@ -112,29 +113,35 @@ class Connections:
         return self._accounts[key].get(account) in credential.accounts
 
     def client(self, spec_digest: str, spec: CampaignSpec, credential: CredentialSpec) -> ServiceClient:
-        """The client of one credential. Raises SecretUnresolved where its reference leads nowhere."""
+        """The client of one credential, whose reference is resolved anew each time: a secret that was changed
+        meanwhile is used from then on. Raises CredentialMissing where it leads nowhere.
+        """
         key = f"{spec_digest}/{spec.service.credentials.index(credential)}"
-        if key not in self._clients:
-            self._clients[key] = ServiceClient(
-                spec.service.base_url,
-                resolved(credential),
-                pacer=self._pacer(credential, spec),
-                proxy=spec.service.proxy,
-                ca_file=spec.service.ca_file,
-                request_limit=spec.service.request_limit,
-                assumed_block=spec.service.rate.per,
-            )
-        return self._clients[key]
+        try:
+            known = resolved(credential)
+        except SecretRefError as why:
+            raise CredentialMissing(credential.reference, str(why)) from None
+        kept, client = self._clients.get(key, (None, None))
+        if kept is not None and client is not None:
+            if kept.headers() == known.headers():
+                return client
+            # Whoever is in the middle of something with it sees it through.
+            self._replaced.append(client)
+        client = ServiceClient(
+            spec.service.base_url,
+            known,
+            pacer=self._pacer(credential, spec),
+            proxy=spec.service.proxy,
+            ca_file=spec.service.ca_file,
+            request_limit=spec.service.request_limit,
+            assumed_block=spec.service.rate.per,
+        )
+        self._clients[key] = (known, client)
+        return client
 
     def time_at(self, client: ServiceClient) -> datetime:
         """What time it is at the service, by its last answer; by this machine before one has said it."""
         return client.service_time() or self.clock.now()
-
-    async def forget(self, client: ServiceClient) -> None:
-        """Drop a client whose credential was refused, so that its reference is resolved anew (a rotated
-        token).
-        """
-        self._clients = {key: kept for key, kept in self._clients.items() if kept is not client}
 
     def tickets(self, spec: CampaignSpec) -> TicketSystem:
         """The ticket system of a campaign; a folder beside the archive where the campaign names none."""
@@ -142,14 +149,16 @@ class Connections:
 
     async def close(self) -> None:
         """Close every connection to the service."""
-        for client in self._clients.values():
+        for client in (*(client for _, client in self._clients.values()), *self._replaced):
             await client.aclose()
         self._clients.clear()
+        self._replaced.clear()
 
 
 def resolved(credential: CredentialSpec) -> Credential:
     """The credential with its secret, resolved here and now."""
     if credential.token is not None:
-        return Credential(token=SecretRef(credential.token).resolve())
+        return Credential(token=SecretRef(credential.token).resolve(), named=credential.reference)
     assert credential.key is not None and credential.email is not None
-    return Credential(key=SecretRef(credential.key).resolve(), email=credential.email)
+    secret = SecretRef(credential.key).resolve()
+    return Credential(key=secret, email=credential.email, named=credential.reference)

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.boundary import heartbeating, named_failures
+from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
 from activities.intents import close_intents, own_commit, seen_through
 from activities.reports import awaiting, tell_campaign
@@ -172,6 +172,7 @@ class EscActivities:
             except ServiceError as failure:
                 if gone := esc.too_late(self._connections.time_at(client)):
                     return Shown(reached=message.wanted, hopeless=True, reason=gone)
+                refuse_held(failure)
                 trouble = str(failure)[:150]
             if clock.monotonic() - began > message.limit.total_seconds():
                 break
@@ -327,7 +328,8 @@ async def read_scope(
     """
     try:
         setting = await client.esc(target.scope)
-    except Refused:
+    except Refused as refusal:
+        refuse_held(refusal)
         if reason := esc.too_late(connections.time_at(client)):
             return esc.Reading(covered=covered), reason
         raise

@@ -13,6 +13,7 @@ from typing import Any
 
 from temporalio import activity
 
+from activities.boundary import hold_of
 from activities.connections import Connections
 from activities.intents import came_to_nothing, commit_may_show, intent_key
 from edgeshift.archive import ArchiveError
@@ -147,7 +148,8 @@ async def _within(seconds: float, send: Callable[[], Awaitable[object]]) -> None
 def judged(failure: ServiceError) -> ChangeResult:
     """What is known of a step whose request failed.
 
-    Only a 429 and a failure before anything was written prove that nothing happened and may be tried again;
+    Only a 429, a refused credential and a failure before anything was written prove that nothing happened and
+    may be tried again;
     another 4xx with the service's envelope ends the attempt; everything else is unknown (docs/service.md §7).
     """
     facts: dict[str, Any] = {
@@ -157,6 +159,9 @@ def judged(failure: ServiceError) -> ChangeResult:
     }
     if not failure.nothing_happened or isinstance(failure, Conflict):
         return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)
+    if hold := hold_of(failure):
+        # Nothing is wrong with the zone: it waits until the credential is mended.
+        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, hold=hold, **facts)
     if isinstance(failure, RateLimited) or not isinstance(failure, Refused):
         return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, **facts)
     return ChangeResult(status=ChangeStatus.REFUSED, cause=waf.support_cause(failure.unabridged), **facts)

@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.boundary import heartbeating, named_failures
+from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
 from activities.intents import close_intents
 from activities.log_fields_reading import proposed, read_zone
@@ -108,6 +108,7 @@ class LogFieldsActivities:
                     said = "the fields are logged" if message.wanted else "the fields are out again"
                     return Shown(reached=True, reason=said)
             except ServiceError as failure:
+                refuse_held(failure)
                 trouble = str(failure)[:150]
             if clock.monotonic() - began > message.limit.total_seconds():
                 break

@@ -9,7 +9,7 @@ from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields_terms import FieldSet, LogFieldsSpec
 from edgeshift.fleet import Plan, Zone
 from edgeshift.log_entries import LogStore, LogStoreError
-from edgeshift.service_api import NotFound, RateLimited, Refused, ServiceClient
+from edgeshift.service_api import NotFound, RateLimited, Refused, ServiceClient, Unauthorized
 from edgeshift.service_api.models import Ruleset
 
 SAMPLE = 500
@@ -26,7 +26,7 @@ async def read_zone(client: ServiceClient, zone: Zone) -> log_fields.Reading:
         listed, jobs = await together(client.rulesets(zone.id), client.log_jobs(zone.id))
     except Refused as refusal:
         # Without leave to read, somebody has to see to the credential; that is no property of the zone.
-        if isinstance(refusal, RateLimited) or refusal.status != 400:
+        if isinstance(refusal, RateLimited | Unauthorized) or refusal.status != 400:
             raise
         return log_fields.Reading(plan=zone.plan, refused="; ".join(refusal.messages)[:200])
     wanted = {log_fields.PHASE, *log_fields.TRANSFORM_PHASES}

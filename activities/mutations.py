@@ -16,7 +16,7 @@ from temporalio import activity
 
 from activities.area_work import AreaWork
 from activities.area_work import Step as Sending
-from activities.boundary import named_failures
+from activities.boundary import hold_of, named_failures
 from activities.connections import Connections
 from activities.fence import Fence, NotSent
 from edgeshift.archive import ArchiveError
@@ -55,7 +55,9 @@ class MutationActivities:
         except (ServiceError, ArchiveError, SecretRefError) as failure:
             # Only readings fail here; what the sending itself raises has become a result already.
             return ChangeResult(
-                status=ChangeStatus.NOTHING_HAPPENED, reason=f"before it was sent: {failure}"[:200]
+                status=ChangeStatus.NOTHING_HAPPENED,
+                reason=f"before it was sent: {failure}"[:200],
+                hold=hold_of(failure),
             )
 
     async def _checked_body(self, change: Change) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.area_work import AreaWork
-from activities.boundary import heartbeating, named_failures
+from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import TARGETS, Connections
 from edgeshift.areas import esc
 from edgeshift.campaign_spec import CampaignSpec
@@ -101,6 +101,7 @@ class TargetActivities:
             try:
                 return await work.assess(digest, spec, target, line)
             except ServiceError as failure:
+                refuse_held(failure)
                 if pause is None:
                     return line.model_copy(update={"error": str(failure)[:200]})
                 activity.logger.info("reading %s again: %s", target.zone.name, failure)

@@ -9,7 +9,7 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.boundary import heartbeating, named_failures
+from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
 from activities.reports import awaiting, tell_campaign
 from activities.snapshots import archive_snapshot
@@ -151,6 +151,7 @@ class WafActivities:
                         return found
                     trouble = "the stored rules do not show yet"
             except ServiceError as failure:
+                refuse_held(failure)
                 trouble = str(failure)[:150]
             if clock.monotonic() - began > (longest if trouble else limit):
                 break

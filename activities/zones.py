@@ -18,7 +18,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.area_work import AreaWork
-from activities.boundary import named_failures
+from activities.boundary import hold_of, named_failures, refuse_held
 from activities.connections import Connections
 from activities.intents import commit_may_show
 from activities.mending import mend_one
@@ -30,6 +30,7 @@ from edgeshift.messages import (
     DescribeZones,
     Exclusion,
     Expire,
+    GoOn,
     PermitGrant,
     Revoke,
     Ruling,
@@ -192,12 +193,16 @@ class ZoneActivities:
         """
         targets = await self._connections.targets(batch.targets)
         done, found = _progress(DescribedZones)
-        closed = list(found.closed)
+        closed, hold = list(found.closed), found.hold
         for place in range(done, len(batch.indexes)):
-            if settled := await self._settle(batch, place, targets[batch.indexes[place]]):
-                closed.append(settled)
-            activity.heartbeat(place + 1, DescribedZones(closed=tuple(closed)))
-        return DescribedZones(closed=tuple(closed))
+            try:
+                if settled := await self._settle(batch, place, targets[batch.indexes[place]]):
+                    closed.append(settled)
+            except (ServiceError, SecretRefError) as failure:
+                # Where it stands is found out once the service may be asked again.
+                hold = hold or hold_of(failure)
+            activity.heartbeat(place + 1, DescribedZones(closed=tuple(closed), hold=hold))
+        return DescribedZones(closed=tuple(closed), hold=hold)
 
     async def _settle(self, batch: DescribeZones, place: int, target: Target) -> SilentZone | None:
         index = batch.indexes[place]
@@ -223,6 +228,7 @@ class ZoneActivities:
         try:
             outcome, shown = await self._standing(batch, target)
         except (ServiceError, SecretRefError) as failure:
+            refuse_held(failure)
             reason = f"workflow {how}; the service could not be read: {failure}"[:120]
             return SilentZone(index=index, outcome=ZoneOutcome.UNKNOWN, reason=reason)
         if outcome is None:
@@ -241,6 +247,7 @@ class ZoneActivities:
             try:
                 return await work.standing(client, spec, target.zone)
             except ServiceError as failure:
+                refuse_held(failure)
                 activity.logger.info("reading %s again: %s", target.zone.name, failure)
                 await self._connections.clock.sleep(pause)
         return await work.standing(client, spec, target.zone)
@@ -258,7 +265,7 @@ class ZoneActivities:
 
 def _message(batch: TellZones, place: int) -> object:
     """The one message of a fan-out for the zone at this place, in the name of the campaign's first run."""
-    message: PermitGrant | Revoke | Expire | Ruling | Stop | None
+    message: PermitGrant | Revoke | Expire | Ruling | Stop | GoOn | None
     if batch.grants:
         message = batch.grants[place]
     elif batch.revokes:
@@ -266,7 +273,7 @@ def _message(batch: TellZones, place: int) -> object:
     elif batch.attempts:
         message = Expire(attempt=batch.attempts[place])
     else:
-        message = batch.ruling or batch.stop
+        message = batch.ruling or batch.stop or batch.go_on
     return message and message.model_copy(update={"campaign_run": batch.campaign_run})
 
 

@@ -52,6 +52,11 @@ class CredentialSpec(_Part):
     email: str | None = None
     accounts: tuple[str, ...] = ()
 
+    @property
+    def reference(self) -> str:
+        """Where its secret lies, such as ``env:EDGE_TOKEN``."""
+        return str(self.token or self.key)
+
     @model_validator(mode="after")
     def _one_scheme(self) -> CredentialSpec:
         if (self.token is None) == (self.key is None):

@@ -102,6 +102,7 @@ class _Rest(BaseModel):
     book: list[Book]
     permits: list[Permit]
     excluded: dict[int, str]
+    held: str = ""
 
 
 class Ledger:
@@ -128,6 +129,7 @@ class Ledger:
         self.permits: dict[int, Permit] = {}
         self.excluded: dict[int, str] = {}
         self.heard: set[int] = set()
+        self.held: set[int] = set()
 
     # --- what it knows
 
@@ -210,6 +212,7 @@ class Ledger:
     def begin(self, index: int) -> None:
         """The target is being started: a new attempt."""
         self.places[index] = Place.WORKING
+        self.held.discard(index)
         self.attempts[index] = min(255, self.attempts[index] + 1)
         self.sequences[index] = 0
         self.shapes[index] = 0
@@ -245,6 +248,12 @@ class Ledger:
             return settled
         self.sequences[index] = min(65535, report.sequence)
         self.heard.add(index)
+        if report.kind is ReportKind.SERVICE:
+            # It keeps its place: it takes its slot of the window, and goes on where it was.
+            self.held.add(index)
+            return True
+        if report.kind is not ReportKind.SETTLED:
+            self.held.discard(index)
         if report.kind is ReportKind.FINISHED:
             self.finish(index, report.outcome or ZoneOutcome.UNKNOWN)
         elif self.places[index] == Place.STOPPING:
@@ -265,6 +274,7 @@ class Ledger:
     def finish(self, index: int, outcome: ZoneOutcome) -> None:
         """The target has an outcome."""
         self.settle_all(index)
+        self.held.discard(index)
         self.places[index] = OUTCOME_PLACE[outcome]
 
     def _propose(self, index: int, report: ZoneReport, now: datetime) -> None:
@@ -366,6 +376,7 @@ class Ledger:
             book=self.book,
             permits=list(self.permits.values()),
             excluded=self.excluded,
+            held=pack_bits(self.held, self.count) if self.held else "",
         )
         return Packed(
             places=pack(bytes(self.places)),
@@ -389,6 +400,8 @@ class Ledger:
         self.book = rest.book
         self.permits = {permit.number: permit for permit in rest.permits}
         self.excluded = rest.excluded
+        bits = Bits(rest.held)
+        self.held = {index for index in range(self.count) if index in bits} if rest.held else set()
 
 
 class WaveIndex:

@@ -20,6 +20,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from edgeshift.circuit import ServiceHold
+
 _MICRO = 1_000_000
 
 
@@ -35,7 +37,8 @@ class PaceTerms(BaseModel):
     ``people``.
 
     ``block``: seconds that are leased at a time. ``urgent``: the part of the slots that is kept for the
-    urgent lane.
+    urgent lane. ``minute``: how often at most a call is made while they are held (edgeshift/circuit.py), and
+    for how long they have to fail before it is an outage.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -45,6 +48,7 @@ class PaceTerms(BaseModel):
     people: Annotated[float, Field(ge=0, lt=1)] = 0.0
     block: Annotated[float, Field(gt=0)] = 10.0
     urgent: Annotated[float, Field(gt=0, lt=1)] = 1 / 8
+    minute: Annotated[float, Field(gt=0)] = 60.0
 
     @property
     def budget(self) -> int:
@@ -72,7 +76,8 @@ class Lease(BaseModel):
     seconds.
 
     ``count`` of 0: nothing now, ask again in ``first_in`` seconds. ``again_in``: where the slots are fewer
-    than the work, asking again after so many seconds may bring more.
+    than the work, asking again after so many seconds may bring more. ``holds``: calls that are not to be made
+    at all for now.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -81,6 +86,7 @@ class Lease(BaseModel):
     interval: float
     count: int
     again_in: float
+    holds: tuple[ServiceHold, ...] = ()
 
     @classmethod
     def wait(cls, seconds: float) -> Lease:

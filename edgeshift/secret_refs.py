@@ -19,6 +19,14 @@ class SecretRefError(ValueError):
     """A reference to a secret that is malformed, or that leads to none; never shows a value."""
 
 
+class CredentialMissing(SecretRefError):
+    """The reference of one of the service's credentials leads to no secret."""
+
+    def __init__(self, credential: str, why: str) -> None:
+        super().__init__(why)
+        self.credential = credential
+
+
 class SecretRef(str):
     """Where a secret lies: `env:NAME` or `file:PATH`. Safe to store, log and send; `resolve` reads it.
 

@@ -24,6 +24,7 @@ from activities.connections import Connections, PacerSource
 from activities.esc import EscActivities
 from activities.esc_work import EscWork
 from activities.evidence import EvidenceActivities
+from activities.held_calls import HeldCallActivities, HeldCalls, HeldHere
 from activities.holds import HoldActivities
 from activities.log_fields import LogFieldsActivities
 from activities.log_fields_work import LogFieldsWork
@@ -76,8 +77,9 @@ def area_work(connections: Connections) -> dict[Area, AreaWork]:
     }
 
 
-def activities_of(connections: Connections) -> list[Callable[..., Any]]:
-    """Every activity, bound to these connections."""
+def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[..., Any]]:
+    """Every activity, bound to these connections. ``calls``: who keeps what is held of a user's calls."""
+    waiting = HeldCallActivities(connections, calls)
     work = area_work(connections)
     zones, targets = ZoneActivities(connections, work), TargetActivities(connections, work)
     zone, scope, fields = (
@@ -106,6 +108,8 @@ def activities_of(connections: Connections) -> list[Callable[..., Any]]:
         zones.start,
         zones.tell,
         zones.describe,
+        waiting.wait,
+        waiting.let_go,
         targets.resolve,
         targets.assess,
         targets.merge,
@@ -161,7 +165,7 @@ async def workers(
         client,
         Archive(settings.archive),
         clock or SystemClock(),
-        pacer or (lambda credential, spec: quotas.pacer(credential, spec.service.rate)),
+        pacer or quotas.pacer,
         str(folder),
         timedelta(seconds=settings.worker.workflow_task_timeout_seconds),
     )
@@ -178,7 +182,7 @@ async def workers(
                 client,
                 task_queue=TASK_QUEUE,
                 workflows=[*WORKFLOWS, *extra],
-                activities=activities_of(connections),
+                activities=activities_of(connections, HeldHere(connections.clock) if pacer else quotas),
                 workflow_runner=sandbox(),
                 max_cached_workflows=tuning.max_cached_workflows,
                 max_concurrent_workflow_tasks=tuning.concurrent_workflow_tasks,

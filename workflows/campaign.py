@@ -47,6 +47,7 @@ class Campaign(CampaignMessages):
             f"campaign **{start.name}**: {start.count} zones in {len(start.waves)} wave(s)"
         )
         sweeper = asyncio.create_task(self._sweep_regularly())
+        self._stand_by()
         while not self._closed:
             try:
                 await self._take_a_turn()
@@ -56,17 +57,24 @@ class Campaign(CampaignMessages):
                 self._stand_down(Person(by="a cancellation of the workflow"))
             if self._too_long and not self._pausing:
                 await workflow.wait_condition(workflow.all_handlers_finished)
-                sweeper.cancel()
+                await self._leave(sweeper)
                 workflow.continue_as_new(
                     start.model_copy(update={"carried": self._carried().model_dump_json(), "again": None})
                 )
-        sweeper.cancel()
+        await self._leave(sweeper)
         await workflow.wait_condition(workflow.all_handlers_finished)
         return CampaignResult(
             outcomes=self._ledger.tallies(),
             aborted=self._aborted is not None,
             carried=self._carried().model_dump_json(),
         )
+
+    async def _leave(self, sweeper: asyncio.Task[None]) -> None:
+        """End what goes on beside; a wait for the service begins anew in the next run."""
+        sweeper.cancel()
+        if self._standing_by is not None and not self._standing_by.done():
+            self._standing_by.cancel()
+            await asyncio.gather(self._standing_by, return_exceptions=True)
 
     async def _take_a_turn(self) -> None:
         """Wait until something has changed, then do what follows from it."""
@@ -80,7 +88,7 @@ class Campaign(CampaignMessages):
 
     def _advance(self) -> None:
         """Let later waves begin, as far as the waves so far have come."""
-        while self._wave + 1 < len(self._start.waves) and not self._halted and not self._paused:
+        while self._wave + 1 < len(self._start.waves) and not self._halted and not self._stands_still:
             end = self._start.waves[self._wave].end
             if not may_advance(self._ledger.finished(0, end), end, self._start.advance_percent):
                 return
@@ -88,7 +96,7 @@ class Campaign(CampaignMessages):
             self._note(f"wave {self._start.waves[self._wave].name!r} begins")
 
     async def _start_zones(self) -> None:
-        if self._paused or self._aborted:
+        if self._stands_still or self._aborted:
             return
         # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
         free = self._free_slots() - self._ledger.zones(Place.READY, Place.READY_VALIDATE)
@@ -122,7 +130,7 @@ class Campaign(CampaignMessages):
         self._changed = True
 
     async def _grant_permits(self) -> None:
-        if self._paused or self._aborted:
+        if self._stands_still or self._aborted:
             return
         ready = self._ledger.indexes(Place.READY, Place.READY_VALIDATE)
         indexes = self._ledger.within(ready, self._free_slots(), BATCH)

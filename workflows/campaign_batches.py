@@ -14,12 +14,14 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.zones import ZoneActivities
+    from edgeshift.circuit import ServiceHold
     from edgeshift.fleet import ZoneOutcome
     from edgeshift.ledger import Place
     from edgeshift.messages import (
         DescribedZones,
         DescribeZones,
         Expire,
+        GoOn,
         Message,
         Permit,
         PermitGrant,
@@ -55,6 +57,7 @@ class CampaignBatches(CampaignState):
         revokes: tuple[Revoke, ...] = (),
         ruling: Ruling | None = None,
         stop: Stop | None = None,
+        go_on: GoOn | None = None,
         attempts: tuple[int, ...] = (),
     ) -> None:
         told: ToldZones = await self._work(
@@ -71,6 +74,7 @@ class CampaignBatches(CampaignState):
                 ruling=ruling,
                 expire=Expire(attempt=0) if attempts else None,
                 stop=stop,
+                go_on=go_on,
                 attempts=attempts,
             ),
             f"{signal}: {len(indexes)} zone(s)",
@@ -82,7 +86,13 @@ class CampaignBatches(CampaignState):
             await self._look_at(list(told.gone))
         self._changed = True
 
-    async def _work(self, activity: Callable[..., Any], batch: Message, summary: str) -> Any:
+    async def _work(
+        self,
+        activity: Callable[..., Any],
+        batch: Message,
+        summary: str,
+        limits: dict[str, Any] | None = None,
+    ) -> Any:
         """Run an activity over a batch of zones. One that fails for good, such as by a corrupt archive,
         is named in
         the notes and tried again after a while: a campaign does not end by it.
@@ -90,7 +100,7 @@ class CampaignBatches(CampaignState):
         while True:
             try:
                 return await workflow.execute_activity_method(
-                    activity, batch, summary=summary, **options.spreading(self._start.policy)
+                    activity, batch, summary=summary, **(limits or options.spreading(self._start.policy))
                 )
             except ActivityError as failure:
                 if is_cancelled_exception(failure):
@@ -118,6 +128,7 @@ class CampaignBatches(CampaignState):
                 self._ledger.places[index] = place
             self._changed = True
         self._unreached.clear()
+        await self._tell_held_zones()
         await self._give_up_expired_permits()
         silent = [
             index
@@ -173,11 +184,28 @@ class CampaignBatches(CampaignState):
             ),
             f"look at {len(indexes)} silent or waiting zone(s)",
         )
+        if described.hold is not None:
+            self._hear_hold(described.hold)
         for zone in described.closed:
             if self._ledger.is_open(zone.index):
                 self._ledger.finish(zone.index, zone.outcome)
                 self._note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
                 self._changed = True
+
+    async def _tell_held_zones(self) -> None:
+        """Tell the zones that wait for the service to go on."""
+        while self._ledger.held and not self._holds:
+            some = sorted(self._ledger.held)[: 4 * BATCH]
+            # Whoever has to wait again says so again, maybe before all are told.
+            self._ledger.held.difference_update(some)
+            await self._tell_zones("go_on", some, go_on=GoOn())
+            if unreached := self._unreached.keys() & set(some):
+                self._ledger.held.update(unreached)
+                return
+
+    def _hear_hold(self, hold: ServiceHold) -> None:
+        """The service is not to be called for now."""
+        raise NotImplementedError
 
     async def _take_back_permits(self) -> int:
         """Revoke what is out; come back when nothing can be sent under any of it."""

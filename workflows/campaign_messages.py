@@ -10,7 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.ledger import FAILURES, Place
     from edgeshift.messages import Again, Answer, Book, CampaignSignOff, Person, ZoneReport
     from edgeshift.sign_off import Decision
-    from workflows.campaign_batches import CampaignBatches
+    from workflows.campaign_service import ServicePause
     from workflows.campaign_state import SHORT
     from workflows.signals import one_message
 
@@ -18,7 +18,7 @@ FEW = 20
 """Fingerprints of one sign-off up to which each keeps the whole reason."""
 
 
-class CampaignMessages(CampaignBatches):
+class CampaignMessages(ServicePause):
     """The signals and updates of a campaign."""
 
     @workflow.signal
@@ -28,6 +28,8 @@ class CampaignMessages(CampaignBatches):
         if report.campaign_run == self._first_run and self._ledger.hear(report, workflow.now()):
             self._apply_book([report.index])
             self._changed = True
+            if report.hold is not None and report.index in self._ledger.held:
+                self._hear_hold(report.hold)
 
     @workflow.update
     def sign_off(self, message: CampaignSignOff) -> Answer:
@@ -98,13 +100,16 @@ class CampaignMessages(CampaignBatches):
 
     @workflow.update
     def resume(self, message: Person) -> Answer:
-        """Go on: ends a pause, and accepts the failures so far where they halted the campaign."""
-        was = "paused" if self._paused else "halted" if self._halted else "running"
-        self._paused = None
+        """Go on: ends a pause, also the campaign's own, and accepts the failures so far where they halted the
+        campaign.
+        """
+        was = "paused" if self._stands_still else "halted" if self._halted else "running"
+        self._paused, self._mended_by_hand = None, bool(self._holds)
+        again = "; it pauses itself again if the service cannot be called yet" if self._holds else ""
         self._failures_accepted = self._ledger.zones(*FAILURES)
         self._note(f"resumed by {message.by} (was {was}): {message.reason or 'no reason given'}")
         self._changed = True
-        return Answer(text=f"running; it was {was}")
+        return Answer(text=f"running; it was {was}{again}")
 
     @workflow.update
     async def abort(self, message: Person) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, islice
@@ -11,6 +12,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pydantic import BaseModel
 
+    from edgeshift.circuit import ServiceHold, told
     from edgeshift.fleet import REOPENABLE, RETRYABLE, Area, ZoneOutcome
     from edgeshift.ledger import FAILURES, IN_FLIGHT, Bits, Ledger, Packed, Place, WaveIndex
     from edgeshift.messages import (
@@ -54,6 +56,7 @@ class Carried(BaseModel):
     cursor: int = 0
     sweep_at: datetime | None = None
     origin: str = ""
+    holds: tuple[ServiceHold, ...] = ()
 
 
 class CampaignState:
@@ -76,6 +79,11 @@ class CampaignState:
         self._failures_accepted = carried.failures_accepted if carried else 0
         self._paused = carried.paused if carried else None
         self._aborted = carried.aborted if carried and start.again is None else None
+        # Why it stands still by itself, which a person's pause does not end.
+        self._holds = carried.holds if carried and start.again is None else ()
+        self._mended_by_hand = False
+        self._standing_by: asyncio.Task[None] | None = None
+        self._taking_back: asyncio.Task[int] | None = None
         self._notes = list(carried.notes) if carried else []
         self._cursor = carried.cursor if carried else 0
         self._pausing = 0
@@ -96,6 +104,11 @@ class CampaignState:
     @property
     def _closed(self) -> bool:
         return self._ledger.finished() == self._start.count and not self._pausing
+
+    @property
+    def _stands_still(self) -> bool:
+        """Whether nothing new begins for now: a person has paused it, or the service is not to be called."""
+        return self._paused is not None or bool(self._holds)
 
     @property
     def _too_long(self) -> bool:
@@ -196,6 +209,8 @@ class CampaignState:
             notes=self._notes,
             targets=self._start.targets,
             spec=self._start.spec,
+            holds=list(self._holds),
+            held_zones=len(ledger.held),
             open_runs=sum(1 for index in range(ledger.count) if ledger.is_open(index)),
         )
 
@@ -216,14 +231,18 @@ class CampaignState:
             return "closed"
         if self._aborted:
             return "aborting"
-        if self._paused:
+        if self._stands_still:
             return "pausing" if self._pausing else "paused"
         return "halted" if self._halted else "running"
 
     def _why(self) -> str:
+        said = []
         if person := self._aborted or self._paused:
-            return f"by {person.by}: {person.reason or 'no reason given'}"
-        return self._halted
+            said.append(f"by {person.by}: {person.reason or 'no reason given'}")
+        if self._holds:
+            more = f" (and {len(self._holds) - 1} more)" if len(self._holds) > 1 else ""
+            said.append(f"by itself: {told(self._holds[0], self._start.name)}{more}")
+        return "; ".join(said) or self._halted
 
     def _waiting(self) -> list[Waiting]:
         found: dict[int, Waiting] = {}
@@ -258,6 +277,7 @@ class CampaignState:
             notes=self._notes,
             cursor=self._cursor,
             origin=self._origin,
+            holds=self._holds,
             sweep_at=workflow.now() if self._sweep_due else self._sweep_at,
         )
 

@@ -110,11 +110,13 @@ class EscScope(ReversibleZone):
         """Read the scope and archive what was read."""
         self._check_stop()
         self._enter(ZonePhase.ASSESSING)
-        prepared: Prepared = await workflow.execute_local_activity_method(
-            EscActivities.prepare,
-            Prepare(start=self._start, sequence=self._sequence, announce=False),
-            summary="read, archive",
-            **options.reading(self._start.policy),
+        prepared: Prepared = await self._served(
+            lambda: workflow.execute_local_activity_method(
+                EscActivities.prepare,
+                Prepare(start=self._start, sequence=self._sequence, announce=False),
+                summary="read, archive",
+                **options.reading(self._start.policy),
+            )
         )
         self._prepared = prepared
         return prepared
@@ -169,20 +171,30 @@ class EscScope(ReversibleZone):
     async def _probe(self, prepared: Prepared) -> Prepared:
         """Ask the scope's URLs with and without the secret: what people sign."""
         self._enter(ZonePhase.PROBING)
-        async with self._telling:
-            self._sequence += 1
-            settles, self._to_settle = self._to_settle, None
-            probed: Probed = await workflow.execute_activity_method(
-                EscActivities.probe,
-                Probe(
-                    start=self._bare_start,
-                    prepared=prepared,
-                    sequence=self._sequence,
-                    settles=settles,
-                ),
-                summary="differential probe",
-                **options.watching(self._start.policy, LONGEST_PROBE),
-            )
+
+        async def probe() -> Probed:
+            async with self._telling:
+                self._sequence += 1
+                settles, self._to_settle = self._to_settle, None
+                try:
+                    found: Probed = await workflow.execute_activity_method(
+                        EscActivities.probe,
+                        Probe(
+                            start=self._bare_start,
+                            prepared=prepared,
+                            sequence=self._sequence,
+                            settles=settles,
+                        ),
+                        summary="differential probe",
+                        **options.watching(self._start.policy, LONGEST_PROBE),
+                    )
+                except ActivityError:
+                    # The word that would have said so was not sent: the next one says it.
+                    self._to_settle = settles
+                    raise
+            return found
+
+        probed = await self._served(probe)
         self._gathered, self._probed_at = probed.gathered, workflow.now()
         if not self._joins:
             # What was signed before this evidence was there is not about it.

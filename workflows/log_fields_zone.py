@@ -62,6 +62,9 @@ class LogFieldsZone(ReversibleZone):
         """Read the zone, archive what was read, propose, and tell the campaign."""
         self._check_stop()
         self._enter(ZonePhase.ASSESSING)
+        return await self._served(self._read)
+
+    async def _read(self) -> Prepared:
         async with self._telling:
             self._sequence += 1
             settles = self._to_settle

@@ -10,7 +10,16 @@ from temporalio.common import RetryPolicy
 from activities.waf_work import LOOK
 from edgeshift.messages import Change, Step, Verify, ZonePolicy
 
-PERMANENT = ["InvalidCredential", "Forbidden", "NotFound", "SecretUnresolved", "ArchiveCorrupt", "BadInput"]
+PERMANENT = [
+    "InvalidCredential",
+    "ServiceHeld",
+    "CredentialMissing",
+    "Forbidden",
+    "NotFound",
+    "SecretUnresolved",
+    "ArchiveCorrupt",
+    "BadInput",
+]
 """Failures that trying again cannot mend; the boundary of each activity names its failures by these types."""
 
 READS = RetryPolicy(
@@ -89,6 +98,19 @@ def spreading(policy: ZonePolicy) -> dict[str, Any]:
             initial_interval=timedelta(milliseconds=200),
             maximum_interval=timedelta(seconds=30),
             non_retryable_error_types=["SecretUnresolved", "ArchiveCorrupt"],
+        ),
+    }
+
+
+def waiting(policy: ZonePolicy) -> dict[str, Any]:
+    """A campaign's wait for the service: remote, with heartbeats, for as long as it takes."""
+    return {
+        "start_to_close_timeout": timedelta(days=365),
+        "heartbeat_timeout": policy.silence,
+        "retry_policy": RetryPolicy(
+            initial_interval=timedelta(milliseconds=200),
+            maximum_interval=timedelta(seconds=30),
+            non_retryable_error_types=["ArchiveCorrupt"],
         ),
     }
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.messages import Blocked, LeaseRequest, QuotaStart
+    from edgeshift.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
+    from edgeshift.messages import (
+        AskProbe,
+        Blocked,
+        HoldCalls,
+        LeaseRequest,
+        Mended,
+        ProbeTurn,
+        QuotaStart,
+    )
     from edgeshift.pace import Lease, SlotBook, block, lease, with_terms
     from workflows.signals import one_message
 
@@ -14,12 +23,15 @@ MOST_EVENTS = 2_000
 
 @workflow.defn(name="Quota")
 class Quota:
-    """One user's slots, handed out in blocks of about ten seconds (edgeshift/pace.py)."""
+    """One user's slots, handed out in blocks of about ten seconds (edgeshift/pace.py), and what is held of
+    the user's calls (edgeshift/circuit.py).
+    """
 
     @workflow.init
     def __init__(self, start: QuotaStart) -> None:
         self._start = start
         self._book = start.book or SlotBook(terms=start.terms)
+        self._circuit = start.circuit or Circuit()
 
     @workflow.run
     async def run(self, start: QuotaStart) -> None:
@@ -29,7 +41,9 @@ class Quota:
         )
         await workflow.wait_condition(self._too_long)
         await workflow.wait_condition(workflow.all_handlers_finished)
-        workflow.continue_as_new(QuotaStart(user=start.user, terms=self._book.terms, book=self._book))
+        workflow.continue_as_new(
+            QuotaStart(user=start.user, terms=self._book.terms, book=self._book, circuit=self._circuit)
+        )
 
     def _too_long(self) -> bool:
         info = workflow.info()
@@ -37,11 +51,42 @@ class Quota:
 
     @workflow.update
     def lease(self, request: LeaseRequest) -> Lease:
-        """Slots for a process. The terms of the latest request count for all of the user."""
+        """Slots for a process. The terms of the latest request count for all of the user. There are none
+        where all that it could call with is held.
+        """
         now = workflow.now().timestamp()
         self._book = with_terms(self._book, now, request.terms)
+        holds = tuple(self._circuit.holds.values())
+        if holds and all(stops(holds, credential) for credential in request.credentials or ("",)):
+            return Lease.wait(request.terms.minute).model_copy(update={"holds": holds})
         self._book, found = lease(self._book, now, request.holder, request.lane, request.want)
-        return found
+        return found.model_copy(update={"holds": holds}) if holds else found
+
+    @workflow.update
+    def probe(self, request: AskProbe) -> ProbeTurn:
+        """A turn for a probe, at most one a minute for the user in all."""
+        now = workflow.now().timestamp()
+        self._circuit, hold = probe(self._circuit, now, self._book.terms.minute, request.credentials)
+        return ProbeTurn(hold=hold)
+
+    @workflow.signal
+    @one_message
+    def hold(self, message: HoldCalls) -> None:
+        """Calls are held from now on."""
+        now = workflow.now().timestamp()
+        hold = fresh(message.hold, now) if message.now else message.hold
+        self._circuit = opened(self._circuit, hold, now, self._book.terms.minute)
+
+    @workflow.signal
+    @one_message
+    def mended(self, message: Mended) -> None:
+        """Calls with these credentials go on."""
+        self._circuit = closed(self._circuit, message.credentials, workflow.now().timestamp())
+
+    @workflow.query
+    def standing(self) -> Standing:
+        """What is held, and when the next probe may be made."""
+        return standing(self._circuit)
 
     @workflow.signal
     @one_message

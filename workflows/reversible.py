@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 from temporalio import workflow
@@ -137,7 +138,7 @@ class ReversibleZone(ZoneWorkflow):
             )
             if seen.worse:
                 return await self._roll_back(prepared, result.found, seen.worse)
-            if seen.unsure and workflow.now() < until + self._start.policy.migration_limit:
+            if seen.unsure and workflow.now() < until + self._start.policy.migration_limit + self._stood:
                 continue
             if seen.unsure:
                 raise Ended(ZoneOutcome.UNKNOWN, f"{seen.unsure}; a person has to look at it")
@@ -154,9 +155,7 @@ class ReversibleZone(ZoneWorkflow):
         since = workflow.now()
         reason = "it was not answered"
         for number in range(1, MOST_TRIES_BACK + 1):
-            result = await self._change(back, self._way_back(number))
-            # No permit of the campaign's was used for it.
-            self._to_settle = None
+            result = await self._send_back(back, number)
             reason = result.reason
             if result.final:
                 break
@@ -188,6 +187,17 @@ class ReversibleZone(ZoneWorkflow):
             ZoneOutcome.FAILED, f"{why}; and it could not be rolled back: {reason}; a person has to do it now"
         )
 
+    async def _send_back(self, back: Prepared, number: int) -> ChangeResult:
+        """One try of the way back, which does not count while the service is not to be called."""
+        for held in count():
+            result = await self._change(back, self._way_back(number + held * MOST_TRIES_BACK))
+            # No permit of the campaign's was used for it.
+            self._to_settle = None
+            if result.hold is None or not self._may_wait():
+                break
+            await self._wait_for_service(result.hold, sent=True)
+        return result
+
     def _way_back(self, number: int) -> PermitGrant:
         permit = Permit(
             number=-number,
@@ -208,11 +218,14 @@ class ReversibleZone(ZoneWorkflow):
             start=self._bare_start, prepared=prepared, wanted=wanted, limit=limit, since=workflow.now()
         )
         try:
-            return await workflow.execute_activity_method(
-                self._settling,
-                message,
-                summary="until the service shows it" if wanted else "until the service shows it undone",
-                **options.watching(self._start.policy, limit),
+            return await self._served(
+                lambda: workflow.execute_activity_method(
+                    self._settling,
+                    message,
+                    summary="until the service shows it" if wanted else "until the service shows it undone",
+                    **options.watching(self._start.policy, limit),
+                ),
+                sent=True,
             )
         except ActivityError as failure:
             return Shown(reached=False, reason=f"the service could not be read: {said(failure)}"[:200])
@@ -221,11 +234,14 @@ class ReversibleZone(ZoneWorkflow):
         """One look at the change. One that cannot be watched is not kept."""
         limit = timedelta(minutes=30)
         try:
-            return await workflow.execute_activity_method(
-                self._watching,
-                message,
-                summary="look at what was changed",
-                **options.watching(self._start.policy, limit),
+            return await self._served(
+                lambda: workflow.execute_activity_method(
+                    self._watching,
+                    message,
+                    summary="look at what was changed",
+                    **options.watching(self._start.policy, limit),
+                ),
+                sent=True,
             )
         except ActivityError as failure:
             if message.back:

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.fleet import Plan, ZoneOutcome
     from edgeshift.messages import (
         ChangeStatus,
+        Gathered,
         GatherEvidence,
         PermitGrant,
         Prepare,
@@ -89,6 +90,9 @@ class WafZone(ZoneWorkflow):
         """
         self._check_stop()
         self._enter(ZonePhase.ASSESSING)
+        return await self._served(self._read)
+
+    async def _read(self) -> Prepared:
         announce = not self._enterprise or self._validated
         async with self._telling:
             self._sequence += 1
@@ -178,27 +182,33 @@ class WafZone(ZoneWorkflow):
         follows = self._gathered is not None and mode is not self._start.policy.modes[0]
         await self._until(lambda: False, self._start.policy.validation_window, summary=why)
         self._enter(ZonePhase.GATHERING_EVIDENCE)
-        async with self._telling:
-            self._sequence += 1
-            self._gathered = await workflow.execute_local_activity_method(
-                EvidenceActivities.gather,
-                GatherEvidence(
-                    start=self._start,
-                    since=since,
-                    until=workflow.now(),
-                    mode=mode,
-                    proposal=prepared.proposal,
-                    digest=prepared.digest,
-                    fingerprint=prepared.fingerprint,
-                    sequence=self._sequence,
-                    announce=mode is self._start.policy.modes[-1]
-                    or prepared.verdict is Verdict.IN_VALIDATION,
-                    comparable=prepared.verdict is not Verdict.IN_VALIDATION or prepared.comparable,
-                    earlier=self._gathered.evidence if follows and self._gathered else "",
-                ),
-                summary="evidence of the window",
-                **options.reading(self._start.policy),
-            )
+        until = workflow.now()
+        last = mode is self._start.policy.modes[-1]
+
+        async def gather() -> Gathered:
+            async with self._telling:
+                self._sequence += 1
+                found: Gathered = await workflow.execute_local_activity_method(
+                    EvidenceActivities.gather,
+                    GatherEvidence(
+                        start=self._start,
+                        since=since,
+                        until=until,
+                        mode=mode,
+                        proposal=prepared.proposal,
+                        digest=prepared.digest,
+                        fingerprint=prepared.fingerprint,
+                        sequence=self._sequence,
+                        announce=last or prepared.verdict is Verdict.IN_VALIDATION,
+                        comparable=prepared.verdict is not Verdict.IN_VALIDATION or prepared.comparable,
+                        earlier=self._gathered.evidence if follows and self._gathered else "",
+                    ),
+                    summary="evidence of the window",
+                    **options.reading(self._start.policy),
+                )
+            return found
+
+        self._gathered = await self._served(gather)
 
     async def _commit(self, prepared: Prepared, grant: PermitGrant) -> str:
         """Send it, once, and find out what happened. The archived result, or empty to propose anew. Raises
@@ -250,9 +260,12 @@ class WafZone(ZoneWorkflow):
             limit=self._start.policy.migration_limit,
             shadow=shadow,
         )
-        return await workflow.execute_activity_method(
-            WafActivities.verify,
-            verify,
-            summary=f"until the status shows {mode.value}",
-            **options.verifying(verify),
+        return await self._served(
+            lambda: workflow.execute_activity_method(
+                WafActivities.verify,
+                verify,
+                summary=f"until the status shows {mode.value}",
+                **options.verifying(verify),
+            ),
+            sent=True,
         )

@@ -31,7 +31,8 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.sign_off import Choice, Decision, Tally, refusal, tally
     from edgeshift.temporal import FINGERPRINT, PHASE
     from workflows import options
-    from workflows.zone_protocol import LOCAL_FAILURES, Ended, ZoneProtocol, said
+    from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
+    from workflows.zone_service import ServiceWaiting
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ MOST_REFUSED_STARTS = 20
 """How often a step that did not come about is tried again before the zone fails."""
 
 
-class ZoneWorkflow(ZoneProtocol):
+class ZoneWorkflow(ServiceWaiting):
     """The steps that are the same in every area."""
 
     async def _to_an_end(self, course: Callable[[], Awaitable[Reached]]) -> ZoneResult:
@@ -230,9 +231,12 @@ class ZoneWorkflow(ZoneProtocol):
 
     async def _pause_before_again(self, result: ChangeResult) -> None:
         """After a step that did not happen, or of which it is not known: not at once again, not without
-        end.
+        end. Where the service is not to be called for now, once it is again.
         """
         if result.status is ChangeStatus.ANSWERED:
+            return
+        if result.hold is not None and self._may_wait():
+            await self._wait_for_service(result.hold)
             return
         self._refused_starts += 1
         if self._refused_starts > MOST_REFUSED_STARTS:

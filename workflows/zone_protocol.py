@@ -17,12 +17,14 @@ from temporalio.exceptions import ActivityError, ApplicationError, FailureError
 with workflow.unsafe.imports_passed_through():
     from activities.reports import ReportActivities
     from edgeshift.areas.waf_evidence import EvidenceVerdict
+    from edgeshift.circuit import ServiceHold
     from edgeshift.fleet import ZoneOutcome
     from edgeshift.messages import (
         Announce,
         Answer,
         Expire,
         Gathered,
+        GoOn,
         PermitGrant,
         Prepared,
         ReportKind,
@@ -47,6 +49,10 @@ MOST_DECISIONS = 100
 
 LOCAL_FAILURES = (ActivityError, ApplicationError)
 """What a failed activity raises: a local one that is not retryable comes as the bare ApplicationError."""
+
+
+HELD = ("ServiceHeld", "InvalidCredential", "CredentialMissing")
+"""Types of failures that are no fault of the zone's: it waits until the service may be called again."""
 
 
 class Ended(Exception):
@@ -96,6 +102,10 @@ class ZoneProtocol:
         self._validates_itself = carried.validates_itself if carried else False
         self._asked_at: datetime | None = carried.asked_at if carried else None
         self._telling = asyncio.Lock()
+        self._service_hold: ServiceHold | None = None
+        self._waits = 0
+        self._stood = timedelta(0)
+        self._told_to_go_on = False
         self._result: ZoneResult | None = None
 
     first_step: Step = Step.VALIDATE
@@ -184,6 +194,7 @@ class ZoneProtocol:
         joins: bool = True,
         outcome: ZoneOutcome | None = None,
         reason: str = "",
+        hold: ServiceHold | None = None,
     ) -> None:
         """Tell the campaign. One word at a time, so that none overtakes another; a campaign that is gone is
         no error.
@@ -206,6 +217,7 @@ class ZoneProtocol:
                 joins=joins,
                 outcome=outcome,
                 reason=reason,
+                hold=hold,
             )
             try:
                 await workflow.execute_local_activity_method(
@@ -347,6 +359,13 @@ class ZoneProtocol:
         if self._is_mine(message.campaign_run):
             self._stop = message
 
+    @workflow.signal
+    @one_message
+    def go_on(self, message: GoOn) -> None:
+        """The service answers again."""
+        if self._is_mine(message.campaign_run):
+            self._told_to_go_on = True
+
     @workflow.query
     def state(self) -> ZoneState:
         """Where the zone is and what it waits for."""
@@ -371,6 +390,7 @@ class ZoneProtocol:
             drifted_from=self._drifted_from,
             tickets=self._tickets,
             outcome=self._result.outcome if self._result else None,
+            hold=self._service_hold,
         )
 
 
@@ -380,3 +400,13 @@ def said(failure: FailureError) -> str:
     while isinstance(cause, ActivityError) and cause.cause is not None:
         cause = cause.cause
     return str(cause)[:250] or type(cause).__name__
+
+
+def hold_in(failure: BaseException) -> ServiceHold | None:
+    """Why the service is not to be called for now, where that is why an activity failed; or None."""
+    cause: BaseException | None = failure
+    while isinstance(cause, ActivityError):
+        cause = cause.cause
+    if not isinstance(cause, ApplicationError) or cause.type not in HELD or not cause.details:
+        return None
+    return ServiceHold.model_validate(cause.details[0])

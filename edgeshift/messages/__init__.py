@@ -37,7 +37,16 @@ from edgeshift.messages.campaign import (
     Waiting,
     WaveSummary,
 )
-from edgeshift.messages.quota import Blocked, LeaseRequest, QuotaStart
+from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo
+from edgeshift.messages.quota import (
+    AskProbe,
+    Blocked,
+    HoldCalls,
+    LeaseRequest,
+    Mended,
+    ProbeTurn,
+    QuotaStart,
+)
 from edgeshift.messages.scopes import Held, Hold, HoldZones, Probe, Probed, Settle, Shown, Watch, Watched
 from edgeshift.messages.steps import (
     Announce,
@@ -89,11 +98,13 @@ __all__ = [
     "Again",
     "Announce",
     "Answer",
+    "AskProbe",
     "AssessBatch",
     "AssessedBatch",
     "AssessmentProgress",
     "AssessmentResult",
     "AssessmentStart",
+    "AwaitService",
     "Blocked",
     "Book",
     "CampaignResult",
@@ -109,10 +120,14 @@ __all__ = [
     "Expire",
     "GatherEvidence",
     "Gathered",
+    "GoOn",
     "Held",
     "Hold",
+    "HoldCalls",
     "HoldZones",
     "LeaseRequest",
+    "LetCallsGo",
+    "Mended",
     "MergeAssessment",
     "Message",
     "OpenTicket",
@@ -124,6 +139,7 @@ __all__ = [
     "Prepare",
     "Prepared",
     "Probe",
+    "ProbeTurn",
     "Probed",
     "QuotaStart",
     "ReportKind",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from edgeshift.circuit import ServiceHold
 from edgeshift.durations import Duration
 from edgeshift.fleet import Area, ZoneOutcome
 from edgeshift.messages.base import Message, Permit
 from edgeshift.messages.campaign import CampaignStart
+from edgeshift.messages.held_calls import GoOn
 from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop
 from edgeshift.sign_off import Digest
 
@@ -49,6 +51,7 @@ class TellZones(Message):
     ruling: Ruling | None = None
     expire: Expire | None = None
     stop: Stop | None = None
+    go_on: GoOn | None = None
     attempts: tuple[int, ...] = ()
 
 
@@ -84,6 +87,7 @@ class SilentZone(Message):
 
 
 class DescribedZones(Message):
-    """Those of the silent zones that turned out to be closed."""
+    """Those of the silent zones that turned out to be closed. ``hold``: why others could not be read."""
 
     closed: tuple[SilentZone, ...] = ()
+    hold: ServiceHold | None = None

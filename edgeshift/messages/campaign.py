@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from edgeshift.circuit import ServiceHold
 from edgeshift.durations import Duration
 from edgeshift.fleet import Area, Wave
 from edgeshift.messages.base import By, Message, Step, Why
@@ -98,7 +99,7 @@ class Waiting(BaseModel):
 
 class CampaignSummary(BaseModel):
     """The answer of a campaign's ``summary`` query. ``state``: running, pausing, paused, halted, aborting or
-    closed.
+    closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the service.
     """
 
     name: str
@@ -121,6 +122,8 @@ class CampaignSummary(BaseModel):
     targets: str
     spec: str
     open_runs: int = 0
+    holds: list[ServiceHold] = Field(default_factory=list)
+    held_zones: int = 0
 
 
 class PlacesAsked(Message):

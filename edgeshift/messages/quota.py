@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
+from edgeshift.circuit import Circuit, ServiceHold
 from edgeshift.messages.base import Message
 from edgeshift.pace import Lane, PaceTerms, SlotBook
 
 
 class QuotaStart(Message):
-    """The input of a user's quota: its terms, and the slot book that is carried over."""
+    """The input of a user's quota: its terms, and the slot book and the held calls that are carried over."""
 
     user: str
     terms: PaceTerms
     book: SlotBook | None = None
+    circuit: Circuit | None = None
 
 
 class LeaseRequest(Message):
-    """A process asks for slots. ``terms``: the limit as its campaign's file says it."""
+    """A process asks for slots. ``terms``: the limit as its campaign's file says it. ``credentials``: the
+    references of those that it calls with.
+    """
 
     holder: str
     want: int
     lane: Lane
     terms: PaceTerms
+    credentials: tuple[str, ...] = ()
 
 
 class Blocked(Message):
     """The service refuses this user's calls for so many seconds."""
 
     seconds: float
+
+
+class HoldCalls(Message):
+    """Calls of the user are to be held. ``now``: that was seen just now; else it counts by its own time."""
+
+    hold: ServiceHold
+    now: bool = False
+
+
+class Mended(Message):
+    """The service answers these credentials again, or a person says so."""
+
+    credentials: tuple[str, ...]
+
+
+class AskProbe(Message):
+    """May a probe be made now? ``credentials``: references of those that it could be made with."""
+
+    credentials: tuple[str, ...]
+
+
+class ProbeTurn(Message):
+    """The hold that is to be probed now, or None."""
+
+    hold: ServiceHold | None = None

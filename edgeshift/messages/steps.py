@@ -8,6 +8,7 @@ from enum import StrEnum
 from edgeshift.areas.waf import Cause, Mode
 from edgeshift.areas.waf_evidence import EvidenceVerdict
 from edgeshift.campaign_spec import ValidationMode
+from edgeshift.circuit import ServiceHold
 from edgeshift.durations import Duration
 from edgeshift.messages.base import Message, Permit, Step
 from edgeshift.messages.zone import ZoneReport, ZoneStart
@@ -68,7 +69,8 @@ class ChangeResult(Message):
     """What became of a mutating step. ``cause``: the support case that a refusal is, if it is one.
 
     ``seen``: the status already shows it (looked for after a validation alone). ``found``: digest of what the
-    step itself archived, such as what it found and merged. ``final``: trying again cannot help.
+    step itself archived, such as what it found and merged. ``final``: trying again cannot help. ``hold``: the
+    service does not take the credential, or does not answer, and is not to be called for now.
     """
 
     status: ChangeStatus
@@ -79,6 +81,7 @@ class ChangeResult(Message):
     seen: bool = False
     found: str = ""
     final: bool = False
+    hold: ServiceHold | None = None
 
 
 class Verify(Message):

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.waf_evidence import EvidenceVerdict
 from edgeshift.campaign_spec import ValidationMode
+from edgeshift.circuit import ServiceHold
 from edgeshift.durations import Duration
 from edgeshift.fleet import Area, Target, Zone, ZoneOutcome
 from edgeshift.messages.base import Message, Permit, Step
@@ -144,6 +145,7 @@ class ReportKind(StrEnum):
     WAITING = "waiting"
     SUPPORT = "support"
     SETTLED = "settled"
+    SERVICE = "service"
     FINISHED = "finished"
 
 
@@ -153,7 +155,7 @@ class ZoneReport(Message):
     where ``unused`` says so, given back.
 
     ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has
-    none).
+    none). ``hold``: why it waits for the service.
     """
 
     campaign_run: str
@@ -169,6 +171,7 @@ class ZoneReport(Message):
     joins: bool = True
     outcome: ZoneOutcome | None = None
     reason: str = ""
+    hold: ServiceHold | None = None
 
 
 class Revoke(Message):
@@ -226,11 +229,14 @@ class ZonePhase(StrEnum):
     VERIFYING = "verifying"
     WATCHING = "watching"
     ROLLING_BACK = "rolling_back"
+    WAITING_FOR_SERVICE = "waiting_for_service"
     CLOSED = "closed"
 
 
 class ZoneState(BaseModel):
-    """The answer of a zone's ``state`` query: what it waits for, and what a person would sign."""
+    """The answer of a zone's ``state`` query: what it waits for, and what a person would sign. ``hold``: why
+    it waits for the service.
+    """
 
     zone: Zone
     campaign: str
@@ -251,3 +257,4 @@ class ZoneState(BaseModel):
     drifted_from: str = ""
     tickets: list[str] = Field(default_factory=list)
     outcome: ZoneOutcome | None = None
+    hold: ServiceHold | None = None

@@ -53,6 +53,7 @@ SERVICE_FAILURES = (
     "Refused",
     "ServerError",
     "ServiceError",
+    "ServiceHeld",
     "TimedOut",
     "Unauthorized",
     "Unsuccessful",
@@ -66,6 +67,7 @@ _KINDS: dict[str, type[OperationError]] = {
     "NothingToDo": NotFound,
     "BadInput": BadInput,
     "SecretUnresolved": ServiceTrouble,
+    "CredentialMissing": ServiceTrouble,
     "SecretRefError": ServiceTrouble,
     **dict.fromkeys(SERVICE_FAILURES, ServiceTrouble),
 }

@@ -22,11 +22,12 @@ from edgeshift.service_api.errors import (
     Refused,
     ServerError,
     ServiceError,
+    ServiceHeld,
     TimedOut,
     Unauthorized,
     Unsuccessful,
 )
-from edgeshift.service_api.pacing import Lane, Lease, LocalPacer, Pacer, PaceTerms, SlotPacer, Unpaced
+from edgeshift.service_api.pacing import Fate, Lane, Lease, LocalPacer, Pacer, PaceTerms, SlotPacer, Unpaced
 
 __all__ = [
     "Conflict",
@@ -34,6 +35,7 @@ __all__ = [
     "ConnectionRefused",
     "Credential",
     "EscSetting",
+    "Fate",
     "Forbidden",
     "GatewayError",
     "Gone",
@@ -57,6 +59,7 @@ __all__ = [
     "ServerError",
     "ServiceClient",
     "ServiceError",
+    "ServiceHeld",
     "SlotPacer",
     "TimedOut",
     "Unauthorized",

@@ -15,10 +15,20 @@ from pydantic import ValidationError
 
 from edgeshift.pace import Lane
 from edgeshift.service_api.credential import Credential
-from edgeshift.service_api.envelope import Envelope, opened
-from edgeshift.service_api.errors import InvalidIdentifier, NotUnderstood, Outcome, RateLimited
+from edgeshift.service_api.envelope import Envelope, opened, parsed, refusal
+from edgeshift.service_api.errors import (
+    InvalidIdentifier,
+    NotUnderstood,
+    Outcome,
+    RateLimited,
+    Redirected,
+    ServerError,
+    ServiceError,
+    TimedOut,
+    Unauthorized,
+)
 from edgeshift.service_api.models import Answer, ResultInfo
-from edgeshift.service_api.pacing import Pacer
+from edgeshift.service_api.pacing import Fate, Pacer
 from edgeshift.service_api.transport import Call, Received, Transport
 
 A = TypeVar("A", bound=Answer)
@@ -65,6 +75,7 @@ class Caller:
     ) -> None:
         self._pacer = pacer
         self._secrets = credential.secrets()
+        self._credential = credential.named
         self._assumed_block = assumed_block.total_seconds()
         self._transport = Transport(
             base_url,
@@ -106,10 +117,33 @@ class Caller:
         self, call: Call, *, urgent: bool | None = None, before_send: BeforeSend | None = None
     ) -> Received:
         """The answer as it came. ``urgent``: by default writes are, and reads are not."""
-        await self._pacer.acquire(Lane.URGENT if (call.write if urgent is None else urgent) else Lane.NORMAL)
-        if before_send is not None:
-            await before_send()
-        return await self._transport.exchange(call)
+        lane = Lane.URGENT if (call.write if urgent is None else urgent) else Lane.NORMAL
+        await self._pacer.acquire(lane, self._credential)
+        fate, said = Fate.NOT_MADE, ""
+        try:
+            if before_send is not None:
+                await before_send()
+            try:
+                received = await self._transport.exchange(call)
+            except ServiceError as failure:
+                fate, said = Fate.FAILED, f"{call.name}: {failure.what}"
+                raise
+            fate, said = self._fate(call, received)
+            return received
+        finally:
+            self._pacer.ended(fate, said, self._credential)
+
+    def _fate(self, call: Call, received: Received) -> tuple[Fate, str]:
+        """Whether it was the service that answered, and whether it takes the credential."""
+        if 200 <= received.status < 300:
+            if received.body.lstrip()[:1] != b"<":
+                return Fate.ANSWERED, ""
+            return Fate.FAILED, f"{call.name}: {received.status}, a page that is not the service's"
+        failure = refusal(call, received, parsed(received.body), secrets=self._secrets)
+        if isinstance(failure, Unauthorized):
+            return Fate.REFUSED, failure.answer
+        failed = isinstance(failure, ServerError | TimedOut | Redirected | NotUnderstood)
+        return (Fate.FAILED, f"{call.name}: {failure.what}") if failed else (Fate.ANSWERED, "")
 
     async def _envelope(
         self, call: Call, *, urgent: bool | None = None, before_send: BeforeSend | None = None
@@ -128,12 +162,15 @@ class Caller:
         received = await self._received(call, urgent=urgent, before_send=before_send)
         try:
             return reading(call, received, secrets=self._secrets)
-        except RateLimited as refusal:
-            self._hold_back(refusal)
+        except RateLimited as refused:
+            self._hold_back(refused)
+            raise
+        except Unauthorized as refused:
+            refused.credential = self._credential
             raise
 
-    def _hold_back(self, refusal: RateLimited) -> None:
-        self._pacer.blocked(self._assumed_block if refusal.retry_after is None else refusal.retry_after)
+    def _hold_back(self, refused: RateLimited) -> None:
+        self._pacer.blocked(self._assumed_block if refused.retry_after is None else refused.retry_after)
 
     async def _one(
         self, call: Call, kind: type[A], *, urgent: bool | None = None, before_send: BeforeSend | None = None

@@ -18,8 +18,12 @@ class Credential:
         *,
         key: SecretStr | str | None = None,
         email: str | None = None,
+        named: str = "",
     ) -> None:
-        """Either ``token``, or ``key`` with ``email``. Raises Misconfigured, which repeats none of them."""
+        """Either ``token``, or ``key`` with ``email``. ``named``: the reference that it was resolved from.
+        Raises Misconfigured, which repeats none of the secrets.
+        """
+        self.named = named
         if (token is None) == (key is None) or (key is None) != (email is None):
             raise Misconfigured("a credential is either a token, or a key with its e-mail")
         self._headers: dict[str, SecretStr] = {}

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
+from edgeshift.circuit import ServiceHold
+
 LONGEST_TEXT = 300
 _LONGEST_MESSAGE = 200
 _LONGEST_FULL_MESSAGE = 4096
@@ -84,8 +86,10 @@ class ServiceError(Exception):
     answer. ``codes``, ``messages``: of the service's error objects, in its order; messages abridged.
     ``unabridged``: the messages as the service wrote them but for secrets, for recognising what they are
     about; they must not be written anywhere. ``ray``: the ``cf-ray`` header. ``outcome``: what can have come
-    of it.
+    of it. ``credential``: the reference of the one that it was made with, where it is known.
     """
+
+    credential: str = ""
 
     def __init__(
         self,
@@ -118,6 +122,12 @@ class ServiceError(Exception):
         """Whether it is proved that the call had no effect."""
         return self.outcome is not Outcome.MAY_HAVE_HAPPENED
 
+    @property
+    def answer(self) -> str:
+        """What was answered, in a few words: codes and messages, or the status where there are none."""
+        words = "; ".join(self.messages)
+        return " ".join(filter(None, (", ".join(map(str, self.codes)), words))) if words else self.what
+
     def _text(self) -> str:
         parts = [f"{self.call}: {self.what}"]
         if self.messages:
@@ -129,6 +139,15 @@ class ServiceError(Exception):
         tail = f" ({notes[:140]})" if notes else ""
         room = LONGEST_TEXT - len(tail)
         return (head if len(head) <= room else head[: room - 1] + "…") + tail
+
+
+class ServiceHeld(ServiceError):
+    """Nothing was sent: calls are held, since the service refuses the credential or does not answer."""
+
+    def __init__(self, hold: ServiceHold) -> None:
+        super().__init__(str(hold), call="held", outcome=Outcome.NOTHING_HAPPENED)
+        self.hold = hold
+        self.credential = hold.credential
 
 
 class Refused(ServiceError):

@@ -2,7 +2,8 @@
 (docs/service.md §8).
 
 A pacer is shared by everything in a process that calls with the credentials of one user: activities, pages,
-polls.
+polls. It also learns what becomes of each call, and holds all of them where there is no sense in calling
+(edgeshift/circuit.py).
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from edgeshift.circuit import ServiceHold
 from edgeshift.pace import Lane, Lease, PaceTerms, SlotBook, block, lease
+from edgeshift.service_api.breaker import Breaker, Fate
+from edgeshift.service_api.errors import ServiceHeld
 
-__all__ = ["Lane", "Lease", "LocalPacer", "PaceTerms", "Pacer", "SlotPacer", "Unpaced"]
+__all__ = ["Fate", "Lane", "Lease", "LocalPacer", "PaceTerms", "Pacer", "SlotPacer", "Unpaced"]
 
 LeaseSource = Callable[[int, Lane], Awaitable[Lease]]
 """Asks for at most so many slots in a lane. A lease of count 0 says when to ask again."""
@@ -40,8 +44,13 @@ _SLOW_ANSWER = 0.25
 class Pacer(Protocol):
     """Whatever says when the next call may be made."""
 
-    async def acquire(self, lane: Lane) -> None:
-        """Return when one call may be made. Cancelling it costs nobody a slot."""
+    async def acquire(self, lane: Lane, credential: str = "") -> None:
+        """Return when one call may be made, with the credential of this reference; ``ended`` then tells what
+        became of it. Cancelling it costs nobody a slot. Raises ServiceHeld where calls are held.
+        """
+
+    def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
+        """A call that had its turn is over. ``said``: what went wrong, short and without secrets."""
 
     def blocked(self, seconds: float) -> None:
         """The service refuses every call of this user for so many seconds from now on."""
@@ -50,8 +59,11 @@ class Pacer(Protocol):
 class Unpaced:
     """Every call at once: for tests, and for services without a limit."""
 
-    async def acquire(self, lane: Lane) -> None:
+    async def acquire(self, lane: Lane, credential: str = "") -> None:
         """Return at once."""
+
+    def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
+        """Nothing is held back."""
 
     def blocked(self, seconds: float) -> None:
         """Nothing to hold back."""
@@ -82,12 +94,21 @@ class _Slots:
         return min(self.left, int((moment - self.next) // self.interval) + 1 if self.interval > 0 else 1)
 
 
+@dataclass(frozen=True, eq=False)
+class _Waiting:
+    """Who waits for a turn, and with which credential."""
+
+    turn: asyncio.Future[None]
+    credential: str
+
+
 class SlotPacer:
     """Spends timed slots that come from leases. Urgent waiters go first, each lane in the order of its
     arrival.
 
     ``lease_source`` may fail: the error reaches whoever waits, and the next one asks again. ``on_blocked`` is
-    told of a block, so that other processes of the user hold back too. ``clock``: monotonic seconds.
+    told of a block, so that other processes of the user hold back too; ``on_held``, that calls are held, and
+    where it is not given they never are (edgeshift/service_api/breaker.py). ``clock``: monotonic seconds.
     """
 
     def __init__(
@@ -95,12 +116,16 @@ class SlotPacer:
         lease_source: LeaseSource,
         *,
         on_blocked: Callable[[float], Awaitable[None]] | None = None,
+        on_held: Callable[[ServiceHold], Awaitable[None]] | None = None,
+        minute: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._lease_source = lease_source
         self._on_blocked = on_blocked
+        self._on_held = on_held
+        self._breaker = Breaker(minute, clock)
         self._clock = clock
-        self._waiting: dict[Lane, deque[asyncio.Future[None]]] = {Lane.URGENT: deque(), Lane.NORMAL: deque()}
+        self._waiting: dict[Lane, deque[_Waiting]] = {Lane.URGENT: deque(), Lane.NORMAL: deque()}
         self._slots: list[_Slots] = []
         self._blocked_until = 0.0
         self._ask_at: dict[Lane, float] = {lane: -1e9 for lane in Lane}
@@ -110,12 +135,18 @@ class SlotPacer:
         self._changed = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def acquire(self, lane: Lane) -> None:
-        """Wait for a slot. Raises what the lease source raises."""
+    async def acquire(self, lane: Lane, credential: str = "") -> None:
+        """Wait for a slot. Raises what the lease source raises, and ServiceHeld."""
+        if self._breaker.stops(credential):
+            await self._look_again(lane)
+            if hold := self._breaker.stops(credential):
+                raise ServiceHeld(hold)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting[lane].append(turn)
+        waiting = _Waiting(turn, credential)
+        self._waiting[lane].append(waiting)
         self._changed.set()
         if self._pump is None or self._pump.done():
             self._pump = asyncio.create_task(self._serve(), name="pace")
@@ -123,11 +154,46 @@ class SlotPacer:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self.ended(Fate.NOT_MADE, credential=credential)
                 self._give_turn()
             else:
                 with suppress(ValueError):
-                    self._waiting[lane].remove(turn)
+                    self._waiting[lane].remove(waiting)
             raise
+
+    def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
+        """Learn what became of a call; calls may be held from now on."""
+        self._changed.set()
+        if self._on_held is None:
+            return
+        if hold := self._breaker.ended(fate, said, credential):
+            self._refuse_held()
+            task = asyncio.create_task(self._tell_held(self._on_held, hold), name="pace: held")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _refuse_held(self) -> None:
+        """Whoever waits for a call that is held now waits in vain."""
+        for lane, waiting in self._waiting.items():
+            stay = deque[_Waiting]()
+            for one in waiting:
+                hold = self._breaker.stops(one.credential)
+                if hold is None:
+                    stay.append(one)
+                elif not one.turn.done():
+                    one.turn.set_exception(ServiceHeld(hold))
+            self._waiting[lane] = stay
+
+    async def _look_again(self, lane: Lane) -> None:
+        """Ask whether calls are still held; of many that want to know, one asks."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look(lane), name="pace: still held?")
+        await asyncio.shield(self._looking)
+
+    async def _look(self, lane: Lane) -> None:
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        asked, news = self._clock(), self._breaker.news
+        self._keep_slots(await self._lease_source(1, lane), asked, 1, lane, news)
 
     def blocked(self, seconds: float) -> None:
         """Hold everything back for ``seconds``; a block that lasts longer already stays."""
@@ -140,11 +206,11 @@ class SlotPacer:
 
     async def aclose(self) -> None:
         """End the pacer's own tasks; whoever waits still is cancelled."""
-        tasks = [task for task in (self._pump, self._asking, *self._tasks) if task is not None]
+        tasks = [task for task in (self._pump, self._asking, self._looking, *self._tasks) if task is not None]
         for task in tasks:
             task.cancel()
-        for turn in itertools.chain(*self._waiting.values()):
-            turn.cancel()
+        for waiting in itertools.chain(*self._waiting.values()):
+            waiting.turn.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self) -> None:
@@ -153,6 +219,9 @@ class SlotPacer:
             now = self._clock()
             if now < self._blocked_until:
                 await self._sleep(self._blocked_until - now)
+                continue
+            if not any(map(self._may_go, itertools.chain(*self._waiting.values()))):
+                await self._sleep(None)
                 continue
             for slots in self._slots:
                 slots.drop_before(now - _LATEST)
@@ -188,20 +257,30 @@ class SlotPacer:
         self._asking = asyncio.create_task(self._ask(want, lane), name="pace: lease")
 
     async def _ask(self, want: int, lane: Lane) -> None:
-        asked = self._clock()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        asked, news = self._clock(), self._breaker.news
         try:
             answer = await self._lease_source(want, lane)
         except Exception as why:  # whatever kept the lease away is the waiters' to know
             self._fail(why)
         else:
-            self._keep_slots(answer, asked, want, lane)
+            self._keep_slots(answer, asked, want, lane, news)
         finally:
             self._asking = None
             self._changed.set()
 
-    def _keep_slots(self, answer: Lease, asked: float, want: int, lane: Lane) -> None:
-        """Slots count from when the lease arrived; those that would fall behind its true end are left out."""
+    def _keep_slots(self, answer: Lease, asked: float, want: int, lane: Lane, news: int) -> None:
+        """Slots count from when the lease arrived; those that would fall behind its true end are left out.
+
+        What it says of holds counts unless calls were held since it was asked for.
+        """
         now = self._clock()
+        if news == self._breaker.news:
+            self._breaker.learn(answer.holds)
+            self._refuse_held()
+        if answer.holds and not answer.count and not self._has_waiters():
+            # Who asks next is to hear at once when they are held no longer.
+            return
         self._ask_at[lane] = now if answer.count else now + answer.again_in
         self._too_few = answer.count < want
         self._more_at = now + answer.again_in if self._too_few else math.inf
@@ -214,15 +293,24 @@ class SlotPacer:
     def _fail(self, why: Exception) -> None:
         for turns in self._waiting.values():
             while turns:
-                if not (turn := turns.popleft()).done():
+                if not (turn := turns.popleft().turn).done():
                     turn.set_exception(why)
 
+    def _may_go(self, waiting: _Waiting) -> bool:
+        return self._breaker.may_go(waiting.credential)
+
     def _give_turn(self) -> None:
-        for lane in (Lane.URGENT, Lane.NORMAL):
-            turns = self._waiting[lane]
-            while turns:
-                if not (turn := turns.popleft()).done():
-                    turn.set_result(None)
+        for turns in (self._waiting[Lane.URGENT], self._waiting[Lane.NORMAL]):
+            place = 0
+            while place < len(turns):
+                one = turns[place]
+                if not one.turn.done() and not self._may_go(one):
+                    place += 1
+                    continue
+                del turns[place]
+                if not one.turn.done():
+                    self._breaker.goes(one.credential)
+                    one.turn.set_result(None)
                     return
 
     def _lane(self) -> Lane:
@@ -235,6 +323,12 @@ class SlotPacer:
         with suppress(TimeoutError):
             async with asyncio.timeout(None if seconds is None else max(0.0, seconds)):
                 await self._changed.wait()
+
+    async def _tell_held(self, tell: Callable[[ServiceHold], Awaitable[None]], hold: ServiceHold) -> None:
+        try:
+            await tell(hold)
+        except Exception as why:  # this process holds back until it hears otherwise
+            _log.warning("the other processes of this user were not told of a hold: %s", type(why).__name__)
 
     async def _tell_blocked(self, tell: Callable[[float], Awaitable[None]], seconds: float) -> None:
         try:

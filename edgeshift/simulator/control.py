@@ -89,6 +89,8 @@ class Control:
             Route("/edge/zones/{zone_id}", self._guarded(self._edge_zone), methods=["GET", "PUT"]),
             Route("/edge/accounts/{account_id}", self._guarded(self._edge_account), methods=["GET"]),
             Route("/edge/requests", self._guarded(self._edge_requests), methods=["GET", "POST"]),
+            Route("/credentials", self._guarded(self._credentials), methods=["GET"]),
+            Route("/credentials/{label}", self._guarded(self._credential), methods=["PUT"]),
             Route("/faults", self._guarded(self._faults), methods=["GET", "POST", "DELETE"]),
             Route("/faults/{fault_id}", self._guarded(self._fault), methods=["GET", "DELETE"]),
             Route("/clock", self._guarded(self._clock), methods=["GET", "PUT"]),
@@ -209,6 +211,20 @@ class Control:
             raise
         except ValueError as error:
             raise ControlError(str(error)) from None
+
+    def _credentials(self, request: Request, body: Any) -> Any:
+        return {"credentials": self._state.credentials.statuses()}
+
+    def _credential(self, request: Request, body: Any) -> Any:
+        known = ("active", "disabled", "expired")
+        if not isinstance(body, dict) or set(body) != {"status"} or body["status"] not in known:
+            raise ControlError(f"give an object with status, one of {', '.join(known)}")
+        label = request.path_params["label"]
+        try:
+            self._state.credentials.change(label, body["status"])
+        except KeyError:
+            raise ControlError(f"there is no credential with the label {label!r}", 404) from None
+        return {"label": label, "status": body["status"]}
 
     def _faults(self, request: Request, body: Any) -> Any:
         book = self._state.faults

@@ -38,6 +38,7 @@ class Credentials:
 
     def __init__(self, fleet: Fleet) -> None:
         users = {user.id: user for user in fleet.users}
+        self._status: dict[str, str] = {}
         self._tokens: dict[str, Caller] = {}
         self._keys: dict[tuple[str, str], Caller] = {}
         for credential in fleet.credentials:
@@ -46,6 +47,21 @@ class Credentials:
                 self._tokens[credential.value] = caller
             else:
                 self._keys[caller.user.email.lower(), credential.value] = caller
+
+    def _is_active(self, credential: Credential) -> bool:
+        return self._status.get(credential.label, credential.status) == "active"
+
+    def statuses(self) -> dict[str, str]:
+        """What each credential is worth now, by its label."""
+        callers = [*self._tokens.values(), *self._keys.values()]
+        known = {caller.credential.label: caller.credential.status for caller in callers}
+        return {**known, **self._status}
+
+    def change(self, label: str, status: str) -> None:
+        """Let a credential expire, be revoked, or count again. Raises KeyError for one that is not there."""
+        if label not in self.statuses():
+            raise KeyError(label)
+        self._status[label] = status
 
     def identify(self, headers: Mapping[str, str], options: SimulatorOptions) -> Caller:
         """The caller of a request, by its lower-case headers. Raises `ApiError` as docs/service.md §5
@@ -63,7 +79,7 @@ class Credentials:
         if scheme.lower() != "bearer" or not _TOKEN.fullmatch(token):
             raise _malformed(6111, "Invalid format for Authorization header")
         caller = self._tokens.get(token)
-        if caller is None or caller.credential.status != "active":
+        if caller is None or not self._is_active(caller.credential):
             if options.invalid_token_code == 1000:
                 raise refuse(401, "Invalid API Token", 1000)
             raise refuse(403, "Invalid access token", 9109)
@@ -79,7 +95,7 @@ class Credentials:
         for (known_email, known_key), caller in self._keys.items():
             if hmac.compare_digest(known_key, key) and known_email == email.lower():
                 found = caller
-        if found is None or found.credential.status != "active":
+        if found is None or not self._is_active(found.credential):
             raise refuse(403, "Unknown X-Auth-Key or X-Auth-Email", 9103)
         return found
 

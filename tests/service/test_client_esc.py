@@ -227,14 +227,14 @@ async def test_a_secret_has_1_to_100_characters() -> None:
         assert len(service.requests) == 1
 
 
-class Lanes:
+class Lanes(Unpaced):
     """A pacer that notes the lanes and lets everything pass."""
 
     def __init__(self) -> None:
         self.lanes: list[Lane] = []
         self.blocks: list[float] = []
 
-    async def acquire(self, lane: Lane) -> None:
+    async def acquire(self, lane: Lane, credential: str = "") -> None:
         self.lanes.append(lane)
 
     def blocked(self, seconds: float) -> None:

@@ -257,7 +257,7 @@ async def test_what_before_send_raises_keeps_the_write_from_being_sent() -> None
     turns: list[Lane] = []
 
     class Recording(Unpaced):
-        async def acquire(self, lane: Lane) -> None:
+        async def acquire(self, lane: Lane, credential: str = "") -> None:
             turns.append(lane)
 
     async def too_late() -> None:

@@ -1,0 +1,159 @@
+"""When the calls of a user stop, and when they go on: a refused credential, an outage. Pure.
+
+While calls are held nobody sends anything but one probe a minute, for the user in all, until one is answered
+or a person says that it is mended. Every process and every campaign of the user is told the same, since the
+user's quota keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+LONGEST_SAID = 160
+
+FAILURES = 10
+"""Calls that have to fail in a row, over a minute at least, before it is an outage."""
+
+
+class Trouble(StrEnum):
+    """Why calls are held: the service refuses the credential, its reference leads nowhere, or nobody answers
+    as the service does.
+    """
+
+    REFUSED = "refused"
+    MISSING = "missing"
+    OUTAGE = "outage"
+
+
+class ServiceHold(BaseModel):
+    """Calls are held. ``said``: what was answered, without secrets. ``credential``: the reference of the one
+    that is meant, such as ``env:EDGE_TOKEN``; empty for an outage, which is about all of them.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    trouble: Trouble
+    said: Annotated[str, StringConstraints(max_length=LONGEST_SAID)]
+    credential: str = ""
+    since: datetime
+
+    def __str__(self) -> str:
+        which = f"the credential {self.credential}" if self.credential else "a credential"
+        match self.trouble:
+            case Trouble.REFUSED:
+                return f"the service refuses {which} ({self.said})"
+            case Trouble.MISSING:
+                return f"{which} is not to be had ({self.said})"
+        return f"the service does not answer as it should ({self.said})"
+
+
+def held(trouble: Trouble, said: str, since: datetime, credential: str = "") -> ServiceHold:
+    """A hold, its words cut to what may be kept."""
+    short = said if len(said) <= LONGEST_SAID else said[: LONGEST_SAID - 1] + "…"
+    return ServiceHold(trouble=trouble, said=short, since=since, credential=credential)
+
+
+def told(hold: ServiceHold, campaign: str) -> str:
+    """What has happened, what a person has to mend, and what goes on by itself."""
+    name = hold.credential or "the reference"
+    where = (
+        "put the secret into that variable of the worker and start the worker again"
+        if name.startswith("env:")
+        else "put it into that file"
+    )
+    resume = f"`edgeshift resume {campaign}`"
+    match hold.trouble:
+        case Trouble.REFUSED:
+            mend = f"make a new credential and {where}; then `edgeshift doctor FILE`, or {resume}"
+        case Trouble.MISSING:
+            mend = f"{where}; then `edgeshift doctor FILE`, or {resume}"
+        case Trouble.OUTAGE:
+            mend = f"nothing has to be mended here; {resume} tries at once"
+    return (
+        f"{hold}: {mend}; one call a minute is made meanwhile, and it goes on by itself once that is answered"
+    )
+
+
+class Circuit(BaseModel):
+    """What is held of one user, by credential reference (an outage: the empty one). ``probe_at``: when the
+    next probe may be made; ``probed``, ``mended``: when each was last. Seconds since the epoch.
+    """
+
+    holds: dict[str, ServiceHold] = {}
+    probe_at: float = 0.0
+    probed: dict[str, float] = {}
+    mended: dict[str, float] = {}
+
+
+class Standing(BaseModel):
+    """What is held now, and when the next probe may be made, in seconds since the epoch."""
+
+    holds: tuple[ServiceHold, ...] = ()
+    probe_at: float = 0.0
+
+
+def opened(circuit: Circuit, hold: ServiceHold, now: float, minute: float) -> Circuit:
+    """The state once calls are held. Older news than the last mending counts no more."""
+    key = hold.credential
+    if hold.since.timestamp() < circuit.mended.get(key, 0.0):
+        return circuit
+    if key in circuit.holds:
+        return circuit
+    return circuit.model_copy(
+        update={
+            "holds": {**circuit.holds, key: hold},
+            "probe_at": max(circuit.probe_at, now + minute),
+        }
+    )
+
+
+def closed(circuit: Circuit, credentials: Iterable[str], now: float) -> Circuit:
+    """The state once it is known, or said by a person, that the service answers these credentials."""
+    over = {"", *credentials}
+    kept = {key: hold for key, hold in circuit.holds.items() if key not in over}
+    ended = circuit.holds.keys() - kept.keys()
+    return circuit.model_copy(
+        update={
+            "holds": kept,
+            "mended": {**circuit.mended, **dict.fromkeys(ended, now)},
+            "probed": {key: at for key, at in circuit.probed.items() if key in kept},
+        }
+    )
+
+
+def standing(circuit: Circuit) -> Standing:
+    """What is held."""
+    return Standing(holds=tuple(circuit.holds.values()), probe_at=circuit.probe_at)
+
+
+def stops(holds: Iterable[ServiceHold], credential: str) -> ServiceHold | None:
+    """The hold that stops calls with this credential, or None. An outage stops all."""
+    found = {hold.credential: hold for hold in holds}
+    return found.get("") or found.get(credential)
+
+
+def probe(
+    circuit: Circuit, now: float, minute: float, credentials: Iterable[str]
+) -> tuple[Circuit, ServiceHold | None]:
+    """Hand out a probe to somebody who has these credentials, where one is due: the hold that is to be tried,
+    the one that was tried longest ago first.
+    """
+    mine = {"", *credentials}
+    candidates = [key for key in circuit.holds if key in mine]
+    if now < circuit.probe_at or not candidates:
+        return circuit, None
+    key = min(candidates, key=lambda candidate: circuit.probed.get(candidate, 0.0))
+    return (
+        circuit.model_copy(update={"probe_at": now + minute, "probed": {**circuit.probed, key: now}}),
+        circuit.holds[key],
+    )
+
+
+def fresh(hold: ServiceHold, now: float) -> ServiceHold:
+    """The hold with the time of whoever keeps it."""
+    return hold.model_copy(update={"since": datetime.fromtimestamp(now, UTC)})

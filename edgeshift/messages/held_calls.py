@@ -1,0 +1,28 @@
+"""Waiting for a service that refuses the credential, or that does not answer."""
+
+from __future__ import annotations
+
+from edgeshift.circuit import ServiceHold
+from edgeshift.messages.base import Message
+from edgeshift.sign_off import Digest
+
+
+class AwaitService(Message):
+    """Wait until the service answers again. ``spec``: the campaign's specification in the archive. ``holds``:
+    what its zones have met.
+    """
+
+    spec: Digest
+    holds: tuple[ServiceHold, ...]
+
+
+class LetCallsGo(Message):
+    """Let calls with the campaign's credentials go on, since a person says so."""
+
+    spec: Digest
+
+
+class GoOn(Message):
+    """The campaign's word that the service answers again."""
+
+    campaign_run: str = ""
