@@ -1,4 +1,4 @@
-"""``python -m bench [AREA …]``: tables for people, and out/bench-AREA.json; every area if none is named."""
+"""``python -m bench [WHAT …]``: tables for people, and out/bench-WHAT.json; everything if none is named."""
 
 from __future__ import annotations
 
@@ -12,29 +12,36 @@ from types import ModuleType
 
 from rich.console import Console
 
-from bench import esc, log_fields, waf
+from bench import esc, evidence, log_fields, waf
 from edgeshift.embedded import embedded_temporal
 from edgeshift.fleet import Area
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect
 
-MEASURES: dict[Area, ModuleType] = {Area.WAF: waf, Area.ESC: esc, Area.LOG_FIELDS: log_fields}
-"""What is measured of each area: a module with ``measure`` and ``tell``."""
+MEASURES: dict[str, ModuleType] = {
+    Area.WAF.value: waf,
+    Area.ESC.value: esc,
+    Area.LOG_FIELDS.value: log_fields,
+    "evidence": evidence,
+}
+"""What is measured: of each area, and of the evidence of validation windows. Each is a module with
+``measure`` and ``tell``.
+"""
 
 OUT = Path("out")
 
 
-async def measure(console: Console, areas: Sequence[Area]) -> None:
-    """Measure areas, each on a server of its own; print and write what was found."""
+async def measure(console: Console, areas: Sequence[str]) -> None:
+    """Measure them, each on a server of its own; print and write what was found."""
     for area in areas:
         part = MEASURES[area]
-        console.rule(area.value)
+        console.rule(area)
         with tempfile.TemporaryDirectory(prefix="edgeshift-bench-") as name:
             folder = Path(name)
             async with embedded_temporal(folder / "temporal") as server:
                 client = await connect(TemporalSettings(address=server.address))
                 found = await part.measure(console, client, folder)
-        path = OUT / f"bench-{area.value}.json"
+        path = OUT / f"bench-{area}.json"
         path.write_text(json.dumps(found, indent=2) + "\n")
         part.tell(console, found)
         console.print(f"figures in {path}")
@@ -43,7 +50,7 @@ async def measure(console: Console, areas: Sequence[Area]) -> None:
 def main() -> None:
     """Read which areas are meant, and measure them."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure the areas of edgeshift.")
-    choices = [area.value for area in MEASURES]
+    choices = list(MEASURES)
     parser.add_argument(
         "areas", nargs="*", metavar="AREA", help=f"{', '.join(choices)} or all; all if none is named"
     )
@@ -51,7 +58,7 @@ def main() -> None:
     if unknown := sorted(set(named) - {*choices, "all"}):
         parser.error(f"there is no area {unknown[0]!r}; the areas are {', '.join(choices)} and all")
     OUT.mkdir(exist_ok=True)
-    areas = [area for area in MEASURES if "all" in named or area.value in named]
+    areas = [area for area in MEASURES if "all" in named or area in named]
     asyncio.run(measure(Console(), areas))
 
 

@@ -134,7 +134,7 @@ def judge(
         whole=window.whole,
         matrix=_matrix(read),
         rules=_rules(stopped),
-        cannot_see="" if shadow else CANNOT_SEE.format(count=counts[Kind.UNSEEN]),
+        cannot_see="" if shadow and not counts[Kind.UNSEEN] else CANNOT_SEE.format(count=counts[Kind.UNSEEN]),
         findings=tuple(apart[:MOST_FINDINGS]),
         alike=tuple(alike[:MOST_FINDINGS]),
         findings_left_out=max(0, len(apart) - MOST_FINDINGS),

@@ -148,6 +148,8 @@ class SimulatorOptions(_Options):
     log_gzip: bool = Field(False, description="deliver log entries compressed")
     buckets: Path | None = Field(None, description="folder of the buckets; `buckets` in DATA if absent")
     events_limit: int = Field(10_000, ge=1, description="largest `limit` of a security events query")
+    old_events_late_seconds: float = Field(0.0, ge=0, description="how late the previous WAF's events show")
+    new_events_late_seconds: float = Field(0.0, ge=0, description="how late the new WAF's events show")
     faults: list[FaultSpec] = Field(default_factory=list, description="faults present from the start")
 
     @field_validator("clock")

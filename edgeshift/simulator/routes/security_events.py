@@ -147,12 +147,22 @@ def _resolve_events(
     if until - since > MAX_RANGE:
         raise GraphQLError(f"the time range is too wide: at most {MAX_RANGE.days} days can be asked for")
     events = [
-        one for one in zone_events(call.state, record, since, min(until, call.now)) if _passes(one, filter)
+        one
+        for one in zone_events(call.state, record, since, min(until, call.now))
+        if _shows(call, one) and _passes(one, filter)
     ]
     for order in reversed(orderBy or []):
         name, _, direction = order.rpartition("_")
         events.sort(key=lambda one: _sortable(one.get(name)), reverse=direction == "DESC")
     return events[:limit]
+
+
+def _shows(call: Call, event: Event) -> bool:
+    """Whether an event can be seen by now: each WAF's events may come late."""
+    options = call.options
+    late = options.old_events_late_seconds if event["source"] == "waf" else options.new_events_late_seconds
+    moment: datetime = event["datetime"]
+    return not late or moment + call.state.clock.lasting(late) <= call.now
 
 
 def _sortable(value: Any) -> tuple[bool, Any]:

@@ -1,0 +1,64 @@
+"""Both modes of the validation window in turn: first the form that logs, then the rules themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict, Kind
+from edgeshift.areas.waf_evidence_told import evidence_lines
+from edgeshift.messages import ZonePhase
+from edgeshift.operations.shown import shown_of
+from tests.kit import fleet_of, scene
+
+pytestmark = pytest.mark.embedded
+
+ABSENT = {4, 7}
+
+
+async def test_the_rules_themselves_are_validated_where_their_shadow_passed(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """With consent: the quiet zone is validated twice and the evidence of both windows is kept; where the
+    shadow found false positives, the new WAF is never let act before people have looked.
+    """
+    busy: dict[str, Any] = {"requests_per_minute": 600}
+    planted: dict[str, Any] = {"false_positives": [{"kind": "rich_text", "path": "/save", "per_hour": 60}]}
+    fleet = fleet_of(
+        {"name": "quiet.example", "plan": "enterprise", "traffic": busy},
+        {"name": "editor.example", "plan": "enterprise", "traffic": busy | planted},
+    )
+    terms: dict[str, Any] = {
+        "validation": {"window": "12h", "modes": ["shadow", "enforce"]},
+        "consents": {"enforce_validation": True},
+    }
+    async with scene(temporal_client, tmp_path, fleet, **terms) as play:
+        states = {
+            name: await play.zone_until(
+                name, lambda state: state.phase is ZonePhase.AWAITING_SIGN_OFF and bool(state.evidence)
+            )
+            for name in ("quiet.example", "editor.example")
+        }
+        sent = {
+            name: [entry["log_only"] for entry in await play.journal("entrypoint.put", name)]
+            for name in states
+        }
+        assert sent == {"quiet.example": [True, False], "editor.example": [True]}
+
+        quiet = await shown_of(play.archive, states["quiet.example"], play.spec.area)
+        assert quiet.evidence is not None and quiet.earlier is not None
+        assert (quiet.evidence.mode, quiet.earlier.mode) == ("enforce", "shadow")
+        assert quiet.evidence.verdict is quiet.earlier.verdict is EvidenceVerdict.PASS
+        assert quiet.evidence.unseen == quiet.evidence.as_before > 0
+        assert "cannot see" in "\n".join(evidence_lines(quiet.evidence))
+
+        editor = Evidence.model_validate(await play.archive.get_json(states["editor.example"].evidence))
+        assert (editor.mode, editor.verdict) == ("shadow", EvidenceVerdict.FAIL)
+        assert {(item.kind, item.path) for item in editor.findings} == {(Kind.FALSE_POSITIVE, "/save")}
+        assert "only the form that logs was validated" in "\n".join(evidence_lines(editor))
+        await play.sign_everything()
+        assert [len(await play.commits(name)) for name in states] == [1, 1]
+        await play.check_rules(absent=ABSENT)
