@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
 from activities.intents import close_intents, own_commit, seen_through
@@ -55,10 +56,12 @@ class EscActivities:
         client = await self._connections.service(start.spec, target)
         covered = ""
         if target.kind is ScopeKind.ACCOUNT:
-            zones = await zones_of(client, target)
+            zones = await twice("zones.list", lambda: zones_of(client, target))
             listed = [zone.model_dump(mode="json") for zone in zones]
             covered = await self._connections.archive.put_json(listed, verify=True)
-        reading, reason = await read_scope(self._connections, client, target, covered)
+        reading, reason = await twice(
+            "esc.get", lambda: read_scope(self._connections, client, target, covered)
+        )
         found = esc.assess(reading, self._connections.time_at(client))
         prepared = Prepared(
             verdict=found.verdict if not reason else Verdict.BLOCKED,
@@ -230,7 +233,7 @@ class EscActivities:
             return await self._watch_back(message, spec, agreed, baseline)
         client = await self._connections.service(start.spec, start.target.zone)
         try:
-            setting = await client.esc(start.target.zone.scope)
+            setting = await twice("esc.get", lambda: client.esc(start.target.zone.scope))
         except ServiceError:
             if not (gone := esc.too_late(self._connections.time_at(client))):
                 raise

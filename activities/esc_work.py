@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from activities.agreement import twice
 from activities.area_work import Step
 from activities.connections import Connections
 from activities.esc import read_scope, zones_of
@@ -132,7 +133,9 @@ class EscWork:
         try:
             async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
                 covered = await self._covered(step)
-                reading, reason = await read_scope(self._connections, step.client, step.zone, covered)
+                reading, reason = await twice(
+                    "esc.get", lambda: read_scope(self._connections, step.client, step.zone, covered)
+                )
         except TimeoutError:
             raise NotSent("the fresh reading did not come in time") from None
         if reason or (reason := esc.too_late(self._connections.time_at(step.client))):

@@ -7,10 +7,11 @@ from typing import Any
 
 from temporalio import activity
 
+from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
 from activities.intents import close_intents
-from activities.log_fields_reading import proposed, read_zone
+from activities.log_fields_reading import proposed, read_sound, read_zone
 from activities.log_fields_rulesets import lost_since
 from activities.log_fields_trail import Trail
 from activities.reports import awaiting, tell_campaign
@@ -48,6 +49,14 @@ class LogFieldsActivities:
         client = await self._connections.service(start.spec, zone)
         reading = await read_zone(client, zone)
         wanted, found, warnings = await proposed(terms, zone, reading)
+        if found.verdict is not Verdict.READY:
+            # What would end a zone does not rest on one answer.
+            reading = await twice(
+                "rulesets.get",
+                lambda: read_zone(client, zone),
+                lambda read: log_fields.assess(read, zone, wanted, terms.job),
+            )
+            wanted, found, warnings = await proposed(terms, zone, reading)
         verdict, trail = found.verdict, Trail(self._connections, start)
         if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end.
@@ -97,7 +106,7 @@ class LogFieldsActivities:
         began, trouble, lacking = clock.monotonic(), "", ""
         while True:
             try:
-                reading, trouble = await read_zone(client, zone), ""
+                reading, trouble = await read_sound(client, zone), ""
                 lacking = (
                     log_fields.lacking(reading, wanted)
                     if message.wanted
@@ -160,8 +169,15 @@ class LogFieldsActivities:
         start, zone = message.start, message.start.target.zone
         terms = (await self._connections.spec(start.spec)).log_fields
         client = await self._connections.service(start.spec, zone)
-        reading = await read_zone(client, zone)
         wanted = await self._fields(message.prepared)
+        reading = await read_sound(client, zone)
+        if log_fields.lacking(reading, wanted):
+            # What takes a change back does not rest on one answer.
+            reading = await twice(
+                "rulesets.get",
+                lambda: read_sound(client, zone),
+                lambda read: log_fields.lacking(read, wanted),
+            )
         if message.back:
             said = "rules and log jobs are without the campaign's fields"
             return Watched(done=True, said=said, record=await self._record(message, None, said))
@@ -173,7 +189,11 @@ class LogFieldsActivities:
             return Watched()
         trail = Trail(self._connections, start)
         ruleset = Ruleset.of(reading.ruleset) if reading.ruleset else None
-        if lost := await lost_since(client, zone.id, trail, ruleset, wanted):
+        if await lost_since(client, zone.id, trail, ruleset, wanted) and (
+            lost := await twice(
+                "rulesets.versions.get", lambda: lost_since(client, zone.id, trail, ruleset, wanted)
+            )
+        ):
             return Watched(worse=lost)
         if found is None or not found.entries:
             why = trouble or "no log entry came"

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import SecretStr
 
+from activities.agreement import twice
 from activities.area_work import Step
 from activities.fence import NotSent
 from activities.log_fields_rulesets import ANSWERED, Written, in_time, write
@@ -62,7 +63,16 @@ class JobsWriter:
         return ANSWERED
 
     async def _jobs(self) -> list[LogJob]:
-        return await in_time(self._step, self._step.client.log_jobs(self._step.zone.id, urgent=True))
+        """Every log job, read alike twice in a row: whoever has none gets one."""
+        step = self._step
+        return await in_time(
+            step,
+            twice(
+                "logpush.jobs.list",
+                lambda: step.client.log_jobs(step.zone.id, urgent=True),
+                lambda jobs: [lasting(job) for job in jobs],
+            ),
+        )
 
     async def _list(self, job: LogJob) -> ChangeResult:
         await self._trail_of(job)
@@ -82,10 +92,16 @@ class JobsWriter:
     async def _update(self, job: LogJob, options_of: Any) -> ChangeResult:
         """Read, write and read back, until the job is as it is to be and all else of it as it was."""
         lost: ChangeResult | None = None
+        zone_id = self._step.zone.id
         for number in range(1, MOST_UPDATES + 1):
             try:
                 fresh = await in_time(
-                    self._step, self._step.client.log_job(self._step.zone.id, job.id, urgent=True)
+                    self._step,
+                    twice(
+                        "logpush.jobs.get",
+                        lambda: self._step.client.log_job(zone_id, job.id, urgent=True),
+                        lasting,
+                    ),
                 )
                 options = options_of(fresh)
             except NotFound:
@@ -207,6 +223,11 @@ class JobsWriter:
                 status=ChangeStatus.REFUSED, reason="the service does not take the ownership challenge"
             )
         return challenge
+
+
+def lasting(job: LogJob) -> object:
+    """What of a job its pushing does not change."""
+    return {key: value for key, value in job.safe.items() if key not in _MOVING - {"logpull_options"}}
 
 
 def destination_of(spec: NewJobSpec, zone: Zone) -> SecretStr:

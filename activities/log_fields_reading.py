@@ -9,7 +9,15 @@ from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields_terms import FieldSet, LogFieldsSpec
 from edgeshift.fleet import Plan, Zone
 from edgeshift.log_entries import LogStore, LogStoreError
-from edgeshift.service_api import NotFound, RateLimited, Refused, ServiceClient, Unauthorized
+from edgeshift.service_api import (
+    NotFound,
+    NotUnderstood,
+    Outcome,
+    RateLimited,
+    Refused,
+    ServiceClient,
+    Unauthorized,
+)
 from edgeshift.service_api.models import Ruleset
 
 SAMPLE = 500
@@ -44,6 +52,14 @@ async def read_zone(client: ServiceClient, zone: Zone) -> log_fields.Reading:
             if phase in by_phase
         },
     )
+
+
+async def read_sound(client: ServiceClient, zone: Zone) -> log_fields.Reading:
+    """A zone's reading whose rules can be counted and compared. Raises NotUnderstood where they cannot."""
+    reading = await read_zone(client, zone)
+    if odd := log_fields.unsound(reading.rules):
+        raise NotUnderstood(odd, call="rulesets.get", outcome=Outcome.READ)
+    return reading
 
 
 async def _with_rules(client: ServiceClient, zone: Zone, listed: Ruleset) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from activities.agreement import twice
 from activities.area_work import Step
 from activities.fence import NotSent
 from activities.log_fields_trail import Trail
@@ -83,6 +84,15 @@ async def find_ruleset(client: ServiceClient, zone_id: str) -> Ruleset | None:
     return None
 
 
+async def agreed_ruleset(client: ServiceClient, zone_id: str) -> Ruleset | None:
+    """The same, read alike twice in a row: its rules are sent back as they are."""
+    return await twice(
+        "rulesets.get",
+        lambda: find_ruleset(client, zone_id),
+        lambda found: found and (found.id, found.version, found.raw.get("rules")),
+    )
+
+
 def version_of(ruleset: Ruleset) -> log_fields.Version:
     """A ruleset as a version. Raises NotSent where it cannot be read as one."""
     rules = ruleset.raw.get("rules") or []
@@ -145,7 +155,7 @@ class RulesetWriter:
         """Make the change. Raises NotSent."""
         back = self._step.change.step is Kind.ROLL_BACK
         for number in range(1, MOST_PUTS + 1):
-            ruleset = await in_time(self._step, find_ruleset(self._step.client, self._step.zone.id))
+            ruleset = await in_time(self._step, agreed_ruleset(self._step.client, self._step.zone.id))
             if ruleset is None:
                 if back:
                     return ANSWERED
@@ -191,7 +201,13 @@ class RulesetWriter:
         present = version_of(ruleset)
         base = await self._trail.base(ruleset_id, present)
         sent = await self._trail.sent(ruleset_id)
-        since = await in_time(step, versions_since(step.client, zone_id, ruleset_id, base.number, present))
+        since = await in_time(
+            step,
+            twice(
+                "rulesets.versions.get",
+                lambda: versions_since(step.client, zone_id, ruleset_id, base.number, present),
+            ),
+        )
         found = log_fields.reconcile(
             base, sent, since, lambda rules: self._change(list(rules), str(present.number))
         )

@@ -9,7 +9,7 @@ from activities.area_work import Step
 from activities.connections import Connections
 from activities.fence import NotSent
 from activities.log_fields_jobs import JobsWriter
-from activities.log_fields_reading import proposed, read_zone
+from activities.log_fields_reading import proposed, read_sound, read_zone
 from activities.log_fields_rulesets import ANSWERED, RulesetWriter, Written, in_time
 from activities.log_fields_trail import Trail
 from edgeshift.areas import log_fields
@@ -142,7 +142,7 @@ class LogFieldsWork:
         self, client: ServiceClient, spec: CampaignSpec, zone: Zone
     ) -> tuple[ZoneOutcome | None, str]:
         """By the zone's rules and log jobs."""
-        reading = await read_zone(client, zone)
+        reading = await read_sound(client, zone)
         wanted = spec.log_fields.wanted(zone.id, zone.name)
         if log_fields.in_place(reading, wanted):
             return ZoneOutcome.SETTLED, "the service shows the fields (nobody watched them to the end)"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from urllib.parse import urlsplit
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.agreement import twice
 from activities.area_work import AreaWork
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import TARGETS, Connections
@@ -28,7 +30,7 @@ from edgeshift.messages import (
 )
 from edgeshift.packing import pack_bits, pack_numbers
 from edgeshift.rollout import freeze, plan_waves
-from edgeshift.service_api import ServiceError
+from edgeshift.service_api import ServiceClient, ServiceError
 
 MOST_NAMED = 5
 
@@ -50,12 +52,9 @@ class TargetActivities:
         accounts: dict[str, str] = {}
         for credential in spec.service.credentials:
             client = self._connections.client(message.spec, spec, credential)
-            async for found in client.zones():
-                if found.account is None:
-                    continue
-                accounts[found.account.id] = found.account.name or ""
-                plan = Plan.of(found.plan.legacy_id if found.plan else None)
-                zones[found.id] = Zone(id=found.id, name=found.name, account=found.account.id, plan=plan)
+            for zone, account in await twice("zones.list", partial(listed, client)):
+                zones[zone.id] = zone
+                accounts[zone.account] = account
             if spec.area is Area.ESC and (reason := esc.too_late(self._connections.time_at(client))):
                 raise ApplicationError(reason, type="BadInput", non_retryable=True)
         chosen = choose(spec, list(zones.values()), accounts)
@@ -153,6 +152,17 @@ class TargetActivities:
             # This worker has asked nothing yet: another one made the assessment.
             await anext(client.zones(), None)
         return self._connections.time_at(client)
+
+
+async def listed(client: ServiceClient) -> list[tuple[Zone, str]]:
+    """The zones of a credential, each with the name of its account. Raises ServiceError."""
+    found = []
+    async for zone in client.zones():
+        if zone.account is not None:
+            plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
+            made = Zone(id=zone.id, name=zone.name, account=zone.account.id, plan=plan)
+            found.append((made, zone.account.name))
+    return found
 
 
 def enterprise_bits(targets: Sequence[Target]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from temporalio import activity
 
+from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
 from activities.reports import awaiting, tell_campaign
@@ -47,6 +48,9 @@ class WafActivities:
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
         reading = await read_zone(client, zone)
+        if waf.assess(reading).verdict is not waf.Verdict.READY:
+            # What would end or hold up a zone does not rest on one answer.
+            reading = await twice("waf.check", lambda: read_zone(client, zone), told)
         assessment = waf.assess(reading)
         snapshot = await archive_snapshot(self._connections, zone, start.area, reading)
         prepared = Prepared(
@@ -174,15 +178,17 @@ class WafActivities:
         reading.
         """
         zone = message.start.target.zone
+        seen: list[dict[str, Any]] = []
         for _ in range(3):
             stored = await client.entry_point(zone.id, urgent=True)
             if stored is not None and waf.same_rules(stored.raw, body):
                 return Verification(reached=True, reason="migrated", record=await self._record(message, body))
+            seen.append(stored.raw if stored is not None else {})
             await self._connections.clock.sleep(max(0.5, message.start.policy.poll.total_seconds()))
-        if stored is None:
+        if waf.unsound(seen[-2]) or not waf.same_rules(seen[-1], seen[-2]):
             return None
         reason = "migrated, but the stored rules differ from the signed body"
-        if weaker := waf.weakened(stored.raw, body):
+        if weaker := waf.weakened(seen[-1], body):
             reason += f": {'; '.join(weaker)[:120]} only log(s) now"
         return Verification(reached=True, reason=reason)
 
@@ -252,6 +258,12 @@ async def _checked(client: ServiceClient, zone: Zone) -> tuple[dict[str, Any], t
         return (await client.waf_check(zone.id)).raw, None
     except Refused as refusal:
         return {}, support_case(refusal)
+
+
+def told(reading: waf.Reading) -> object:
+    """What of a reading decides whether its zone goes on."""
+    found = waf.assess(reading)
+    return found.verdict, found.causes, found.overrides, found.rules, found.migration_state
 
 
 def support_case(refusal: Refused) -> tuple[waf.Cause, str]:

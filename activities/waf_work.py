@@ -92,14 +92,32 @@ class WafWork:
         return None, f"the service shows {str(status.get('migration_state'))[:30]}"
 
     async def _compare_fresh(self, step: Step) -> None:
-        """Raises NotSent with a drift where the zone's configuration is not the one that was signed."""
+        """Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where
+        its page rules would make another proposal of it. A difference is believed when it stays.
+        """
+        spec = await self._connections.spec(step.change.start.spec)
         try:
             async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
-                fresh = await read_configuration(step.client, step.zone, urgent=True)
+                found = await self._differs(step, spec)
+                if found:
+                    first, found = found, await self._differs(step, spec)
+                    if found and found != first:
+                        raise NotSent("the fresh configuration reads otherwise each time")
         except TimeoutError:
             raise NotSent("the fresh configuration did not come in time") from None
-        if configuration_digest(fresh) != step.change.config:
-            raise NotSent("the zone's configuration has changed since it was signed", ChangeStatus.DRIFTED)
+        if found:
+            raise NotSent(f"{found[0]} since it was signed", ChangeStatus.DRIFTED)
+
+    async def _differs(self, step: Step, spec: CampaignSpec) -> tuple[str, ...]:
+        """What is not as it was signed, and what it is now; nothing where all is."""
+        fresh = await read_configuration(step.client, step.zone, urgent=True)
+        if (config := configuration_digest(fresh)) != step.change.config:
+            return "the zone's configuration has changed", config
+        pages = [rule.raw for rule in await step.client.page_rules(step.zone.id, urgent=True)]
+        body = waf.propose(waf.Reading(check={}, page_rules=pages, config=fresh), spec.adjustments).body
+        if (proposed := digest(body)) != step.change.digest:
+            return "the zone's page rules have changed", proposed
+        return ()
 
     async def _put(self, step: Step, body: dict[str, Any], mode: waf.Mode) -> ChangeResult:
         return await step.fence.send(

@@ -209,7 +209,7 @@ def page_rule_effects(rule: Mapping[str, Any]) -> tuple[str, ...]:
     if rule.get("status") != "active":
         return ()
     found = []
-    for action in rule.get("actions") or ():
+    for action in objects(rule.get("actions")):
         if action.get("id") == "disable_security":
             found.append("disable security")
         elif action.get("id") == "waf" and action.get("value") in ("on", "off"):
@@ -219,8 +219,14 @@ def page_rule_effects(rule: Mapping[str, Any]) -> tuple[str, ...]:
 
 def page_rule_pattern(rule: Mapping[str, Any]) -> str | None:
     """The URL pattern that a page rule is about, such as ``*shop.example/api/*``."""
-    for target in rule.get("targets") or ():
-        value = (target.get("constraint") or {}).get("value")
+    for target in objects(rule.get("targets")):
+        constraint = target.get("constraint")
+        value = constraint.get("value") if isinstance(constraint, Mapping) else None
         if isinstance(value, str) and value:
             return value
     return None
+
+
+def objects(value: object) -> list[Mapping[str, Any]]:
+    """The objects of a list; none of what is no list."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []

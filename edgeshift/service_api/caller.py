@@ -27,6 +27,7 @@ from edgeshift.service_api.errors import (
     TimedOut,
     Unauthorized,
 )
+from edgeshift.service_api.listing import MOST_BYTES, OddList, Pages
 from edgeshift.service_api.models import Answer, ResultInfo
 from edgeshift.service_api.pacing import Fate, Pacer
 from edgeshift.service_api.transport import Call, Received, Transport
@@ -41,6 +42,10 @@ sent.
 """
 
 MOST_PAGES = 10_000
+"""Of the list of all zones, which nobody holds whole."""
+
+MOST_PAGES_HELD = 200
+"""Of any other list."""
 
 _HEX = re.compile(r"[0-9a-f]{32}")
 _WORD = re.compile(r"[A-Za-z0-9_]{1,100}")
@@ -179,66 +184,64 @@ class Caller:
         envelope = await self._envelope(call, urgent=urgent, before_send=before_send)
         return self._read(call, kind, envelope.result)
 
-    async def _many(self, call: Call, kind: type[A]) -> list[A]:
+    async def _many(self, call: Call, kind: type[A], *, urgent: bool | None = None) -> list[A]:
         """The call's result, an array, as models."""
-        return [
-            self._read(call, kind, item) for item in self._array(call, (await self._envelope(call)).result)
-        ]
+        envelope = await self._envelope(call, urgent=urgent)
+        return [self._read(call, kind, item) for item in self._array(call, envelope.result)]
 
     async def _pages(self, call: Call, kind: type[A], *, per_page: int, urgent: bool = False) -> list[A]:
         """Every item of a paged list, each once; raises what ``_paged`` raises."""
-        return [item async for item in self._paged(call, kind, per_page=per_page, urgent=urgent)]
+        pages = self._paged(call, kind, per_page=per_page, urgent=urgent, most=MOST_PAGES_HELD)
+        return [item async for item in pages]
 
     async def _paged(
-        self, call: Call, kind: type[A], *, per_page: int, urgent: bool = False
+        self, call: Call, kind: type[A], *, per_page: int, urgent: bool = False, most: int = MOST_PAGES
     ) -> AsyncIterator[A]:
         """The items of a paged list, each once, read page by page.
 
-        Raises NotUnderstood where pages repeat themselves, or the list ends before its ``total_count``: a
-        short list of rules must not pass for a whole one.
+        Raises NotUnderstood where what the pages say of themselves does not fit them, or where there are more
+        than ``most``.
         """
-        seen: set[str] = set()
-        for number in range(1, MOST_PAGES + 1):
-            paged = _with_params(call, {"page": str(number), "per_page": str(per_page)})
+        pages, size = Pages(per_page, most), 0
+        while not pages.ended:
+            paged = _with_params(call, {"page": str(pages.number), "per_page": str(per_page)})
             envelope = await self._envelope(paged, urgent=urgent)
+            size += envelope.size
+            if most <= MOST_PAGES_HELD and size > MOST_BYTES:
+                raise self._not_understood(call, f"the list has more than {MOST_BYTES // 2**20} MB")
             items = self._array(call, envelope.result)
-            info = self._read(call, ResultInfo, envelope.info or {})
-            fresh = [item for item in items if str(item.get("id")) not in seen]
+            try:
+                fresh = pages.take(items, self._info(call, envelope))
+            except OddList as why:
+                raise self._not_understood(call, str(why)) from None
             for item in fresh:
-                seen.add(str(item.get("id")))
                 yield self._read(call, kind, item)
-            whole = info.total_pages is not None and number >= info.total_pages
-            # A list that says nothing of pages ends with the first one that is not full, or that repeats the
-            # one before: then it is not paged at all.
-            unpaged = info.total_pages is None and (not fresh or len(items) < (info.per_page or per_page))
-            if not items or whole or unpaged:
-                if info.total_count is not None and len(seen) < info.total_count:
-                    what = f"the list ended after {len(seen)} of {info.total_count} items"
-                    raise self._not_understood(call, what)
-                return
-            if not fresh:
-                raise self._not_understood(call, f"page {number} repeats what earlier pages had")
-        raise self._not_understood(call, f"the list does not end within {MOST_PAGES} pages")
 
     async def _cursored(self, call: Call, kind: type[A]) -> list[A]:
         """Every item of a list whose pages name the next one by a cursor, or of one that is not paged."""
         found: list[A] = []
         seen: set[str] = set()
         cursor: str | None = None
+        size = 0
         while True:
             envelope = await self._envelope(_with_params(call, {"cursor": cursor} if cursor else {}))
             found += [self._read(call, kind, item) for item in self._array(call, envelope.result)]
-            cursors = self._read(call, ResultInfo, envelope.info or {}).cursors or {}
+            size += envelope.size
+            cursors = self._info(call, envelope).cursors or {}
             cursor = cursors.get("after") if isinstance(cursors.get("after"), str) else None
             if not cursor:
                 return found
             if cursor in seen:
                 raise self._not_understood(call, "the list names a cursor that it named before")
             seen.add(cursor)
+            if len(seen) >= MOST_PAGES_HELD or size > MOST_BYTES:
+                raise self._not_understood(call, f"the list does not end within {len(seen)} pages")
+
+    def _info(self, call: Call, envelope: Envelope) -> ResultInfo:
+        """What an answer says of its place in a list; nothing where it says nothing."""
+        return ResultInfo() if envelope.info is None else self._read(call, ResultInfo, envelope.info)
 
     def _array(self, call: Call, result: Any) -> list[Any]:
-        if result is None:
-            return []
         if not isinstance(result, list) or not all(isinstance(item, dict) for item in result):
             raise self._not_understood(call, "expected result to be an array of objects")
         return result

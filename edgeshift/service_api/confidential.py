@@ -47,7 +47,8 @@ class EscSetting(Answer):
 class LogJob(Answer):
     """A log job (docs/service.md §2.3). ``error_message`` is the service's, without secrets."""
 
-    model_config = ConfigDict(extra="ignore")
+    # What is sent back must be what came: a number in place of a text is not taken for one.
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=False)
 
     id: int
     name: str | None = None

@@ -6,13 +6,13 @@ What decides is the HTTP status together with ``success``; error codes only help
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from edgeshift.service_api.documents import NotADocument, document_of
 from edgeshift.service_api.errors import (
     Conflict,
     Forbidden,
@@ -53,10 +53,11 @@ _KINDS: dict[int, type[ServiceError]] = {
 
 @dataclass(frozen=True)
 class Envelope:
-    """What an answer carries: ``result``, and ``info``, the place of a page in its list."""
+    """What an answer carries: ``result``, and ``info``, the place of a page in its list. ``size``: bytes."""
 
     result: Any
     info: Any = None
+    size: int = 0
 
 
 def opened(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> Envelope:
@@ -69,8 +70,9 @@ def opened(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> 
     if not 200 <= received.status < 300:
         raise refusal(call, received, document, secrets=secrets)
     if not isinstance(document, dict):
-        what = "JSON" if document is None else "a JSON object"
-        raise understood_not(call, received, f"expected {what} with success and result")
+        raise understood_not(
+            call, received, f"expected a JSON object with success and result{_oddity(received.body)}"
+        )
     success = document.get("success")
     if success is False:
         codes, messages = said(document)
@@ -85,7 +87,19 @@ def opened(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> 
         )
     if success is not True:
         raise understood_not(call, received, "expected success: true or false beside the result")
-    return Envelope(result=document.get("result"), info=document.get("result_info"))
+    if document.get("errors"):
+        # Success comes with an empty array of errors, or without one (docs/service.md §2.2, §7).
+        codes, messages = said(document)
+        raise call.failed(
+            Unsuccessful,
+            f"{received.status}, but success is true beside errors",
+            status=received.status,
+            codes=codes,
+            messages=messages,
+            ray=received.ray,
+            secrets=secrets,
+        )
+    return Envelope(document.get("result"), document.get("result_info"), len(received.body))
 
 
 def unwrapped(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> Any:
@@ -97,7 +111,7 @@ def unwrapped(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) 
     body = received.body.strip()
     document = parsed(body)
     if document is None and body not in (b"", b"null"):
-        raise understood_not(call, received, "expected JSON, or no body")
+        raise understood_not(call, received, f"expected JSON, or no body{_oddity(body)}")
     if not isinstance(document, dict) or "success" not in document:
         return document
     result = opened(call, received, secrets=secrets).result
@@ -118,11 +132,20 @@ def acknowledged(call: Call, received: Received, *, secrets: tuple[str, ...] = (
 
 
 def parsed(body: bytes) -> Any:
-    """The JSON document that the body is, or None where it is none."""
+    """The JSON document that the body is, or None where it is none, or none that can be trusted."""
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return document_of(body)
+    except NotADocument:
         return None
+
+
+def _oddity(body: bytes) -> str:
+    """Why the body is no document, as the end of a sentence; empty where it is one."""
+    try:
+        document_of(body)
+    except NotADocument as why:
+        return f", but {why}"
+    return ""
 
 
 def understood_not(call: Call, received: Received, what: str) -> ServiceError:

@@ -16,7 +16,6 @@ from edgeshift.redaction import (
 from edgeshift.service_api.caller import BeforeSend, Caller, count, hex_id
 from edgeshift.service_api.confidential import LogJob, OwnershipChallenge, OwnershipValidity
 from edgeshift.service_api.envelope import acknowledged
-from edgeshift.service_api.models import ResultInfo
 from edgeshift.service_api.transport import Call
 
 
@@ -34,8 +33,8 @@ class LogJobCalls(Caller):
         call = Call("logpush.jobs.list", "GET", _jobs(zone_id))
         envelope = await self._envelope(call, urgent=urgent)
         jobs = [self._read(call, LogJob, item) for item in self._array(call, envelope.result)]
-        total = self._read(call, ResultInfo, envelope.info or {}).total_count
-        if total is not None and len(jobs) < total:
+        total = self._info(call, envelope).total_count
+        if total is not None and len(jobs) != total:
             raise self._not_understood(call, f"the list ended after {len(jobs)} of {total} items")
         return jobs
 

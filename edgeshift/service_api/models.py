@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool, StringConstraints
 
 Document = dict[str, Any]
 
@@ -38,6 +38,10 @@ class Answer(BaseModel):
         return self._raw
 
 
+HexId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+"""An identifier as paths have it."""
+
+
 class ResultInfo(Answer):
     """Where a page stands in its list (docs/service.md §2.2, observed)."""
 
@@ -52,7 +56,7 @@ class ResultInfo(Answer):
 class Account(Answer):
     """An account."""
 
-    id: str
+    id: HexId
     name: str = ""
 
 
@@ -65,10 +69,10 @@ class ZonePlan(Answer):
 
 
 class Zone(Answer):
-    """A zone (docs/service.md §4.3, observed)."""
+    """A zone (docs/service.md §4.3, observed). Names are those of hosts."""
 
-    id: str
-    name: str
+    id: HexId
+    name: Annotated[str, StringConstraints(min_length=1, max_length=253, pattern=r"^[^\s/]+$")]
     status: str | None = None
     paused: bool | None = None
     type: str | None = None
@@ -201,14 +205,32 @@ class WafOverride(Answer):
     rewrite_action: dict[str, Any] | None = None
 
 
+class PageRuleConstraint(Answer):
+    """What the URLs of a page rule's target are like, such as ``*shop.example/api/*``."""
+
+    value: str | None = None
+
+
+class PageRuleTarget(Answer):
+    """Which URLs a page rule is about."""
+
+    constraint: PageRuleConstraint | None = None
+
+
+class PageRuleAction(Answer):
+    """A setting that a page rule makes; its value is of any type."""
+
+    id: str
+
+
 class PageRule(Answer):
     """A page rule."""
 
     id: str
     status: str | None = None
     priority: float | None = None
-    targets: Annotated[list[dict[str, Any]], BeforeValidator(_empty_for_null)] = []
-    actions: Annotated[list[dict[str, Any]], BeforeValidator(_empty_for_null)] = []
+    targets: Annotated[list[PageRuleTarget], BeforeValidator(_empty_for_null)] = []
+    actions: Annotated[list[PageRuleAction], BeforeValidator(_empty_for_null)] = []
 
 
 class WafSetting(Answer):

@@ -54,9 +54,10 @@ class PreviousWafCalls(Caller):
         call = Call("waf.overrides.delete", "DELETE", path, write=True)
         await self._envelope(call, before_send=before_send)
 
-    async def page_rules(self, zone_id: str) -> list[PageRule]:
+    async def page_rules(self, zone_id: str, *, urgent: bool = False) -> list[PageRule]:
         """Every page rule of the zone; the list is not paged."""
-        return await self._many(Call("pagerules.list", "GET", f"{_zone(zone_id)}/pagerules"), PageRule)
+        call = Call("pagerules.list", "GET", f"{_zone(zone_id)}/pagerules")
+        return await self._many(call, PageRule, urgent=urgent)
 
     async def waf_setting(self, zone_id: str) -> WafSetting:
         """Whether the previous WAF is on for the zone."""

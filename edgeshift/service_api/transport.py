@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import ssl
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -120,6 +121,7 @@ class Transport:
             **credential.headers(),
             "User-Agent": f"edgeshift/{_version()}",
             "Accept": "application/json",
+            "Accept-Encoding": "gzip",
         }
         self._pool = self._client(
             httpx.Limits(max_connections=most_connections, keepalive_expiry=_KEPT_ALIVE)
@@ -172,9 +174,9 @@ class Transport:
             ) from None
         except httpx.TimeoutException:
             raise call.failed(TimedOut, f"the service was silent for {self._limit:g} s") from None
-        except httpx.DecodingError:
+        except (zlib.error, EncodingError):
             raise call.failed(
-                NotUnderstood, "expected a body in the encoding that its header names"
+                NotUnderstood, "expected a body in the encoding that its header names, plain or gzip"
             ) from None
         except httpx.HTTPError as why:
             raise call.failed(ConnectionLost, f"the connection broke ({type(why).__name__})") from None
@@ -183,9 +185,10 @@ class Transport:
         url = f"{self.base_url}{call.path}"
         async with client.stream(call.method, url, params=call.params, json=call.json) as answer:
             self._note_time(answer.headers.get("date"))
+            unpacking = Unpacking(answer.headers.get("content-encoding", ""))
             body = bytearray()
-            async for part in answer.aiter_bytes():
-                body += part
+            async for part in answer.aiter_raw():
+                body += unpacking.more(part, LARGEST_BODY + 1 - len(body))
                 if len(body) > LARGEST_BODY:
                     raise call.failed(
                         NotUnderstood,
@@ -193,6 +196,7 @@ class Transport:
                         status=answer.status_code,
                         ray=answer.headers.get("cf-ray"),
                     )
+            unpacking.end()
             return Received(answer.status_code, answer.headers, bytes(body))
 
     def _why_not_connected(self, why: Exception) -> str:
@@ -222,6 +226,40 @@ class Transport:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+class EncodingError(Exception):
+    """A content encoding that was not asked for, or a body that ends within it."""
+
+
+class Unpacking:
+    """A body's content encoding, plain or gzip: never more is unpacked than has room. ``encoding``: the
+    header. Raises EncodingError.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        named = [one for part in encoding.lower().split(",") if (one := part.strip()) not in ("", "identity")]
+        if named not in ([], ["gzip"], ["x-gzip"]):
+            raise EncodingError
+        self._gzip = zlib.decompressobj(16 + zlib.MAX_WBITS) if named else None
+        self._begun = False
+
+    def more(self, part: bytes, most: int) -> bytes:
+        """What the part is, at most so many bytes of it. Raises EncodingError, or zlib's error."""
+        if self._gzip is None:
+            return part
+        self._begun = self._begun or bool(part)
+        if self._gzip.eof and part:
+            raise EncodingError
+        found = self._gzip.decompress(part, most)
+        if self._gzip.unused_data:
+            raise EncodingError
+        return found
+
+    def end(self) -> None:
+        """Nothing more comes. Raises EncodingError where the body is not whole."""
+        if self._gzip is not None and self._begun and not self._gzip.eof:
+            raise EncodingError
 
 
 def checked_base_url(base_url: str, *, allow_plain_text: bool = False) -> str:

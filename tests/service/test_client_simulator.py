@@ -200,7 +200,7 @@ async def test_the_previous_waf_is_read_whole(tmp_path: Path) -> None:
             found = await client.waf_rules(zone, package.id)
             assert found and len({rule.id for rule in found}) == len(found)
         (page_rule,) = await client.page_rules(zone)
-        assert page_rule.actions == [{"id": "waf", "value": "off"}]
+        assert page_rule.raw["actions"] == [{"id": "waf", "value": "off"}]
         assert (await client.waf_setting(zone)).value == "on"
         assert await client.waf_overrides(zone) == []
 
