@@ -15,7 +15,7 @@ from edgeshift.archive import Archive
 from edgeshift.campaign_spec import CampaignSpec, CredentialSpec
 from edgeshift.clock import Clock
 from edgeshift.fleet import Target, Zone
-from edgeshift.secret_refs import CredentialMissing, SecretRef, SecretRefError
+from edgeshift.secret_refs import CredentialMissing, SecretRef, SecretRefError, said_or_kept
 from edgeshift.service_api import Credential, Pacer, ServiceClient
 from edgeshift.tickets import TicketSystem, ticket_system
 
@@ -131,7 +131,7 @@ class Connections:
             spec.service.base_url,
             known,
             pacer=self._pacer(credential, spec),
-            proxy=spec.service.proxy,
+            proxy=said_or_kept(spec.service.proxy),
             ca_file=spec.service.ca_file,
             request_limit=spec.service.request_limit,
             assumed_block=spec.service.rate.per,
@@ -160,5 +160,5 @@ def resolved(credential: CredentialSpec) -> Credential:
     if credential.token is not None:
         return Credential(token=SecretRef(credential.token).resolve(), named=credential.reference)
     assert credential.key is not None and credential.email is not None
-    secret = SecretRef(credential.key).resolve()
-    return Credential(key=secret, email=credential.email, named=credential.reference)
+    secret, email = SecretRef(credential.key).resolve(), said_or_kept(credential.email)
+    return Credential(key=secret, email=email, named=credential.reference)

@@ -25,7 +25,7 @@ from edgeshift.circuit import (
 from edgeshift.clock import Clock
 from edgeshift.messages import AwaitService, LetCallsGo
 from edgeshift.quota import terms_of
-from edgeshift.secret_refs import SecretRefError
+from edgeshift.secret_refs import SecretRefError, said_or_kept
 from edgeshift.service_api import Fate, ServiceClient, ServiceError, Unpaced
 
 LOOKS_EVERY = 5.0
@@ -149,7 +149,7 @@ class HeldCallActivities:
             service.base_url,
             known,
             pacer=pacer,
-            proxy=service.proxy,
+            proxy=said_or_kept(service.proxy),
             ca_file=service.ca_file,
             request_limit=service.request_limit,
         ) as client:

@@ -23,7 +23,7 @@ MAY_BE_SECRET = frozenset(
 """Fields whose value is never shown: they hold secrets, or URLs that can carry one."""
 
 _REFERENCE = "a secret is never written into the file; say where it is, as env:NAME or file:PATH"
-_URL = "it is written as http://HOST:PORT/PATH or https://…"
+_URL = "it is written as http://HOST:PORT/PATH or https://…, or as env:NAME or file:PATH where it holds a key"
 _DESTINATION = (
     "a destination may carry credentials and is never written into the file; say where it is,"
     " as env:NAME or file:PATH"

@@ -10,10 +10,26 @@ from ipaddress import ip_address
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
+from edgeshift.areas.waf_redacted import shown_path
 from edgeshift.campaign_area_sense import area_trouble
 from edgeshift.campaign_mistakes import Where, model_at
+from edgeshift.secret_refs import is_reference
 
 _URL = "it is written as http://HOST:PORT/PATH or https://…"
+
+_KEPT = (
+    "this URL may hold a key, and the file is archived; keep the URL where the worker finds it, and name that"
+    " place as env:NAME or file:PATH"
+)
+
+
+def holds_key(url: str) -> bool:
+    """Whether a URL has a query, or a path with a part that looks like a key."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.query) or shown_path(parts.path) != parts.path
 
 
 def odd_types(value: object, where: Where = ()) -> Iterator[tuple[Where, str]]:
@@ -54,7 +70,9 @@ def senseless(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
         (("tickets", "webhook"), _mapping(value.get("tickets")).get("webhook")),
         (("esc", "probe", "edge"), _mapping(_mapping(value.get("esc")).get("probe")).get("edge")),
     ):
-        if isinstance(url, str):
+        if isinstance(url, str) and not (where[-1] in ("proxy", "webhook") and is_reference(url)):
+            if where[-1] == "webhook" and holds_key(url):
+                yield where, _KEPT
             yield from ((where, said) for said in _url_trouble(url, plain_is_wrong=where[-1] == "base_url"))
     adjustments = value.get("adjustments")
     for index, item in enumerate(adjustments if isinstance(adjustments, list) else ()):

@@ -42,8 +42,8 @@ class _Part(BaseModel):
 class CredentialSpec(_Part):
     """A credential of the service. ``user``: whose rate limit it counts against; several may share one.
 
-    Either ``token``, or ``key`` with ``email`` (docs/service.md §5). ``accounts``: the accounts it is for, by
-    identifier or name; empty for all that no other credential names.
+    Either ``token``, or ``key`` with ``email`` (docs/service.md §5), which may be a reference too.
+    ``accounts``: the accounts it is for, by identifier or name; empty for all that no other credential names.
     """
 
     user: Annotated[str, StringConstraints(pattern=r"^[\w.@+-]{1,100}$")] = "default"
@@ -80,7 +80,7 @@ class ServiceSpec(_Part):
     """Where the service is and how to call it.
 
     ``request_limit``: how long one request may take as a whole. ``patience``: how long reads are tried
-    again before a zone is given up as failed.
+    again before a zone is given up as failed. ``proxy``: its URL, or where one lies that has a password.
     """
 
     base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+$")] = (
@@ -185,10 +185,16 @@ class WaveAdvance(_Part):
 
 
 class TicketSpec(_Part):
-    """Where support tickets go: a folder of Markdown files, or a webhook with an idempotency key."""
+    """Where support tickets go: a folder of Markdown files, or a webhook with an idempotency key.
+
+    ``webhook``: its URL, or where a URL lies that holds a key (``env:NAME``, ``file:PATH``).
+    """
 
     folder: str | None = None
-    webhook: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] | None = None
+    webhook: (
+        Annotated[str, StringConstraints(pattern=r"^(https?://\S+|env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
+        | None
+    ) = None
     secret: Reference | None = None
 
     @model_validator(mode="after")

@@ -10,7 +10,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, SecretStr
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
-from edgeshift.redaction import register_secret
+from edgeshift.redaction import register_destination, register_secret
 
 _FORMS = "write env:NAME (an environment variable) or file:PATH (a file that holds the secret alone)"
 
@@ -75,6 +75,23 @@ class SecretRef(str):
         cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         return {"type": "string", "pattern": "^(env|file):.+$", "description": _FORMS}
+
+
+def is_reference(text: str) -> bool:
+    """Whether a setting that may stand in the file as it is names a place instead."""
+    return text.startswith(("env:", "file:"))
+
+
+def said_or_kept(text: str | None) -> str | None:
+    """A setting that stands in the file as it is, or that lies where the file says. Raises SecretRefError.
+
+    What is kept elsewhere is a secret, and of a URL every part that may be one by itself.
+    """
+    if text is None or not is_reference(text):
+        return text
+    value = SecretRef(text).resolve().get_secret_value()
+    register_destination(value)
+    return value
 
 
 class _Hidden:

@@ -15,6 +15,7 @@ from edgeshift.areas import esc
 from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import is_identifier
+from edgeshift.secret_refs import said_or_kept
 from edgeshift.service_api import NotFound as NoSuchThing
 from edgeshift.service_api import Refused, ServiceClient, Unpaced
 
@@ -44,7 +45,7 @@ async def scope_secret(spec: CampaignSpec, scope: str) -> ScopeSecret:
             service.base_url,
             resolved(credential),
             pacer=Unpaced(),
-            proxy=service.proxy,
+            proxy=said_or_kept(service.proxy),
             ca_file=service.ca_file,
             request_limit=service.request_limit,
         ) as client:

@@ -41,10 +41,7 @@ class Credential:
 
     def secrets(self) -> tuple[str, ...]:
         """The values that must not be repeated in any text, for whoever cleans texts of others."""
-        headers = self.headers()
-        return tuple(
-            value.removeprefix("Bearer ") for name, value in headers.items() if name != "X-Auth-Email"
-        )
+        return tuple(value.removeprefix("Bearer ") for value in self.headers().values())
 
     def __repr__(self) -> str:
         return f"Credential({self.scheme})"

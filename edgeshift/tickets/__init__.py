@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from edgeshift.campaign_spec import TicketSpec
-from edgeshift.secret_refs import SecretRef
+from edgeshift.secret_refs import SecretRef, is_reference, said_or_kept
 from edgeshift.tickets.folder import FolderTickets
 from edgeshift.tickets.ticket import (
     Ticket,
@@ -44,4 +44,8 @@ def ticket_system(
     if spec.webhook is None:
         return FolderTickets(spec.folder or folder)
     secret = SecretRef(spec.secret).resolve() if spec.secret else None
-    return WebhookTickets(spec.webhook, secret=secret, proxy=proxy, ca_file=ca_file)
+    kept = said_or_kept(spec.webhook)
+    assert kept is not None
+    return WebhookTickets(
+        kept, secret=secret, proxy=proxy, ca_file=ca_file, path_shown=not is_reference(spec.webhook)
+    )

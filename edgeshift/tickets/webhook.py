@@ -9,6 +9,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from pydantic import SecretStr
 
+from edgeshift.redaction import redact_text
 from edgeshift.tickets.ticket import (
     Ticket,
     TicketRef,
@@ -24,7 +25,8 @@ class WebhookTickets:
     """Posts a ticket as JSON, with its key in the header ``Idempotency-Key`` and as the field ``key``.
 
     The receiver keeps one ticket per key: sending again is safe. 2xx says that it has the ticket, 409 that
-    it had it before. The ticket's address is the answer's ``Location`` header, or ``url``, ``location`` or
+    it had it before. ``path_shown``: whether the URL's path may be repeated; for many receivers it is the
+    key. The ticket's address is the answer's ``Location`` header, or ``url``, ``location`` or
     ``html_url`` in its JSON. ``secret`` goes along as a bearer token. Raises TicketsMisconfigured.
     """
 
@@ -36,6 +38,7 @@ class WebhookTickets:
         proxy: str | None = None,
         ca_file: str | None = None,
         limit: float = 30.0,
+        path_shown: bool = True,
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
@@ -43,7 +46,8 @@ class WebhookTickets:
                 "tickets.webhook: write it as https://HOST/PATH, without user or password"
             )
         self._url = url
-        self._at = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        self._at = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}"
+        self._at += parts.path if path_shown else ""
         self._headers = {"Authorization": f"Bearer {secret.get_secret_value()}"} if secret else {}
         self._proxy = proxy
         self._limit = limit
@@ -90,4 +94,5 @@ class WebhookTickets:
                 found = next(filter(None, map(document.get, ("url", "location", "html_url"))), None)
         if not isinstance(found, str):
             return self._at
-        return urljoin(self._at, found)[:500]
+        # A receiver may repeat what it was called by.
+        return redact_text(urljoin(self._at, found))[:500]

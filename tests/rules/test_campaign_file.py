@@ -157,6 +157,8 @@ SECRET = "v1.0-3f8a9c-very-secret"
         f"service: {{base_url: 'https://{SECRET}@api.example/client/v4'}}\n",
         f"service: {{base_url: 'https://api.example/client/v4?key={SECRET}'}}\n",
         f"tickets: {{webhook: 'https://u:{SECRET}@t.example'}}\n",
+        f"tickets: {{webhook: 'https://t.example/hook?key={SECRET}'}}\n",
+        f"tickets: {{webhook: 'https://t.example/services/T0/B0/{SECRET}x9Zk20Qm41Aa55Lp81'}}\n",
         f"tickets: {{secret: '{SECRET}'}}\n",
         f"token: {SECRET}\n",
     ],
@@ -167,6 +169,19 @@ def test_a_secret_in_the_file_is_refused_and_never_shown(text: str) -> None:
         parse_campaign(SMALL + text)
     assert SECRET not in str(caught.value)
     assert SECRET not in repr(caught.value.mistakes)
+
+
+def test_urls_with_keys_and_an_e_mail_may_lie_elsewhere() -> None:
+    """As references, which are safe to archive; a webhook without a key may stand in the file."""
+    found = parse_campaign(
+        SMALL
+        + "service: {proxy: env:PROXY, credentials: [{key: env:KEY, email: 'file:/run/email'}]}\n"
+        + "tickets: {webhook: env:HOOK}\n"
+    )
+    assert (found.service.proxy, found.tickets.webhook) == ("env:PROXY", "env:HOOK")
+    assert found.service.credentials[0].email == "file:/run/email"
+    plain = parse_campaign(SMALL + "tickets: {webhook: 'https://desk.example/tickets/new'}\n")
+    assert plain.tickets.webhook == "https://desk.example/tickets/new"
 
 
 def test_aliases_cannot_fill_the_memory() -> None:

@@ -171,6 +171,27 @@ async def test_a_desk_that_is_not_there_may_be_tried_again(answer: bytes | Hang 
             await WebhookTickets(f"http://127.0.0.1:{desk.port}/", limit=0.3).open(ticket())
 
 
+async def test_a_webhook_that_is_kept_elsewhere_is_repeated_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither its query nor its path, in no error and no location, not even where the desk repeats them."""
+    key, query = "services-Zx81kd02Lq94Mn", "q8Zk20Qm41Aa55Lp81"
+    asked: list[Request] = []
+
+    def desk_that_repeats(request: Request) -> bytes:
+        asked.append(request)
+        answer = {"url": f"/{key}/tickets/7?key={query}"}
+        return http(500, answer) if len(asked) == 1 else http(201, answer)
+
+    async with raw_service(desk_that_repeats) as desk:
+        monkeypatch.setenv("HOOK_WITH_KEY", f"http://127.0.0.1:{desk.port}/{key}?key={query}")
+        system = ticket_system(TicketSpec(webhook="env:HOOK_WITH_KEY"), "unused")
+        with pytest.raises(TicketsUnavailable) as raised:
+            await system.open(ticket())
+        found = await system.open(ticket())
+    assert asked[0].path.startswith(f"/{key}")
+    for text in (str(raised.value), repr(system), found.location):
+        assert key not in text and query not in text
+
+
 async def test_a_campaign_names_its_ticket_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder by default, the named folder, or the webhook with its secret resolved."""
     default = ticket_system(TicketSpec(), tmp_path / "default")
