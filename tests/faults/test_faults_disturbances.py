@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import random
 from pathlib import Path
 
 import pytest
 from temporalio.client import Client
 
+from edgeshift.embedded import EmbeddedTemporal
 from edgeshift.fleet import ZoneOutcome
 from tests.faults_kit import staged, zone
+from tests.harness.cases import World
+from tests.harness.family_disturbances import cases
+from tests.harness.played import played
+from tests.harness.share import share_of
+from tests.harness.verdict import added
 
 pytestmark = pytest.mark.embedded
+
+SHARE = 2
+"""Cases that are played with the other tests; the harness plays all of them."""
+
+
+async def test_a_few_cases_of_what_goes_wrong_beside_a_campaign(
+    temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
+) -> None:
+    """Other ones by another seed; none has a complaint."""
+    seed = share_of(dict(os.environ))[1]
+    chosen = random.Random(f"{seed}/disturbances").sample(cases(), SHARE)
+    worlds = [World(temporal_client, embedded.address, tmp_path / str(place)) for place in range(SHARE)]
+    verdict = added(await asyncio.gather(*map(played, chosen, worlds)))
+    ids = ", ".join(case.id for case in chosen)
+    assert not verdict.complaints, f"{ids}: {verdict.complaints}"
+    assert verdict.unsigned_commits == verdict.double_commits == verdict.lost_zones == 0
 
 
 async def test_a_second_commit_that_is_refused_since_the_first_one_shows_late_is_no_failure(

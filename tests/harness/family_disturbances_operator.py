@@ -54,7 +54,8 @@ def cases() -> list[Case]:
     for way in WAYS.values():
         for phase in way.phases:
             at = f"{way.area}/{way.name}/{phase.value}"
-            found.append(_case(f"reset-zone/{at}", way, phase, TASKS + 1, _reset_zones))
+            if phase is not ZonePhase.ASSESSING:
+                found.append(_case(f"reset-zone/{at}", way, phase, TASKS + 1, _reset_zones))
             if phase is not ZonePhase.CLOSED:
                 found.append(_case(f"terminate-zone/{at}", way, phase, 3, _terminate_zones))
             found.append(_case(f"terminate-campaign/{at}", way, phase, 2, _terminate_campaign))

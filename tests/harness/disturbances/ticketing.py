@@ -6,10 +6,13 @@ import asyncio
 import http.server
 import json
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
+from edgeshift.tickets import Ticket
+from edgeshift.tickets.folder import FolderTickets
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 
 
@@ -38,27 +41,24 @@ async def _down(acting: Acting) -> None:
 
 
 class Receiver:
-    """A ticket system by HTTP. ``mode``: ``ok``, ``500``, ``hang`` (answers too late) or ``lost`` (takes the
-    ticket and answers 502). ``tickets``: how many posts it took of each key; ``open``: the tickets it has.
+    """A ticket system by HTTP that keeps its tickets as a folder does. ``mode``: ``ok``, ``500``, ``hang``
+    (does not answer) or ``lost`` (takes the ticket and answers 502). ``failed``: how often it was not ``ok``.
     """
 
     def __init__(self) -> None:
         self.mode = "ok"
-        self.posts: Counter[str] = Counter()
         self.failed = 0
-        self.open: dict[str, dict[str, object]] = {}
+        self.folder: Path | None = None
         self.url = ""
 
-    def take(self, key: str, document: dict[str, object]) -> int:
+    def take(self, document: dict[str, Any]) -> int:
         """The status that a post is answered with."""
-        self.posts[key] += 1
         if self.mode != "ok":
             self.failed += 1
-        if self.mode in ("500", "hang"):
+        if self.mode in ("500", "hang") or self.folder is None:
             return 500
-        new = key not in self.open
-        self.open.setdefault(key, document)
-        return 502 if self.mode == "lost" else 201 if new else 409
+        kept = asyncio.run(FolderTickets(self.folder).open(Ticket.model_validate(document)))
+        return 502 if self.mode == "lost" else 201 if kept.created else 409
 
 
 @contextmanager
@@ -69,7 +69,8 @@ def receiving() -> Iterator[Receiver]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            status = found.take(self.headers["Idempotency-Key"], json.loads(body))
+            document = json.loads(body)
+            status = found.take(document) if document["key"] == self.headers["Idempotency-Key"] else 400
             if found.mode == "hang":
                 self.close_connection = True
                 return
