@@ -90,7 +90,8 @@ def _check_depth(document: Any) -> None:
             for item in (value.values() if isinstance(value, dict) else value)
             if isinstance(item, dict | list)
         ]
-    raise NotADocument(f"it has more than {DEEPEST} levels")
+    if level:
+        raise NotADocument(f"it has more than {DEEPEST} levels")
 
 
 def _has_half_characters(document: Any) -> bool:
