@@ -33,14 +33,15 @@ def commands_of(text: str) -> list[str]:
     ]
 
 
-def _entries() -> list[Entry]:
+def _entries() -> tuple[str, list[Entry]]:
     page = (ROOT / "docs/runbook.md").read_text(encoding="utf-8")
-    _, *parts = re.split(r"^### (\S+)\n\n", page, flags=re.MULTILINE)
+    head, *parts = re.split(r"^### (\S+)\n\n", page, flags=re.MULTILINE)
     # What follows the last entry of a group belongs to the next group.
-    return [
+    return head, [
         Entry(code, re.split(r"^## ", text, flags=re.MULTILINE)[0])
         for code, text in zip(parts[::2], parts[1::2], strict=True)
     ]
 
 
-ENTRIES = _entries()
+HEAD, ENTRIES = _entries()
+"""What stands before the first entry; every entry in its order."""

@@ -159,6 +159,27 @@ CAMPAIGN = (
         (RESUME,),
     ),
     Kind(
+        "credential-refused",
+        Severity.CRITICAL,
+        "the campaign paused itself, since the service refuses a credential",
+        (STATUS, DOCTOR_FILE),
+        (RESUME,),
+    ),
+    Kind(
+        "credential-missing",
+        Severity.CRITICAL,
+        "the campaign paused itself, since a credential is not where its reference points, for the worker",
+        (STATUS, DOCTOR_FILE),
+        (RESUME,),
+    ),
+    Kind(
+        "service-outage",
+        Severity.CRITICAL,
+        "the campaign paused itself, since the service does not answer as it should",
+        (STATUS, DOCTOR_FILE),
+        (RESUME,),
+    ),
+    Kind(
         "pausing-lasts",
         Severity.WARNING,
         "pause or abort has not answered for longer than a permit can last",

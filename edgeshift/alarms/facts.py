@@ -32,7 +32,8 @@ class CampaignFact(BaseModel):
     ``trouble`` says why. ``unreadable``: what of the archive could not be read. Durations are real ones.
 
     ``expires_after``: how long a zone may wait for a sign-off. ``settles_in``: how long a permit lasts, with
-    the request under it. ``step_lasts``: how long one step of a zone may take.
+    the request under it. ``step_lasts``: how long one step of a zone may take; ``tried_for``: for how long
+    one that fails may be tried again before somebody should look.
     """
 
     name: str
@@ -43,6 +44,7 @@ class CampaignFact(BaseModel):
     expires_after: timedelta = timedelta(days=14)
     settles_in: timedelta = timedelta(minutes=3)
     step_lasts: timedelta = timedelta(hours=4)
+    tried_for: timedelta = timedelta(minutes=10)
     zones: tuple[ZoneFact, ...] = ()
 
 

@@ -13,6 +13,7 @@ from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, ZoneFact
 from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
 from edgeshift.alarms.of_zones import codes_of
 from edgeshift.alarms.zone_kinds import ZONES
+from edgeshift.circuit import Trouble
 from edgeshift.messages import CampaignSummary
 
 KINDS: dict[str, Kind] = {
@@ -33,6 +34,11 @@ LEAST_STEP = timedelta(seconds=30)
 """Below this, no step counts as stuck, also where time runs faster."""
 
 _NOTE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (.*)", re.DOTALL)
+_HOLDS = {
+    Trouble.REFUSED: "credential-refused",
+    Trouble.MISSING: "credential-missing",
+    Trouble.OUTAGE: "service-outage",
+}
 _WORKING = frozenset({"working", "ready_validate", "permitted", "rejecting", "expiring", "stopping"})
 _CHECKS = (
     ("Temporal", "temporal-unreachable"),
@@ -162,8 +168,11 @@ def _of_summary(
     notes = list(_notes(summary))
     if summary.state == "halted":
         yield "halted", summary.why, None
-    if summary.state == "paused":
+    if summary.state == "paused" and not (summary.holds and summary.why.startswith("by itself")):
         yield "paused", summary.why, _newest(notes, "paused by")
+    for trouble, code in _HOLDS.items():
+        if holds := [hold for hold in summary.holds if hold.trouble is trouble]:
+            yield code, str(holds[0]), min(hold.since for hold in holds)
     if summary.state == "pausing" or (summary.state == "aborting" and summary.permits_out):
         since = _newest(notes, "paused by" if summary.state == "pausing" else "aborted by")
         if since is None or facts.now - since > max(campaign.settles_in, LEAST_STEP):
@@ -215,8 +224,10 @@ def _waiting(facts: Facts, campaign: CampaignFact, zone: ZoneFact) -> Iterator[s
             " KB" in warning and ("cut off" in warning or "room left" in warning) for warning in zone.warnings
         ):
             yield "log-entry-size"
-    elif zone.place in _WORKING and age > max(campaign.step_lasts, LEAST_STEP):
-        yield "zone-stuck"
+    elif zone.place in _WORKING:
+        lasts = campaign.tried_for if zone.failing else campaign.step_lasts
+        if age > max(lasts, LEAST_STEP):
+            yield "zone-stuck"
 
 
 def _said(code: str, zones: Sequence[ZoneFact]) -> str:

@@ -104,6 +104,7 @@ def _of_operations(problem: BaseException) -> CommandError | None:
 def _of_outside(problem: BaseException) -> CommandError | None:
     known = (
         ("edgeshift.temporal", "TemporalError", ExitCode.TEMPORAL),
+        ("temporalio.service", "RPCError", ExitCode.TEMPORAL),
         ("edgeshift.fetching", "BinaryError", ExitCode.FAILED),
         ("edgeshift.stack", "StackError", ExitCode.FAILED),
         ("edgeshift.settings", "SettingsError", ExitCode.BAD_INPUT),

@@ -145,11 +145,11 @@ def arranged(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     return shared + rest, verb
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """The entry point. Every expected failure is one line on stderr and an exit code; a traceback only by
+def called(arguments: Sequence[str]) -> int:
+    """Call a verb; its exit code. Every expected failure is one line on stderr; a traceback only by
     ``--debug``.
     """
-    given, verb = arranged(sys.argv[1:] if arguments is None else arguments)
+    given, verb = arranged(arguments)
     debug = "--debug" in given
     shell = Shell(no_color="--no-color" in given, debug=debug)
     adopt(shell)
@@ -166,7 +166,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _failed(shell, problem, debug)
     if code == ExitCode.INTERRUPTED:
         shell.errors.print("stopped")
-    _leave(int(code or 0))
+    return int(code or 0)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point: call the verb that the process was started with, and end with its exit code."""
+    _leave(called(sys.argv[1:] if arguments is None else arguments))
 
 
 def _leave(code: int) -> NoReturn:

@@ -40,6 +40,9 @@ MOST_STEPS = 20
 FAILS_OFTEN = 3
 """Attempts of a workflow's task from which on it counts as stuck: edgeshift mends what it can before."""
 
+TRIED_FOR = timedelta(minutes=10)
+"""How long a step that fails may be tried again before somebody should look."""
+
 LONGEST_PROBE = timedelta(hours=2)
 """How long the probe of one scope may take: the longest of the steps without a limit of their own."""
 
@@ -63,7 +66,7 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
     found, client = await check_temporal(settings)
     if client is None:
         return facts.model_copy(update={"checks": _as_facts(found)})
-    archive = Archive(settings.archive)
+    archive = _opened(settings.archive)
     chosen = [checked_name(campaign)] if campaign else [name async for name in _lately(client, facts.now)]
     checks = list(_as_facts(await check_all(settings, None)))
     seen = await each(chosen, lambda name: _campaign(client, archive, name))
@@ -78,6 +81,14 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
             "campaigns": tuple(fact for fact, _ in seen),
         }
     )
+
+
+def _opened(url: str) -> Archive | None:
+    """The archive, or None for what cannot be one, which is said by its check."""
+    try:
+        return Archive(url)
+    except ArchiveError:
+        return None
 
 
 def _is_alone(checks: Iterable[CheckFact]) -> bool:
@@ -98,7 +109,9 @@ async def _lately(client: Client, now: datetime) -> AsyncIterator[str]:
             yield execution.id.removeprefix("campaign/")
 
 
-async def _campaign(client: Client, archive: Archive, name: str) -> tuple[CampaignFact, CampaignStart | None]:
+async def _campaign(
+    client: Client, archive: Archive | None, name: str
+) -> tuple[CampaignFact, CampaignStart | None]:
     try:
         known = await known_campaign(client, name)
     except NotFound:
@@ -109,6 +122,8 @@ async def _campaign(client: Client, archive: Archive, name: str) -> tuple[Campai
     fact = campaign_fact(known, ())
     if known.summary is None and known.status is WorkflowExecutionStatus.RUNNING:
         # Nobody answers for its zones either, and each question would wait.
+        return fact, known.start
+    if archive is None:
         return fact, known.start
     try:
         rows = await zone_rows(client, archive, known)
@@ -127,6 +142,7 @@ def campaign_fact(known: Known, rows: Iterable[ZoneRow]) -> CampaignFact:
         expires_after=known.start.policy.sign_off.expires_after,
         settles_in=_settles_in(known.start),
         step_lasts=_step_lasts(known.start),
+        tried_for=TRIED_FOR / known.start.time_scale,
         zones=tuple(_zone_fact(row) for row in rows),
     )
 
@@ -155,7 +171,11 @@ async def _zones(client: Client, archive: Archive, known: Known, rows: list[Zone
     chosen = [place for place, row in enumerate(rows) if row.run_id and row.place in (*_OPEN, *_AWAITING)]
     await each(chosen[:MOST_OPEN], lambda place: _ask_zone(client, archive, rows[place], facts[place]))
     late = datetime.now(UTC) - timedelta(seconds=30)
-    slow = [place for place in chosen if rows[place].place in _OPEN and (facts[place].since or late) < late]
+    slow = [
+        place
+        for place in chosen
+        if rows[place].place in _OPEN and (since := facts[place].since) and since < late
+    ]
     await each(slow[:MOST_STEPS], lambda place: _ask_history(client, rows[place], facts[place]))
     return facts
 
@@ -164,7 +184,9 @@ async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFa
     try:
         handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id)
         state = await ask(handle, "state", ZoneState, f"{row.kind.value} {row.name}")
-        fact.since, fact.drifted = state.since, bool(state.drifted_from)
+        fact.drifted = bool(state.drifted_from)
+        # One that waits for the service waits by right: its campaign says why.
+        fact.since = None if state.hold else state.since
         if state.proposal and row.place in _AWAITING:
             found = await archive.get_json(state.proposal)
             fact.warnings = tuple(found.get("warnings") or ())
@@ -188,10 +210,10 @@ async def _ask_history(client: Client, row: ZoneRow, fact: ZoneFact) -> None:
 
 
 async def _checks_of(
-    settings: Settings, archive: Archive, name: str, start: CampaignStart | None, *, service: bool
+    settings: Settings, archive: Archive | None, name: str, start: CampaignStart | None, *, service: bool
 ) -> tuple[CheckFact, ...]:
     """What the campaign's own file says of tickets and, where asked for, of the service."""
-    if start is None:
+    if start is None or archive is None:
         return ()
     try:
         spec = CampaignSpec.model_validate(await archive.get_json(start.spec))
@@ -234,8 +256,11 @@ async def _stuck(client: Client, names: list[str]) -> tuple[StuckFact, ...]:
     chosen = [(item, "") for item in found if item.id in wanted or item.workflow_type == "Quota"]
     for name in names:
         zones = f"EdgeshiftCampaign = '{name}' AND ExecutionStatus = 'Running' AND WorkflowType != 'Campaign'"
-        some = [item async for item in client.list_workflows(zones, limit=MOST_OPEN)]
-        chosen += [(item, name) for item in some]
+        try:
+            chosen += [(item, name) async for item in client.list_workflows(zones, limit=MOST_OPEN)]
+        except RPCError:
+            # Without its search attribute no zone is found, which is said by the check of those.
+            break
     return tuple(one for one in await each(chosen, lambda pair: _task_of(client, *pair)) if one)
 
 
