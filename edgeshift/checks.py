@@ -17,10 +17,11 @@ from temporalio.service import RPCError
 from edgeshift.archive import Archive, ArchiveError
 from edgeshift.area_checks import Check, State, any_zone, check_area, check_permissions, ok
 from edgeshift.campaign_spec import CampaignSpec, CredentialSpec
+from edgeshift.circuit import stops
 from edgeshift.durations import say_duration
 from edgeshift.fleet import Zone
 from edgeshift.messages import TASK_QUEUE
-from edgeshift.quota import QUOTA_QUEUE
+from edgeshift.quota import QUOTA_QUEUE, Quotas
 from edgeshift.secret_refs import SecretRef, SecretRefError
 from edgeshift.service_api import Credential, InvalidCredential, ServiceClient, ServiceError, Unpaced
 from edgeshift.service_api.transport import Call, Transport
@@ -51,10 +52,33 @@ async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check
         return [*found, Check("service", State.SKIPPED, hint)]
     for number, credential in enumerate(spec.service.credentials):
         found += (checked := await check_credential(spec, credential, number))
+        if client is not None and not any(is_about_calls(check) for check in checked):
+            found += await let_calls_go(client, credential)
         if any(check.name == "service" and check.state is State.FAILED for check in checked):
             # The others would say the same.
             break
     return found
+
+
+def is_about_calls(check: Check) -> bool:
+    """Whether a check found that calls with the credential do not come through."""
+    return check.state is State.FAILED and check.name.startswith(("service", "credential"))
+
+
+async def let_calls_go(client: Client, credential: CredentialSpec) -> list[Check]:
+    """Let calls go on that are held for this credential, which has just been found to work, if any are."""
+    quotas = Quotas(client, "doctor")
+    name = f"calls of {credential.user}"
+    try:
+        found = await quotas.standing(credential.user)
+        if (hold := stops(found.holds, credential.reference)) is None:
+            return []
+        await quotas.mended(credential.user, [credential.reference])
+    except RPCError as problem:
+        return [Check(name, State.WARNING, f"whether they are held cannot be read: {problem.message[:100]}")]
+    said = f"were held since {hold.since:%Y-%m-%d %H:%M} UTC, since {hold}; they go on now"
+    env = "a worker has its variables from when it was started: start it again where one has changed"
+    return [Check(name, State.OK, said, env if credential.reference.startswith("env:") else "")]
 
 
 async def check_temporal(settings: Settings) -> tuple[list[Check], Client | None]:

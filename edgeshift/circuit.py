@@ -58,25 +58,19 @@ def held(trouble: Trouble, said: str, since: datetime, credential: str = "") -> 
     return ServiceHold(trouble=trouble, said=short, since=since, credential=credential)
 
 
-def told(hold: ServiceHold, campaign: str) -> str:
-    """What has happened, what a person has to mend, and what goes on by itself."""
-    name = hold.credential or "the reference"
-    where = (
-        "put the secret into that variable of the worker and start the worker again"
-        if name.startswith("env:")
-        else "put it into that file"
-    )
+def to_mend(hold: ServiceHold, campaign: str) -> str:
+    """What a person has to mend, and what goes on by itself."""
+    kind, _, name = hold.credential.partition(":")
+    where = {
+        "env": f"start the worker again with a valid one in {name}",
+        "file": f"put a valid one into {name}, which is read anew for each call",
+    }.get(kind, "put a valid one where its reference points")
     resume = f"`edgeshift resume {campaign}`"
-    match hold.trouble:
-        case Trouble.REFUSED:
-            mend = f"make a new credential and {where}; then `edgeshift doctor FILE`, or {resume}"
-        case Trouble.MISSING:
-            mend = f"{where}; then `edgeshift doctor FILE`, or {resume}"
-        case Trouble.OUTAGE:
-            mend = f"nothing has to be mended here; {resume} tries at once"
-    return (
-        f"{hold}: {mend}; one call a minute is made meanwhile, and it goes on by itself once that is answered"
-    )
+    if hold.trouble is Trouble.OUTAGE:
+        then = f"nothing is to be mended here; it goes on by itself once it is answered, at once by {resume}"
+    else:
+        then = f"{where}; it then goes on by itself, or at once by `edgeshift doctor FILE` or {resume}"
+    return f"{then}; meanwhile one call a minute is made"
 
 
 class Circuit(BaseModel):

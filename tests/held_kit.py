@@ -1,7 +1,9 @@
-"""What the tests of held calls share: credentials that are refused for a while, and the calls meanwhile."""
+"""What the tests of held calls share: troubles of the service as a whole, and the calls meanwhile."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -10,7 +12,18 @@ from typing import Any
 from edgeshift.messages import CampaignSummary
 from tests.kit import Scene
 
+_INVALID = {"success": False, "errors": [{"code": 9109, "message": "Invalid access token"}], "result": None}
+REVOKED: dict[str, Any] = {
+    "kind": "server_error",
+    "effect": "before",
+    "status": 403,
+    "body": json.dumps(_INVALID),
+}
 OUT: dict[str, Any] = {"kind": "server_error", "effect": "before", "status": 500}
+TROUBLES = {"revoked": REVOKED, "outage": OUT}
+
+WITHIN = 0.9
+"""Seconds in which at most one call is made: a little less than the shortest scaled minute, which is one."""
 
 
 async def set_status(play: Scene, status: str) -> None:
@@ -31,10 +44,18 @@ async def calls_since(play: Scene, sequence: int) -> list[dict[str, Any]]:
     return entries
 
 
-def most_in(entries: list[dict[str, Any]], seconds: float) -> int:
+def most_in(entries: list[dict[str, Any]], seconds: float = WITHIN) -> int:
     """The most calls in any window of so many real seconds."""
     times = [datetime.fromisoformat(entry["wall_time"]).timestamp() for entry in entries]
     return max((sum(1 for other in times if 0 <= other - time < seconds) for time in times), default=0)
+
+
+async def watched(play: Scene, seconds: float = 4.0) -> list[dict[str, Any]]:
+    """The calls of the next seconds, once those that were on their way have come."""
+    await asyncio.sleep(1.5)
+    before = await last(play)
+    await asyncio.sleep(seconds)
+    return await calls_since(play, before)
 
 
 async def stands_still(play: Scene, within: float = 60) -> CampaignSummary:
@@ -43,9 +64,9 @@ async def stands_still(play: Scene, within: float = 60) -> CampaignSummary:
 
 
 @asynccontextmanager
-async def fault(play: Scene, **what: Any) -> AsyncIterator[None]:
-    """A fault of the service until the block ends."""
-    booked = await play.control.send("POST", "faults", what)
+async def fault(play: Scene, trouble: dict[str, Any], **match: Any) -> AsyncIterator[None]:
+    """A trouble of the service until the block ends. ``match``: which calls meet it; without, all."""
+    booked = await play.control.send("POST", "faults", {**trouble, "match": match, "times": 1_000_000})
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pydantic import BaseModel
 
-    from edgeshift.circuit import ServiceHold, told
+    from edgeshift.circuit import ServiceHold, to_mend
     from edgeshift.fleet import REOPENABLE, RETRYABLE, Area, ZoneOutcome
     from edgeshift.ledger import FAILURES, IN_FLIGHT, Bits, Ledger, Packed, Place, WaveIndex
     from edgeshift.messages import (
@@ -209,6 +209,7 @@ class CampaignState:
             notes=self._notes,
             targets=self._start.targets,
             spec=self._start.spec,
+            mend=to_mend(self._holds[0], self._start.name) if self._holds else "",
             holds=list(self._holds),
             held_zones=len(ledger.held),
             open_runs=sum(1 for index in range(ledger.count) if ledger.is_open(index)),
@@ -241,7 +242,7 @@ class CampaignState:
             said.append(f"by {person.by}: {person.reason or 'no reason given'}")
         if self._holds:
             more = f" (and {len(self._holds) - 1} more)" if len(self._holds) > 1 else ""
-            said.append(f"by itself: {told(self._holds[0], self._start.name)}{more}")
+            said.append(f"by itself: {self._holds[0]}{more}")
         return "; ".join(said) or self._halted
 
     def _waiting(self) -> list[Waiting]:

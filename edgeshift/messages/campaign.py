@@ -99,7 +99,8 @@ class Waiting(BaseModel):
 
 class CampaignSummary(BaseModel):
     """The answer of a campaign's ``summary`` query. ``state``: running, pausing, paused, halted, aborting or
-    closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the service.
+    closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the service;
+    ``mend``: what a person has to do about it.
     """
 
     name: str
@@ -122,6 +123,7 @@ class CampaignSummary(BaseModel):
     targets: str
     spec: str
     open_runs: int = 0
+    mend: str = ""
     holds: list[ServiceHold] = Field(default_factory=list)
     held_zones: int = 0
 

@@ -205,7 +205,8 @@ async def _add_state(client: Client, row: ZoneRow) -> None:
         return
     row.digest, row.fingerprint, row.tickets = state.digest, state.fingerprint, list(state.tickets)
     verdict = f"evidence: {state.evidence_verdict.value}" if state.evidence_verdict else ""
-    row.reason = one_line("; ".join([*state.reasons, verdict] if verdict else state.reasons))
+    waits = [f"waits: {state.hold}"] if state.hold else []
+    row.reason = one_line("; ".join([*waits, *state.reasons, *([verdict] if verdict else [])]))
 
 
 async def each(items: Iterable[Item], work: Callable[[Item], Awaitable[Found]]) -> list[Found]:

@@ -41,6 +41,9 @@ def told_signal(context: Context, event: Event) -> Entry:
             return Entry(at=event.at, kind=EntryKind.STOPPED, text=text, event=event.id)
         case "stop":
             return _said(event, message, EntryKind.STOPPED, "aborted the campaign")
+        case "go_on":
+            text = "the campaign said that the service may be called again"
+            return Entry(at=event.at, kind=EntryKind.TOLD, text=text, event=event.id)
         case "release":
             text = "the account's workflow let go of it"
             return Entry(at=event.at, kind=EntryKind.HELD, text=text, event=event.id)

@@ -44,6 +44,7 @@ AS_PLACE = {
     "verifying": "permitted",
     "watching": "waiting",
     "rolling_back": "permitted",
+    "waiting_for_service": "working",
 }
 """What a zone calls its phase, as a place of its campaign's ledger: people may ask by either."""
 
