@@ -138,6 +138,8 @@ def _migration_disagrees(
     if latest and at_service.migrated and execution.outcome not in DONE | {"unknown"}:
         return f"ended as {execution.outcome}, but the service has migrated it"
     commits = sum(request.took_effect for request in seen.of_zone.get(execution.zone, ()) if request.commits)
+    if latest and commits and execution.outcome not in DONE | {"unknown"}:
+        return f"ended as {execution.outcome}, but a commit of it takes effect"
     if execution.outcome == "migrated" and commits != 1:
         return f"ended as migrated after {commits} commits that took effect"
     if execution.outcome == "already_migrated" and commits and attempts == 1:

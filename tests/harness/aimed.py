@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from temporalio import activity
 from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
@@ -21,8 +23,8 @@ from tests.harness.unknowns import met_and_resolved
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
 
-LATE: dict[str, Any] = {"visibility_seconds": 4 * SCALE}
-"""A service that shows a migration four real seconds after it has ended."""
+LATE: dict[str, Any] = {"migration_seconds": 8 * SCALE}
+"""A service at which a migration takes eight real seconds. Until then the zone looks as it did before."""
 
 PATIENCE = 150.0
 """Seconds that anything which is waited for may take on a busy machine."""
@@ -33,8 +35,8 @@ class Stalled(Interceptor):
     until it is let go.
     """
 
-    def __init__(self, activity: str) -> None:
-        self._activity = activity
+    def __init__(self, name: str) -> None:
+        self._name = name
         self.begun = asyncio.Event()
         self.go = asyncio.Event()
 
@@ -44,7 +46,7 @@ class Stalled(Interceptor):
 
         class Inbound(ActivityInboundInterceptor):
             async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-                if getattr(input.fn, "__name__", "") == stalled._activity and not stalled.begun.is_set():
+                if activity.info().activity_type == stalled._name and not stalled.begun.is_set():
                     stalled.begun.set()
                     await stalled.go.wait()
                 return await super().execute_activity(input)
@@ -133,5 +135,6 @@ async def ends(stage: Stage, name: str, within: float = PATIENCE) -> str:
 
 
 async def quiet(seconds: float = 1.5) -> None:
-    """Give something that must not happen the time to happen."""
-    await asyncio.sleep(seconds)
+    """Give something that must not happen the time to happen: on a busy machine, more of it."""
+    busy = os.getloadavg()[0] / (os.cpu_count() or 1)
+    await asyncio.sleep(seconds * min(6.0, max(1.0, busy)))

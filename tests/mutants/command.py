@@ -27,10 +27,8 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 
 OUT = Path("out/mutants.json")
 DOCUMENT = ROOT / "docs" / "reliability.md"
-MORE = 6
-"""Cases of all families that are played where a mutant's own do not find it."""
 SMALL = 4
-"""Zones of such a case at most."""
+"""Zones at most of a case that is played where a mutant's own do not find it."""
 
 
 @app.command("list")
@@ -44,7 +42,8 @@ def list_mutants() -> None:
 def run(
     only: Annotated[list[str] | None, typer.Option(help="Only this mutant; may be repeated.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="How many are played at a time.")] = 3,
-    seed: Annotated[int, typer.Option(help="Of the further cases for those that their own miss.")] = 1,
+    further: Annotated[int, typer.Option(min=0, help="Cases of all families after a mutant's own.")] = 6,
+    seed: Annotated[int, typer.Option(help="Of these further cases.")] = 1,
     json_file: Annotated[Path, typer.Option("--json", help="Write the figures there.")] = OUT,
     docs: Annotated[bool, typer.Option(help="Write the table into docs/reliability.md too.")] = False,
 ) -> None:
@@ -56,7 +55,7 @@ def run(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     began = time.monotonic()
-    control, found = hunt(chosen, jobs, seed)
+    control, found = hunt(chosen, jobs, sampled(further, seed))
     figures = {
         "mutants_total": len(found),
         "mutants_caught": sum(one.caught for one in found),
@@ -77,10 +76,9 @@ def run(
     sys.exit(0 if passed else 1)
 
 
-def hunt(chosen: Sequence[Mutant], jobs: int, seed: int) -> tuple[list[Try], list[Caught]]:
+def hunt(chosen: Sequence[Mutant], jobs: int, more: Sequence[str]) -> tuple[list[Try], list[Caught]]:
     """The unchanged project over the cases that found something, and what came of each mutant."""
     environment = {**os.environ, "EDGESHIFT_TEMPORAL_CLI": str(temporal_cli())}
-    more = further(seed)
     with (
         tempfile.TemporaryDirectory(prefix="mutant-") as folder,
         ThreadPoolExecutor(jobs) as pool,
@@ -102,15 +100,15 @@ def said(found: Caught) -> Caught:
     return found
 
 
-def further(seed: int) -> list[str]:
-    """A seeded sample of small cases of every family."""
+def sampled(most: int, seed: int) -> list[str]:
+    """A seeded sample of small cases, one of a family."""
     families: dict[str, list[str]] = {}
     for case in all_cases():
         if case.zones <= SMALL:
             families.setdefault(case.family, []).append(case.id)
     chance = random.Random(seed)
     sample = [chance.choice(ids) for _, ids in sorted(families.items())]
-    return chance.sample(sample, min(MORE, len(sample)))
+    return chance.sample(sample, min(most, len(sample)))
 
 
 def write_table(document: Path, found: Iterable[Caught], control: Sequence[Try]) -> None:

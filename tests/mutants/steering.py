@@ -54,7 +54,7 @@ STEERING = (
                 "return grant is not None",
             )
         ],
-        "paused-while-starting",
+        "permit-overtaken",
     ),
     mutant(
         "pause-not-asked",

@@ -154,6 +154,11 @@ def execution(place: int, **what: Any) -> WitnessInput:
     return changed(executions=tuple(executions))
 
 
+def failed_while_it_migrates() -> WitnessInput:
+    under_way = well_run().zones[0].model_copy(update={"migrated": False})
+    return execution(0, outcome="failed").model_copy(update={"zones": (under_way, *well_run().zones[1:])})
+
+
 def the(rule: int, seen: WitnessInput) -> RuleCheck:
     return next(check for check in check_rules(seen) if check.rule == rule)
 
@@ -320,6 +325,7 @@ BROKEN: dict[str, tuple[int, Callable[[], WitnessInput], str]] = {
     "terminated": (11, lambda: execution(2, outcome=None), "ended without an outcome"),
     "migrated in words only": (11, lambda: execution(2, outcome="migrated"), "has not migrated it"),
     "migrated unnoticed": (11, lambda: execution(0, outcome="failed"), "but the service has migrated it"),
+    "failed while it migrates": (11, lambda: failed_while_it_migrates(), "a commit of it takes effect"),
     "migrated by somebody else": (11, lambda: changed(journal=without(10)), "after 0 commits"),
 }
 
