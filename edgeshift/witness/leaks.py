@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from edgeshift.witness.seen import RuleCheck, Scan, WitnessInput
+from edgeshift.witness.wrapped import is_closed, unwrapped
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -39,15 +41,19 @@ def hidden(seen: WitnessInput) -> RuleCheck:
 
 
 def forms(secret: str) -> set[bytes]:
-    """The ways in which a secret may lie somewhere: plain, in JSON, in a URL, and in Base64 at each
-    alignment.
+    """The ways in which a secret may lie somewhere: plain, in JSON, in a URL, in hexadecimal, and in Base64
+    of both alphabets at each alignment.
     """
     raw = secret.encode()
-    found = {raw, json.dumps(secret)[1:-1].encode(), quote(secret, safe="").encode(), raw.hex().encode()}
+    found = {raw, raw.hex().encode(), raw.hex().upper().encode()}
+    found |= {json.dumps(secret, ensure_ascii=plain)[1:-1].encode() for plain in (True, False)}
+    for escaped in (quote(secret, safe=""), quote(secret), quote_plus(secret)):
+        found |= {escaped.encode(), re.sub("%..", lambda part: part[0].lower(), escaped).encode()}
     for shift in range(3):
         encoded = base64.b64encode(b"\0" * shift + raw)
         # The first and last digits also carry bits of the neighbours, so only those in between are certain.
-        found.add(encoded[(0, 2, 3)[shift] : len(encoded) - 4])
+        certain = encoded[(0, 2, 3)[shift] : len(encoded) - 4]
+        found |= {certain, certain.translate(bytes.maketrans(b"+/", b"-_"))}
     return {form for form in found if len(form) >= SHORTEST}
 
 
@@ -67,7 +73,8 @@ def scan(
 ) -> list[Scan]:
     """Search a file, or every file of a folder, for the secrets (label to value).
 
-    A SQLite file is searched as bytes and value by value, since a long value may be cut up over its pages.
+    A SQLite file is searched as bytes and value by value, since a long value may be cut up over its pages;
+    what is compressed in a file or a value is unpacked. One that cannot be is not sighted.
     ``sighting``: a text that is known to be somewhere in ``place``. ``skip``: paths that are not searched.
     """
     wanted = _by_beginning(secrets)
@@ -80,16 +87,25 @@ def scan(
             continue
         leaks: set[str] = set()
         size = 0
-        for block in _blocks(path):
+        closed = False
+        for block in _opened(path):
             size += len(block)
+            closed = closed or is_closed(block)
             sighted = sighted or (sighting is not None and sighting.encode() in block)
             for beginning, ways in wanted.items():
                 if beginning in block:
                     leaks |= {label for label, way in ways if way in block}
-        found.append(Scan(place=str(path), size=size, leaks=tuple(sorted(leaks))))
+        found.append(Scan(place=str(path), size=size, leaks=tuple(sorted(leaks)), sighted=not closed))
     if not sighted:
         found.append(Scan(place=str(place), size=0, sighted=False))
     return found
+
+
+def _opened(path: Path) -> Iterator[bytes]:
+    """Every block of a file, and what is wrapped in it."""
+    for block in _blocks(path):
+        yield block
+        yield from unwrapped(block)
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import sqlite3
+import zlib
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,7 +23,11 @@ SECRET = 'fake-token/+"0123456789abcdefABCDEF'
         SECRET,
         json.dumps({"token": SECRET}),
         quote(SECRET, safe=""),
+        quote(SECRET, safe="").replace("%2F", "%2f").replace("%2B", "%2b"),
+        quote(SECRET),
         SECRET.encode().hex(),
+        SECRET.encode().hex().upper(),
+        base64.urlsafe_b64encode(b"??>" + SECRET.encode() + b"?>?").decode(),
         *(base64.b64encode(b"Bearer "[:n] + SECRET.encode() + b" rest").decode() for n in range(4)),
     ],
 )
@@ -60,3 +66,46 @@ def test_what_is_skipped_is_not_searched(tmp_path: Path) -> None:
     (tmp_path / "simulator").mkdir()
     (tmp_path / "simulator" / "fleet.json").write_text(SECRET)
     assert scan(tmp_path, {"s": SECRET}, skip=[tmp_path / "simulator"]) == []
+
+
+LINES = b"nothing of it\n" * 50 + SECRET.encode() + b"\nnor here" * 50
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(LINES),
+        b"head " + zlib.compress(LINES, 1) + b" tail",
+        b'{"packed": "' + base64.b85encode(zlib.compress(LINES, 9)) + b'"}',
+        b'{"data": "' + base64.b64encode(gzip.compress(LINES)) + b'"}',
+        b"url/" + base64.urlsafe_b64encode(zlib.compress(LINES)) + b"?",
+        zlib.compress(LINES).hex().encode(),
+        gzip.compress(base64.b64encode(zlib.compress(base64.b64encode(LINES)))),
+    ],
+)
+def test_a_secret_is_found_in_what_is_packed(tmp_path: Path, content: bytes) -> None:
+    """gzip and zlib, bare, in Base64, Base85 and hexadecimal, and one in the other; a torn end is no end."""
+    for cut in (len(content), len(content) - 2):
+        (tmp_path / "part").write_bytes(content[:cut])
+        assert [one.leaks for one in scan(tmp_path, {"s": SECRET})] == [("s",)]
+
+
+def test_a_packed_value_is_found_in_a_database_and_its_write_ahead_log(tmp_path: Path) -> None:
+    """Before and after the log was folded in."""
+    path = tmp_path / "temporal.db"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("CREATE TABLE t (value BLOB)")
+    connection.execute("INSERT INTO t VALUES (?)", (zlib.compress(LINES * 20, 9),))
+    assert any(one.leaks for one in scan(tmp_path, {"s": SECRET}))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert any(one.leaks for one in scan(tmp_path, {"s": SECRET}))
+    connection.close()
+
+
+def test_what_cannot_be_opened_is_not_taken_for_clean(tmp_path: Path) -> None:
+    """A Zstandard stream, bare or in Base64."""
+    stream = b"\x28\xb5\x2f\xfd" + b"x" * 40
+    for content in (stream, b'{"d": "' + base64.b64encode(stream) + b'"}'):
+        (tmp_path / "part").write_bytes(content)
+        assert [one.sighted for one in scan(tmp_path, {"s": SECRET})] == [False]
