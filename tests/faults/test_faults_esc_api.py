@@ -1,24 +1,20 @@
-"""Each fault of the service at each call of esc, once: no scope is left otherwise than its outcome says."""
+"""Faults of the service at the calls of an account, and at a way back; tests/harness has those of zones."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio.client import Client
 
 from tests.faults_kit import Stage
 from tests.harness.oracles import Ending, esc_complaints
-from tests.harness.service_faults import FAULTS, NEEDLESS, PROVED, limit_for
+from tests.harness.service_faults import FAULTS, limit_for
 from tests.harness.share import shared
 from tests.harness.stages import ESC, esc_stage, esc_zone, over
 from tests.kit import SCALE
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
-
-READS = range(1, 7)
-"""Readings of the setting on the way of a scope with a secret of its own: each goes wrong for one zone."""
 
 
 async def ending_of(stage: Stage, short: str) -> Ending:
@@ -31,39 +27,6 @@ async def complaints_of(stage: Stage, short: str, *, own: bool = False) -> list[
     """What the oracle has against a zone."""
     edge = await stage.play.oracle(stage.name(short))
     return esc_complaints(await ending_of(stage, short), edge, edge["zone"], own_secret=own)
-
-
-@pytest.mark.parametrize("fault", shared("faults of esc", FAULTS))
-async def test_a_fault_at_any_call_of_esc_costs_no_scope(
-    fault: str, temporal_client: Client, tmp_path: Path
-) -> None:
-    """Readings are tried again; a secret, turning off and turning on again are settled by reading."""
-    zones = [esc_zone(f"get{number}", own=True) for number in READS]
-    zones += [esc_zone("secret"), esc_zone("always", own=True), esc_zone("back", own=True, worse=True)]
-    async with esc_stage(
-        temporal_client, tmp_path, *zones, begin=False, window=40, request_limit=limit_for(fault)
-    ) as stage:
-        for number in READS:
-            await _book(stage, fault, f"get{number}", "esc.get", nth=number)
-        await _book(stage, fault, "secret", "esc.set")
-        await _book(stage, fault, "always", "esc.set")
-        await _book(stage, fault, "back", "esc.delete")
-        await stage.play.begin()
-        result = await stage.finish(240)
-        found = [await ending_of(stage, name) for name in stage.names]
-        assert result.outcomes == {"settled": len(zones) - 1, "rolled_back": 1}, found
-        complaints = [
-            text for name in stage.names for text in await complaints_of(stage, name, own=name != "secret")
-        ]
-        assert not complaints
-        sent = [asked for call, asked in await stage.changes("always") if call == "esc.set"]
-        assert sent == ["always"] * (1 + (fault in PROVED + NEEDLESS))
-        await stage.check({7})
-
-
-async def _book(stage: Stage, fault: str, short: str, call: str, nth: int = 1) -> None:
-    spec: dict[str, Any] = {**FAULTS[fault], "match": {"call": call, "zone": stage.id(short), "nth": nth}}
-    await stage.play.control.send("POST", "faults", {**spec, "times": 1})
 
 
 @pytest.mark.parametrize("fault", shared("faults of esc accounts", FAULTS))

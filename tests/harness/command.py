@@ -1,9 +1,12 @@
-"""The harness's commands: ``list``, ``play ID`` and ``run``."""
+"""The harness's commands: ``list``, ``play ID``, ``run`` and ``table``."""
 
 from __future__ import annotations
 
 import asyncio
+import json as json_format
 import sys
+import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -11,31 +14,40 @@ import typer
 
 from tests.harness.cases import Case
 from tests.harness.families import all_cases, case_of
+from tests.harness.figures import figures, put_table, table
+from tests.harness.kept import ROOT, Kept
 from tests.harness.played import alone
+from tests.harness.progress import Progress
+from tests.harness.running import Run
+from tests.harness.share import parse_share, stratified, time_of
 from tests.harness.verdict import Verdict, added
 
-PLAYED = Path("out/faults/played")
+FOLDER = Path("out/faults")
+FIGURES = Path("out/faults.json")
+MUTANTS = Path("out/mutants.json")
+PAGE = ROOT / "docs" / "reliability.md"
+
+BEGINS_FOR = 0.7
+"""The part of a given time in which cases are begun; in the rest of it they end."""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
+Families = Annotated[list[str] | None, typer.Option("--family", help="Only this family; may be repeated.")]
+Seed = Annotated[int, typer.Option(help="Which seeds, and which cases a share has.")]
+
 
 @app.command("list")
-def list_cases(
-    family: Annotated[list[str] | None, typer.Option(help="Only this family; may be repeated.")] = None,
-) -> None:
+def list_cases(family: Families = None, seed: Seed = 1) -> None:
     """Every case of the full run: its id and the zones that it plays."""
-    for case in all_cases():
-        if not family or case.family in family:
-            print(f"{case.id}  {case.zones}")
+    for case in _of(family, seed):
+        print(f"{case.id}  {case.zones}")
 
 
 @app.command()
 def play(
     ids: Annotated[list[str], typer.Argument(help="Cases, as `list` shows them; also other seeds.")],
     json: Annotated[Path | None, typer.Option(help="Write the verdict there.")] = None,
-    keep: Annotated[Path, typer.Option(help="Where each case leaves its folder.")] = Path(
-        "out/faults/played"
-    ),
+    keep: Annotated[Path, typer.Option(help="Where each case leaves its folder.")] = FOLDER / "played",
 ) -> None:
     """Play cases here and now, one after the other. Exit 1 on any complaint."""
     verdicts = asyncio.run(alone(_cases(ids), keep.absolute()))
@@ -48,9 +60,96 @@ def play(
     sys.exit(1 if total.complaints else 0)
 
 
+@app.command()
+def run(
+    share: Annotated[
+        str, typer.Option(help="all, a part such as 0.05, or a time such as 5m or 300 (seconds).")
+    ] = "all",
+    seed: Seed = 1,
+    family: Families = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes, each with a Temporal server.")] = 2,
+    zones: Annotated[int, typer.Option(min=1, help="Zones that each process plays at a time.")] = 250,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Play again what was played.")] = False,
+) -> None:
+    """Play all cases, or a share; those that were played on the same code are not played again.
+
+    Exit 1 on any complaint. Ctrl-C leaves what was played.
+    """
+    began = time.monotonic()
+    limit = _time_of(share)
+    chosen = stratified(_of(family, seed), 1.0 if limit else _share(share), str(seed))
+    kept = Kept(FOLDER)
+    verdicts = {} if fresh else {case: before for case in chosen if (before := kept.verdict(case.id))}
+    print(
+        f"{len(chosen)} cases of {len({case.family for case in chosen})} families, seed {seed},"
+        f" {sum(case.zones for case in chosen):,} zone-schedules; {len(verdicts)} cases were played before"
+    )
+    due = [case for case in chosen if case not in verdicts]
+    with Progress(sum(case.zones for case in due)) as progress:
+
+        def told(case: Case, verdict: Verdict) -> None:
+            verdicts[case] = verdict
+            progress.ended(case, verdict)
+
+        playing = Run(due, kept, told, jobs=jobs, most=zones)
+        if limit:
+            playing.until = began + BEGINS_FOR * limit.total_seconds()
+        stopped = _until_stopped(playing)
+    found = figures(verdicts, seed=seed, share=share, seconds=time.monotonic() - began, mutants=MUTANTS)
+    FIGURES.parent.mkdir(parents=True, exist_ok=True)
+    FIGURES.write_text(json_format.dumps(found, indent=2) + "\n")
+    print(table(found))
+    for case, verdict in verdicts.items():
+        for text in verdict.complaints:
+            print(f"{case.id}: {text}\n  again: .venv/bin/python -m tests.harness play '{case.id}'")
+    if playing.left:
+        print(f"{len(playing.left)} cases were not begun")
+    sys.exit(130 if stopped else 1 if found["complaints"] else 0)
+
+
+@app.command("table")
+def put(
+    figures: Annotated[Path, typer.Option(help="The figures of a run.")] = FIGURES,
+    page: Annotated[Path, typer.Option(help="The page.")] = PAGE,
+) -> None:
+    """Put the tables of a run into docs/reliability.md."""
+    put_table(page, table(json_format.loads(figures.read_text())))
+
+
+def _until_stopped(playing: Run) -> bool:
+    """Whether Ctrl-C ended it."""
+    try:
+        asyncio.run(playing.play())
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _of(family: list[str] | None, seed: int) -> list[Case]:
+    found = [case for case in all_cases(seed) if not family or case.family in family]
+    if not found:
+        known = ", ".join(dict.fromkeys(case.family for case in all_cases(seed)))
+        raise typer.BadParameter(f"there is no family {' or '.join(family or [])}; there are {known}")
+    return found
+
+
 def _cases(ids: list[str]) -> list[Case]:
     try:
         return [case_of(identifier) for identifier in ids]
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _time_of(share: str) -> timedelta | None:
+    try:
+        return time_of(share)
+    except ValueError as error:
+        raise typer.BadParameter(f"--share is {share!r}: {error}") from None
+
+
+def _share(share: str) -> float:
+    try:
+        return parse_share(share, "--share")
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

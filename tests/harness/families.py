@@ -4,15 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.harness import family_seeds
+from tests.harness import (
+    family_api,
+    family_disturbances,
+    family_kills,
+    family_mutants,
+    family_poison,
+    family_seeds,
+    family_unknown,
+)
 from tests.harness.cases import Case
 
-FAMILIES: tuple[Callable[[], list[Case]], ...] = (family_seeds.cases,)
+FAMILIES: tuple[Callable[[], list[Case]], ...] = (
+    family_kills.cases,
+    family_api.cases,
+    family_disturbances.cases,
+    family_mutants.cases,
+)
 
 
-def all_cases() -> list[Case]:
-    """The cases of the full run, by family, each once."""
+SEEDED: tuple[Callable[[int], list[Case]], ...] = (
+    family_seeds.cases,
+    family_unknown.cases,
+    family_poison.cases,
+)
+"""Families of random schedules: another seed of the run gives other ones."""
+
+OTHER_SEEDS: tuple[Callable[[str], Case | None], ...] = (
+    family_seeds.case_of,
+    family_unknown.case_of,
+    family_poison.case_of,
+)
+"""The case of an id of any seed, or None."""
+
+
+def all_cases(seed: int = 1) -> list[Case]:
+    """The cases of the full run, by family, each once. ``seed``: of the run."""
     found = [case for cases in FAMILIES for case in cases()]
+    found += [case for seeded in SEEDED for case in seeded(seed)]
     ids = [case.id for case in found]
     if twice := {one for one in ids if ids.count(one) > 1}:
         raise ValueError(f"cases with the same id: {', '.join(sorted(twice))}")
@@ -21,9 +50,10 @@ def all_cases() -> list[Case]:
 
 def case_of(identifier: str) -> Case:
     """The case of an id, also of a seed that the full run has not. Raises ValueError for one that is none."""
+    for known in OTHER_SEEDS:
+        if (case := known(identifier)) is not None:
+            return case
     for case in all_cases():
         if case.id == identifier:
             return case
-    if (seeded := family_seeds.case_of(identifier)) is not None:
-        return seeded
     raise ValueError(f"there is no case {identifier!r}; `python -m tests.harness list` shows them all")

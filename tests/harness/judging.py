@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
@@ -13,7 +14,7 @@ from temporalio.service import RPCError
 from edgeshift.witness import RuleCheck, check_rules
 from edgeshift.witness.seen import WitnessInput
 from tests.faults_kit import Stage
-from tests.harness.oracle_waf import waf_complaints
+from tests.harness.oracle_waf import Found, waf_complaints
 from tests.harness.oracles import OPEN, Ending, Logged, esc_complaints, log_complaints, own_secret_complaints
 from tests.harness.schedules import Schedule, ZonePlan
 from tests.harness.stages import LISTS, WANTED
@@ -27,6 +28,9 @@ AT_ONCE = 8
 WAITING = OPEN | {"needs_support", "on_hold"}
 """Outcomes that leave a zone with a person."""
 
+EVERY_RULE = frozenset(range(1, 12))
+"""Of which a case need not be played: what a campaign was to meet is the oracles' to say."""
+
 NONE = "none"
 """The outcome of a zone that has none."""
 
@@ -34,44 +38,59 @@ Shown = dict[str, dict[str, Any]]
 
 
 async def verdict_of(stage: Stage, schedule: Schedule, before: Shown, told: Mapping[str, int]) -> Verdict:
-    """Of the whole campaign. ``before``: the zones as they were; ``told``: what happened beside, by kind."""
+    """Of the campaign of a schedule. ``before``: the zones as they were; ``told``: what happened beside."""
     after = await shown(stage)
-    endings = dict(
-        zip(stage.names, await _together(ending_of(stage, one) for one in stage.names), strict=True)
-    )
+    endings = {one.name: one for one in await _together(ending_of(stage, name) for name in stage.names)}
     seen = await stage.play.witnesses()
-    checks = {check.rule: check for check in check_rules(seen, absent=frozenset(range(1, 12)))}
-    unsigned, double = len(checks[1].violations), len(checks[2].violations)
-    complaints = [text for check in checks.values() for text in said(check)]
-    lost: set[str] = set()
-    for plan in schedule.zones:
-        ending = endings[plan.name]
-        if schedule.area == "waf":
-            found = waf_complaints(ending, stage.id(plan.name), seen)
-            unsigned, double = max(unsigned, len(found.unsigned)), max(double, len(found.double))
-            complaints += [*found.unsigned, *found.double]
-            against = list(found.lost)
-        else:
-            against = await _reversible(stage, plan, ending, before[plan.name], after[plan.name])
-        if ending.outcome == NONE and not _spared(seen, stage.id(plan.name)):
-            against.append(ending.complaint("it has no outcome"))
-        if against:
-            lost.add(plan.name)
-        complaints += against
-    outcomes = {stage.id(name): ending.outcome for name, ending in endings.items()}
+    found = [
+        waf_complaints(endings[plan.name], stage.id(plan.name), seen)
+        if schedule.area == "waf"
+        else Found(lost=tuple(await _reversible(stage, plan, endings[plan.name], before, after)))
+        for plan in schedule.zones
+    ]
+    return _counted(stage, seen, list(endings.values()), found, told, ())
+
+
+async def scene_verdict(
+    stage: Stage, told: Mapping[str, int] = MappingProxyType({}), complaints: Iterable[str] = ()
+) -> Verdict:
+    """Of a scene that is judged by the rules' witnesses, and by ``complaints`` of its own."""
+    names = [target.zone.name.removesuffix(f".{stage.tag}.example") for target in stage.play.targets]
+    endings = await _together(ending_of(stage, name) for name in names)
+    return _counted(stage, await stage.play.witnesses(), endings, (), told, complaints)
+
+
+def _counted(
+    stage: Stage,
+    seen: WitnessInput,
+    endings: Sequence[Ending],
+    found: Sequence[Found],
+    told: Mapping[str, int],
+    complaints: Iterable[str],
+) -> Verdict:
+    checks = {check.rule: check for check in check_rules(seen, absent=EVERY_RULE)}
+    outcomes = {stage.id(one.name): one.outcome for one in endings}
+    without = [
+        one.complaint("it has no outcome")
+        for one in endings
+        if one.outcome == NONE and not _spared(seen, stage.id(one.name))
+    ]
     met, resolved = met_and_resolved(seen.journal, outcomes)
     return Verdict(
-        zone_schedules=len(endings),
-        unsigned_commits=unsigned,
-        double_commits=double,
-        lost_zones=max(len(lost), len(checks[11].violations)),
+        zone_schedules=len(stage.names),
+        unsigned_commits=max(len(checks[1].violations), sum(len(one.unsigned) for one in found)),
+        double_commits=max(len(checks[2].violations), sum(len(one.double) for one in found)),
+        lost_zones=max(len(checks[11].violations), len(without) + sum(bool(one.lost) for one in found)),
         unknown_met=met,
         unknown_resolved=resolved,
         outcomes=dict(sorted(Counter(outcomes.values()).items())),
-        not_final=[
-            f"{name}: {one.outcome}, {one.reason}" for name, one in endings.items() if one.outcome in WAITING
+        not_final=[f"{one.name}: {one.outcome}, {one.reason}" for one in endings if one.outcome in WAITING],
+        complaints=[
+            *(text for check in checks.values() for text in said(check)),
+            *(text for one in found for text in (*one.unsigned, *one.double, *one.lost)),
+            *without,
+            *complaints,
         ],
-        complaints=complaints,
         faults=dict(sorted((_met(seen) + Counter(told)).items())),
     )
 
@@ -129,17 +148,16 @@ async def _together(calls: Iterable[Any]) -> list[Any]:
     return await asyncio.gather(*map(one, calls))
 
 
-async def _reversible(
-    stage: Stage, plan: ZonePlan, ending: Ending, before: dict[str, Any], after: dict[str, Any]
-) -> list[str]:
+async def _reversible(stage: Stage, plan: ZonePlan, ending: Ending, before: Shown, after: Shown) -> list[str]:
     if stage.play.spec.area == "esc":
         edge = await stage.play.oracle(stage.name(plan.name))
         setting = edge["zone"]
         own = plan.shape == "own"
         found = esc_complaints(ending, edge, setting, own_secret=own)
         return found + (own_secret_complaints(ending, setting["history"]) if own else [])
+    then, now = Logged.of(before[plan.name]), Logged.of(after[plan.name])
     strangers: Sequence[tuple[str, str]] = STRANGERS if await _came(stage, plan) else ()
-    return log_complaints(ending, Logged.of(before), Logged.of(after), WANTED_FIELDS, LISTS, strangers)
+    return log_complaints(ending, then, now, WANTED_FIELDS, LISTS, strangers)
 
 
 async def _came(stage: Stage, plan: ZonePlan) -> bool:

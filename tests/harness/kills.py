@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from temporalio.client import Client
-
 from tests.faults_kit import Stage, staged
 from tests.faults_worker import Kill, Moment, Order, supervised
-
-AT_ONCE = 4
-"""Scenes that are played side by side: most of the time they wait for time-outs."""
+from tests.harness.cases import World
+from tests.harness.judging import scene_verdict
+from tests.harness.verdict import Verdict
 
 LONGEST = 240.0
 """Seconds that a scene may take on a busy machine; alone it takes about ten, and a time-out or two."""
@@ -30,13 +27,18 @@ async def _nothing(stage: Stage) -> None:
     """Nothing beside the campaign."""
 
 
+async def _as_it_is(stage: Stage) -> list[str]:
+    """Nothing more is asked."""
+    return []
+
+
 @dataclass(frozen=True)
 class Course:
     """A path through an area.
 
     ``activities``: what the workers do when nobody dies, in order, but for the regular sweeps. ``changes``:
-    what the service is sent, whoever dies. ``outcome``: where the one zone, or account, ends. ``absent``:
-    rules that the path has no case of. ``meanwhile``: what else goes on; ``holds``: what is so at the end.
+    what the service is sent, whoever dies. ``outcome``: where the one zone, or account, ends. ``meanwhile``:
+    what else goes on; ``holds``: complaints where something is not so at the end.
     """
 
     zones: tuple[dict[str, Any], ...]
@@ -44,9 +46,8 @@ class Course:
     activities: tuple[str, ...]
     changes: Changes
     outcome: str
-    absent: frozenset[int] = frozenset({4, 7})
     meanwhile: Callable[[Stage], Awaitable[None]] = _nothing
-    holds: Callable[[Stage], Awaitable[None]] = field(default=_nothing)
+    holds: Callable[[Stage], Awaitable[list[str]]] = field(default=_as_it_is)
 
     def boundaries(self, moment: Moment) -> list[Kill]:
         """A kill for each activity, but for the first one, which belongs to no zone."""
@@ -77,44 +78,23 @@ def order_of(
     )
 
 
-async def play(
-    kill: Kill | None, path: Course, client: Client, address: str, folder: Path
-) -> tuple[Changes, list[str]]:
-    """One scene on a path with a worker that dies once: what was sent, and which activities were begun."""
-    await asyncio.to_thread(folder.mkdir, parents=True)
-    async with staged(client, folder, *path.zones, serve=False, **path.terms) as stage:
-        order = order_of(stage, address, folder, [kill] if kill else [])
+async def play(kill: Kill | None, path: Course, world: World) -> Verdict:
+    """One scene on a path with a worker that dies once: its outcome and what it sends are the path's."""
+    async with staged(world.client, world.folder, *path.zones, serve=False, **path.terms) as stage:
+        order = order_of(stage, world.address, world.folder, [kill] if kill else [])
         async with supervised(order) as workers:
             await stage.play.begin()
             await path.meanwhile(stage)
             result = await stage.finish(LONGEST)
-            reasons = [(await stage.play.zone(one.zone.name).result()).reason for one in stage.play.targets]
-            assert result.outcomes == {path.outcome: 1}, f"{result.outcomes}: {reasons}"
-            await path.holds(stage)
-            changes = await stage.changes()
-            await stage.check(path.absent)
-        if kill is None:
-            assert not workers.codes
-        else:
-            assert order.mark(0).exists(), "was never reached"
-            assert len(workers.codes) == 1, f"processes ended: {workers.codes}"
+        broken = []
+        if result.outcomes != {path.outcome: 1}:
+            broken.append(f"it is to end as {path.outcome}, and ended as {result.outcomes}")
+        if (changes := await stage.changes()) != path.changes:
+            broken.append(f"it is to send {path.changes}, and sent {changes}")
         begun = [line.split()[0] for line in order.trace.read_text().splitlines()]
-        return changes, [name for name in begun if name not in ASIDE]
-
-
-async def broken_by(
-    kills: Sequence[Kill], path: Course, client: Client, address: str, folder: Path
-) -> list[str]:
-    """Play a scene for each kill, a few at a time: what went otherwise than without it."""
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(place: int, kill: Kill) -> str:
-        async with gate:
-            try:
-                changes, _ = await play(kill, path, client, address, folder / str(place))
-            except AssertionError as broken:
-                return f"{kill}: {broken}"
-            return "" if changes == path.changes else f"{kill}: {changes}"
-
-    found = await asyncio.gather(*(one(place, kill) for place, kill in enumerate(kills)))
-    return [text for text in found if text]
+        if kill is None and (done := tuple(name for name in begun if name not in ASIDE)) != path.activities:
+            broken.append(f"it is to go through {path.activities}, and went through {done}")
+        if len(workers.codes) != (kill is not None):
+            broken.append(f"{kill}: processes ended with {workers.codes}")
+        broken += await path.holds(stage)
+        return await scene_verdict(stage, {"worker death": len(workers.codes)}, broken)

@@ -11,7 +11,11 @@ from collections.abc import Awaitable, Collection
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from temporalio.client import WorkflowQueryFailedError, WorkflowUpdateFailedError
+from temporalio.client import (
+    WorkflowQueryFailedError,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
 from temporalio.service import RPCError
 
 from edgeshift.messages import CampaignResult, Waiting, ZonePhase
@@ -27,7 +31,13 @@ LATE = 2.0
 AGAIN = 1.0
 AT_ONCE = 8
 
-NOBODY_ANSWERS = (RPCError, WorkflowQueryFailedError, WorkflowUpdateFailedError)
+NOBODY_ANSWERS = (
+    RPCError,
+    WorkflowQueryFailedError,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+"""A worker is being replaced, or the server is, or it is over: they look again."""
 
 
 class People:
@@ -41,19 +51,26 @@ class People:
         self._first: dict[str, float] = {}
         self._said: Counter[str] = Counter()
         self._closed: set[str] = set()
+        self.unanswered = ""
+        """Why nobody answered the last time that nobody did."""
 
     async def until_closed(self, within: float) -> CampaignResult:
         """Work until the campaign and every zone's workflow have closed. AssertionError if they do not."""
         try:
             await asyncio.wait_for(self._work(), within)
         except TimeoutError:
-            summary = await self._stage.play.summary()
-            raise AssertionError(
-                f"still open after {within:g} s: {summary.state}, {summary.places}, {summary.notes[-5:]}"
-            ) from None
+            raise AssertionError(f"still open after {within:g} s: {await self._stands()}") from None
         result = await self._stage.play.result()
         await self._stage.closed(60)
         return result
+
+    async def _stands(self) -> str:
+        try:
+            async with asyncio.timeout(20):
+                summary = await self._stage.play.summary()
+        except (TimeoutError, *NOBODY_ANSWERS) as why:
+            return f"nobody says how it stands ({why}; {self.unanswered})"
+        return f"{summary.state}, {summary.places}, {summary.notes[-5:]}"
 
     async def _work(self) -> None:
         while True:
@@ -62,9 +79,8 @@ class People:
                     return
                 await self._mend()
                 await self._sign()
-            except NOBODY_ANSWERS:
-                # A worker is being replaced, or the server is: they look again.
-                pass
+            except NOBODY_ANSWERS as why:
+                self.unanswered = str(why)
             await asyncio.sleep(LOOKS_EVERY)
 
     async def _sign(self) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tests.faults_worker import Kill
-from tests.harness.service_faults import FAULTS
+from tests.harness.service_faults import FAULTS, as_met
 
 Area = Literal["waf", "esc", "log-fields"]
 
@@ -108,9 +108,15 @@ class Trouble:
     fault: str
     nth: int
 
-    def spec(self, zone: str) -> dict[str, Any]:
-        """The fault as the simulator takes it. ``zone``: the zone's identifier."""
-        return {**FAULTS[self.fault], "match": {"call": self.call, "zone": zone, "nth": self.nth}, "times": 1}
+    def spec(self, zone: str, limit: float) -> dict[str, Any]:
+        """The fault as the simulator takes it. ``zone``: the zone's identifier; ``limit``: the campaign's
+        ``request_limit``, in seconds.
+        """
+        return {
+            **as_met(self.fault, limit),
+            "match": {"call": self.call, "zone": zone, "nth": self.nth},
+            "times": 1,
+        }
 
 
 @dataclass(frozen=True)

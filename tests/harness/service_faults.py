@@ -33,6 +33,20 @@ NEEDLESS = ("500-before", "504-before", "hang-before", "reset-before", "not-json
 """Faults after which nothing happened, which nobody can know: sent again once a change's time has passed."""
 
 
+UNCERTAIN = tuple(
+    name
+    for name in FAULTS
+    if name.startswith(("500", "502", "504", "hang", "reset", "not-json", "cut", "later"))
+)
+"""Faults after which nobody knows what came of a change."""
+
+
+def as_met(fault: str, limit: float) -> dict[str, Any]:
+    """The fault as the simulator takes it, for campaigns with this ``request_limit`` (seconds)."""
+    found = FAULTS[fault]
+    return {**found, "seconds": limit + 0.5} if fault == "later-than-the-limit" else found
+
+
 def limit_for(fault: str) -> str | None:
     """A campaign's ``request_limit`` under which this fault is met as it is meant."""
     return "1s500ms" if fault != "late" else None

@@ -1,0 +1,44 @@
+"""A seeded share of what `make test-faults` plays whole: a case of each main family, and of a few others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.embedded import EmbeddedTemporal
+from tests.harness.cases import World
+from tests.harness.families import all_cases, case_of
+from tests.harness.family_seeds import CAMPAIGNS
+from tests.harness.played import played
+from tests.harness.share import seed_of, stratified
+
+pytestmark = pytest.mark.embedded
+
+FEW = 16
+"""Zones of a campaign whose number is free."""
+
+MAIN = (*CAMPAIGNS, "unknown", "api", "kills")
+OTHERS = 4
+"""Families of which one case is played, beside the main ones; the seed says which."""
+
+
+def chosen() -> list[str]:
+    """The ids of the cases; of campaigns whose number of zones is free, with few of them."""
+    found = sorted(stratified(all_cases(), 0.0001, seed_of()), key=lambda case: case.family not in MAIN)
+    return [
+        f"{case.id}/{FEW}" if case.family in {*CAMPAIGNS, "unknown"} else case.id
+        for case in found[: len(MAIN) + OTHERS]
+    ]
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("identifier", chosen())
+async def test_no_fault_leads_to_anything_that_must_not_be(
+    identifier: str, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
+) -> None:
+    """No unsigned commit, no double one, no lost zone, by the journal; every rule by its witness."""
+    verdict = await played(case_of(identifier), World(temporal_client, embedded.address, tmp_path))
+    assert not verdict.complaints, "\n".join(verdict.complaints)
+    assert verdict.zone_schedules

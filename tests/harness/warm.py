@@ -1,0 +1,13 @@
+"""What every worker process would do at its start, done once in the process that they are forked from."""
+
+from __future__ import annotations
+
+from temporalio.worker._worker import load_default_build_id
+
+import tests.faults_worker
+import tests.harness.switches
+
+__all__ = ["tests"]
+
+# It reads the code of every module that is loaded, which takes seconds.
+load_default_build_id()
