@@ -18,7 +18,22 @@ def _words(*alternatives: str) -> re.Pattern[str]:
 # What the caller wrote comes back in quotes: whatever stands there is not the service's complaint.
 _QUOTED = _words(r"'.*' is not a valid value", r"`[^`]*`", r'"[^"]*"', r"(?<!\w)'[^']*'(?!\w)")
 _OTHER_MATTER = _words(
-    r"\brat(?:e|ing)[\s-]?limit", r"too many requests", r"\bentitle", r"\bno longer\b", r"\bnest(?:ed|ing)\b"
+    r"\brat(?:e|ing)[\s-]?limit",
+    r"\brequest rate\b",
+    r"too many requests",
+    r"\brequests? per\b",
+    r"\bper (?:second|minute|hour|day|\w+ (?:second|minute|hour)s?)\b",
+    r"\bthrottl",
+    r"\bentitle",
+    r"\b(?:your|current|zone's) plan\b",
+    r"\bpermissions?\b",
+    r"\bun(?:authori[sz]ed|authenticated)\b",
+    r"\bauthenticat",
+    r"\bforbidden\b",
+    r"\b(?:api )?(?:token|credential)s?\b",
+    r"\bno longer\b(?! than)",
+    r"\bnest(?:ed|ing)\b",
+    r"\b(?:page|transform|redirect|origin|cache|configuration) rules?\b",
 )
 _RULE = _words(r"\brules?\b")
 _CONDITION = _words(r"\bexpressions?\b", r"\bfilters?\b")
@@ -31,17 +46,20 @@ _SIZE = _words(
     r"\b(?:long|larg|bigg)er\b",
     r"\boversized?\b",
 )
+_OTHER_PART = _words(r"\b(?:descriptions?|names?|refs?|titles?|positions?|depth)\b")
 _LIMIT = _words(
     r"\b(?:too|overly)\b",
     r"\bexceed",
     r"\b(?:over|above|beyond|past|oversized?)\b",
     r"\blimit",
     r"\b(?:max\b|maxim)",
-    r"\b(?:more|longer|larger|bigger|greater) than\b",
+    r"\b(?:more|longer|larger|bigger|greater|higher) than\b",
+    r"\b(?:cap|capped|ceiling|threshold|largest|greatest|highest|because of)\b",
+    r"\b(?:409[7-9]|4[1-9]\d\d|[5-9]\d{3}|\d{5,}) (?:bytes|characters|chars)\b",
     r"\b(?:at most|up to|only)\b",
     r"\b(?:allowed|permitted|surpass\w*)\b",
     r"\b(?:bytes|characters|kb) long\b",
-    r">",
+    r"[<>]|\d\+",
 )
 _COUNT = _words(
     r"\b(?:200|201|two hundred)\b",
@@ -86,7 +104,8 @@ def _limit_passed(message: str) -> Cause | None:
         return Cause.EXPRESSION_TOO_LONG
     if counted and (_RULE.search(message) or _CONDITION.search(message)):
         return Cause.TOO_MANY_RULES
-    return Cause.EXPRESSION_TOO_LONG if sized and _RULE.search(message) else None
+    of_rule = sized and _RULE.search(message) and not _OTHER_PART.search(message)
+    return Cause.EXPRESSION_TOO_LONG if of_rule else None
 
 
 def ticket_text(zone: Zone, cause: Cause, assessment: Assessment, refusal: Sequence[str]) -> tuple[str, str]:

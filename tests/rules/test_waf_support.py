@@ -32,6 +32,22 @@ TOO_LONG = [
     "The filter's expression is 4097 bytes long",
     "firewall rule 'abc' has a 4.2 KB expression; 4 KB are allowed",
     "expression_too_long",
+    "expression must be no longer than 4KB",
+    "An expression in one of your firewall rules has 5000 bytes, which is more than the 4096 allowed",
+    "Rule 3: expression length 4097 > 4096",
+    "filter expression: too long",
+    "The firewall rule's expression surpasses 4 KB",
+    "expressions over 4,096 bytes are not supported",
+    "Expression is limited to 4096 characters",
+    "max expression size is 4kb",
+    "We do not migrate firewall rules whose expressions are bigger than four kilobytes",
+    "Firewall rule expression exceeds the maximum size",
+    "expression of 4.5 KB not permitted (max. 4 KB)",
+    "rule expression length limit exceeded",
+    "Your filter has an expression above the allowed length",
+    "expression_length_exceeded",
+    "4 KB limit for expressions exceeded by rule 7",
+    "the expression of firewall rule 12ab has 6001 bytes",
 ]
 TOO_MANY = [
     "cannot migrate more than 200 firewall rules, please contact support",
@@ -52,6 +68,26 @@ TOO_MANY = [
     "firewall_rules: too many",
     "Maximum firewall rules exceeded",
     "There are 350 firewall rules with Bypass WAF; only 200 can be migrated automatically.",
+    "200 is the largest number of firewall rules this migration can handle; yours has 245",
+    "This zone has 201 firewall rules. Migration handles at most 200.",
+    "Migration aborted: 312 bypass rules found (limit: 200)",
+    "rules.length must be <= 200",
+    "Unable to convert your zone: firewall rule limit reached (200)",
+    "The maximum number of firewall rules for the WAF migration is 200",
+    "the number of WAF bypass rules (231) is higher than what can be migrated automatically (200)",
+    "you have got too many firewall rules for an automatic migration",
+    "No more than two hundred firewall rules can be migrated",
+    "Exceeds 200-rule limit",
+    "Zone not migratable because of its number of firewall rules",
+    "We cannot migrate zones with 200+ firewall rules",
+    "firewall rules: 245, allowed: 200",
+    "maximum 200 rules, got 245",
+    "There must not be more than 200 firewall rules",
+    "rule count 245 greater than 200",
+    "Rule limit (200) surpassed",
+    "firewall_rules_limit_exceeded",
+    "The quantity of firewall rules is above the threshold of 200",
+    "cannot convert 201 rules, cap is 200",
 ]
 ASKS_FOR_SUPPORT = [
     "This zone cannot be migrated. Please contact support.",
@@ -92,6 +128,36 @@ NO_SUPPORT_CASE = [
     "zone is not eligible: delete its URI-based WAF overrides first",
     "Internal error",
     "",
+    "Request was throttled: 200 calls per minute are allowed",
+    "You have exceeded the limit of 1200 requests per five minutes. Contact support to raise it",
+    "API quota of 200 requests exceeded",
+    "Too many requests. At most 200 rules may be read per minute.",
+    "request rate too high for rulesets, maximum 200 per minute",
+    "actor does not have permission zone.firewall_rules.edit, contact support",
+    "Authentication error",
+    "You do not have permission to edit more than read firewall rules",
+    "403 Forbidden: access to firewall rules not allowed",
+    "token is not allowed to use this rule",
+    "requires permission com.cloudflare.api.account.zone.rules.edit",
+    "the token's scope does not allow firewall rules: contact your administrator",
+    "invalid JSON: unexpected character at position 4096",
+    "'rules[0].action' is not a valid value for action because only execute is allowed",
+    "rule description must be at most 500 characters",
+    "unknown field 'foo' in rule",
+    "rule action_parameters.overrides exceeds maximum depth",
+    "name must be at most 200 characters",
+    "ref must be shorter than 64 characters",
+    "the list of rules must not be empty",
+    "cannot parse rule at position 200",
+    "waf_migration must be one of pending, validation",
+    "zone is locked by another operation, retry later",
+    "ruleset kind zone exceeded maximum number of zone rulesets for phase",
+    "request body is too large",
+    "the request body must be smaller than 4 KB",
+    "payload exceeds 4 KB",
+    "request timeout exceeded",
+    "your plan does not allow more than 5 firewall rules",
+    "your account has reached the maximum of 125 page rules",
 ]
 
 
@@ -133,6 +199,42 @@ def test_neither_case_nor_company_hides_the_cause(
     for spoken in (message, message.upper(), message.lower()):
         assert support_cause([*others, spoken]) is cause
         assert support_cause([spoken, *others]) is cause
+
+
+RULES = ("firewall rules", "firewall rules to migrate", "bypass rules", "rules")
+EXPRESSIONS = ("expression", "firewall rule expression", "rule's filter expression")
+COUNTS = (
+    "more than 200 {0}",
+    "the zone has 201 {0}, the maximum is 200",
+    "{0}: 250, limit: 200",
+    "at most 200 {0} can be migrated",
+    "{0} exceed the limit of 200",
+    "too many {0}",
+)
+LENGTHS = (
+    "{0} longer than 4 KB",
+    "{0} exceeds 4096 bytes",
+    "{0} is too long",
+    "the maximum {0} length is 4,096 characters",
+    "{0} of 5000 bytes is over the limit of 4096",
+    "4KB is the largest size of a {0}",
+)
+AROUND = ("{0}", "Error: {0}.", "cannot migrate: {0}", "{0}; please contact support", "[waf] {0} (ref 12ab)")
+
+
+@given(
+    st.sampled_from(
+        [(COUNTS, RULES, Cause.TOO_MANY_RULES), (LENGTHS, EXPRESSIONS, Cause.EXPRESSION_TOO_LONG)]
+    ),
+    st.data(),
+)
+def test_words_that_nobody_has_seen_are_recognised(
+    limit: tuple[tuple[str, ...], tuple[str, ...], Cause], data: st.DataObject
+) -> None:
+    """A number or a complaint, what it is about, and anything harmless around it."""
+    complaints, subjects, cause = limit
+    said = data.draw(st.sampled_from(complaints)).format(data.draw(st.sampled_from(subjects)))
+    assert support_cause([data.draw(st.sampled_from(AROUND)).format(said)]) is cause
 
 
 @given(st.lists(st.sampled_from(NO_SUPPORT_CASE), max_size=4))
