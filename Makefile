@@ -53,8 +53,10 @@ test: test-binaries ## The tests, on a real Temporal server and the time-skippin
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not serial" $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m pytest -m serial $(PYTEST_ARGS) $(NONE_CHOSEN)
 
-test-faults: test-binaries ## Every case of the fault tests, of which make test plays a share
-	EDGESHIFT_SHARE=all $(BIN)/python -m pytest -n $(PYTEST_WORKERS) tests/faults $(PYTEST_ARGS)
+test-faults: test-binaries ## Every fault at every step, then at random; SHARE=5m, ONLY=family, SEED=2
+	@mkdir -p out
+	$(BIN)/python -m tests.harness run --share $(or $(SHARE),all) --seed $(or $(SEED),1) $(if $(ONLY),--family $(ONLY))
+	$(if $(SHARE)$(ONLY),,$(BIN)/python -m tests.harness table)
 
 test-mutants: setup ## Wrong versions of edgeshift: whether the fault harness finds each
 	@mkdir -p out

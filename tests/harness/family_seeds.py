@@ -11,7 +11,7 @@ from tests.harness.disturbances import DISTURBANCES
 from tests.harness.schedules import Area, schedule
 from tests.harness.verdict import Verdict
 
-CAMPAIGNS: Mapping[Area, int] = {"waf": 50, "esc": 20, "log-fields": 20}
+CAMPAIGNS: Mapping[Area, int] = {"waf": 30, "esc": 10, "log-fields": 10}
 """How many campaigns of each area the full run plays."""
 
 ZONES = 100
