@@ -176,9 +176,9 @@ def refuse_unless_supported(
         return
     facts = record.facts()
     if facts.rules_to_migrate > limits.firewall_rules:
-        raise refusal(limits.too_many_rules)
+        raise refusal(limits.refusal("too_many", record.id))
     if facts.longest_expression_bytes > limits.expression_bytes:
-        raise refusal(limits.too_long_expression)
+        raise refusal(limits.refusal("too_long", record.id))
 
 
 def judge(

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from edgeshift.simulator.faults import FaultSpec
+from edgeshift.simulator.support_words import worded
 
 
 class _Options(BaseModel):
@@ -39,6 +40,10 @@ class SupportLimits(_Options):
     """The two limits that only support can lift, and which call reports them (docs/service.md §7, §8)."""
 
     at: Literal["check", "config", "put"] = "put"
+    words: Literal["given", "each", "contact", "limit", "terse", "keys", "found", "polite"] = Field(
+        "given", description="as too_many_rules and too_long_expression say, or in other words"
+    )
+    code: int | None = Field(None, description="beside words other than given")
     firewall_rules: int = Field(200, ge=0)
     expression_bytes: int = Field(4096, ge=0)
     too_many_rules: Refusal = Refusal(
@@ -48,6 +53,14 @@ class SupportLimits(_Options):
         status=400,
         message="a firewall rule expression is longer than 4 KB, please contact support",
     )
+
+    def refusal(self, limit: Literal["too_many", "too_long"], zone: str) -> Refusal:
+        """How a zone over this limit is refused."""
+        if self.words == "given":
+            return self.too_many_rules if limit == "too_many" else self.too_long_expression
+        said = worded(self.words, zone)
+        message = said.too_many if limit == "too_many" else said.too_long
+        return Refusal(status=said.status, message=message, code=self.code)
 
 
 class EscAnswers(_Options):

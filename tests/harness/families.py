@@ -10,6 +10,7 @@ from tests.harness import (
     family_kills,
     family_mutants,
     family_poison,
+    family_refusals,
     family_seeds,
     family_unknown,
 )
@@ -20,6 +21,7 @@ FAMILIES: tuple[Callable[[], list[Case]], ...] = (
     family_api.cases,
     family_disturbances.cases,
     family_mutants.cases,
+    family_refusals.cases,
 )
 
 
