@@ -48,7 +48,7 @@ Expected = Callable[[Stage], Awaitable[list[str]]]
 
 
 async def judge(
-    schedule: Schedule, world: World, within: float = 480, expected: Expected | None = None
+    schedule: Schedule, world: World, within: float = 780, expected: Expected | None = None
 ) -> Verdict:
     """Play the schedule's campaign to its end, and judge every zone of it."""
     chosen = [DISTURBANCES[one.name] for one in schedule.beside]
