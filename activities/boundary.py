@@ -23,6 +23,7 @@ from edgeshift.service_api import (
     Misconfigured,
     NotFound,
     RateLimited,
+    Refused,
     ServiceError,
     ServiceHeld,
     Unauthorized,
@@ -50,6 +51,9 @@ _KNOWN = (
 )
 
 LONGEST = 300
+
+MOST_REFUSALS = 5
+"""How often the service is asked again for what it refuses in words that nobody knows."""
 
 
 def hold_of(failure: Exception) -> ServiceHold | None:
@@ -92,7 +96,9 @@ def named(failure: Exception) -> ApplicationError:
         return ApplicationError(
             f"{failure.title}: {failure.error_count()} error(s)", type="BadInput", non_retryable=True
         )
-    return ApplicationError(text, type=type(failure).__name__)
+    # A plain refusal may pass, as that of a zone that is busy; one that stays is the service's last word.
+    stays = type(failure) is Refused and activity.in_activity() and activity.info().attempt >= MOST_REFUSALS
+    return ApplicationError(text, type=type(failure).__name__, non_retryable=stays)
 
 
 def named_failures(work: Work) -> Work:

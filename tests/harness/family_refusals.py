@@ -39,7 +39,7 @@ ZONES = {"many": [RULE] * 3, "long": [LONG], "fine": [RULE]}
 UNHEARD = "The operation could not be completed (reference 7f3a)"
 
 OTHERS: dict[str, tuple[int, dict[str, Any]]] = {
-    "rate": (429, {"code": 10100, "message": "More than 200 requests per 300 seconds reached. Please wait"}),
+    "rate": (400, {"message": "request rate for 200 rules exceeded, contact support to raise it"}),
     "permission": (403, {"code": 9109, "message": "no permission to edit firewall rules, contact support"}),
     "validation": (400, {"message": "rule description must be at most 500 characters"}),
     "plan": (400, {"code": 50002, "message": "your plan does not allow more than 5 firewall rules"}),
@@ -111,7 +111,7 @@ async def _unheard(at: At, world: World) -> Verdict:
     support = {"at": at, **STRICT, "too_many_rules": odd, "too_long_expression": odd}
     zones = [zone(name, firewall_rules=ZONES[name]) for name in ("many", "fine")]
     async with staged(
-        world.client, world.folder, *zones, simulator={"support": support}, patience="6s"
+        world.client, world.folder, *zones, simulator={"support": support}, patience="2m"
     ) as stage:
         await stage.finish(240)
         ending = await ending_of(stage, "many")
