@@ -198,7 +198,12 @@ class CampaignBatches(CampaignState):
             some = sorted(self._ledger.held)[: 4 * BATCH]
             # Whoever has to wait again says so again, maybe before all are told.
             self._ledger.held.difference_update(some)
-            await self._tell_zones("go_on", some, go_on=GoOn())
+            try:
+                await self._tell_zones("go_on", some, go_on=GoOn())
+            except BaseException:
+                # The run ends, or goes on in a new one, which tells them.
+                self._ledger.held.update(some)
+                raise
             if unreached := self._unreached.keys() & set(some):
                 self._ledger.held.update(unreached)
                 return

@@ -32,11 +32,15 @@ class ServicePause(CampaignBatches):
 
     def _stand_by(self) -> None:
         """Begin to wait for the service, where there is something to wait for and nobody does."""
-        if self._holds and (self._standing_by is None or self._standing_by.done()):
+        if self._standing_by is not None and not self._standing_by.done():
+            return
+        if self._holds or self._ledger.held:
             self._standing_by = asyncio.create_task(self._await_service())
 
     async def _await_service(self) -> None:
         since = workflow.now()
+        # Zones that an earlier run was about to tell.
+        await self._tell_held_zones()
         while self._holds:
             # What was granted may still be used, and would only fail.
             self._taking_back = asyncio.create_task(self._take_back_permits())

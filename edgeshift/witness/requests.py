@@ -66,6 +66,15 @@ class Request(Seen):
     log_job: dict[str, Any] | None = None
 
     @property
+    def unrecognised(self) -> bool:
+        """Whether the service did not take the credential: it knew nobody by it, or was made to say so.
+        Nothing happened then, and nothing is wrong with the zone.
+        """
+        made_up = (self.fault or "").startswith("server_error:before") and self.status in (401, 403)
+        nobody = self.credential is None and self.status in (400, 401, 403)
+        return self.effect == "none" and (nobody or made_up)
+
+    @property
     def area(self) -> str:
         """The area that a call belongs to. Only the calls that change something have one for certain."""
         if self.call.startswith("esc."):

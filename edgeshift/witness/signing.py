@@ -71,7 +71,7 @@ def sent_again(
     zone = later.zone or ""
     if earlier.took_effect:
         return f"{what} was sent again after it had taken effect"
-    if earlier.status == 429:
+    if earlier.status == 429 or earlier.unrecognised:
         return None
     if any(word.zone in (None, zone) and earlier.time <= word.at <= later.time for word in seen.words):
         return None

@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 from temporalio.client import Client
+from temporalio.service import RPCError
 
 from edgeshift.checks import let_calls_go
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.share import shared
 from tests.harness.stages import esc_stage, esc_zone, log_stage, log_zone
-from tests.held_kit import TROUBLES, fault, most_in, watched
+from tests.held_kit import TROUBLES, fault, few, watched
 from tests.kit import eventually
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]
@@ -68,7 +69,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", shared("held calls", CASES, least=4))
+@pytest.mark.parametrize("case", shared("held calls", CASES, least=2))
 async def test_a_trouble_from_any_call_on_costs_nothing(
     case: str, temporal_client: Client, tmp_path: Path
 ) -> None:
@@ -90,14 +91,17 @@ async def test_a_trouble_from_any_call_on_costs_nothing(
             finishing = asyncio.create_task(finish())
 
             async def stands_still() -> bool:
-                return ended.is_set() or bool((await play.summary()).holds)
+                try:
+                    return ended.is_set() or bool((await play.summary()).holds)
+                except RPCError:
+                    return False
 
             await eventually(stands_still, 90, "the campaign pauses itself")
             if not ended.is_set():
                 during = await watched(play)
                 found = await play.summary()
                 assert found.state == "paused" and found.mend, found
-                assert most_in(during) <= 1, [(entry["call"], entry["wall_time"]) for entry in during]
+                assert few(during), [(entry["call"], entry["wall_time"]) for entry in during]
         if not ended.is_set() and mended == "doctor":
             for credential in play.spec.service.credentials:
                 await let_calls_go(play.client, credential)
