@@ -22,6 +22,7 @@ from activities.boundary import hold_of, named_failures, refuse_held
 from activities.connections import Connections
 from activities.intents import commit_may_show
 from activities.mending import mend_one
+from activities.reminders import said_before
 from edgeshift.areas import AREAS
 from edgeshift.fleet import Area, Target, ZoneOutcome, migration_id
 from edgeshift.messages import (
@@ -40,6 +41,7 @@ from edgeshift.messages import (
     Stop,
     TellZones,
     ToldZones,
+    ZoneReport,
     ZoneResult,
     ZoneStart,
 )
@@ -193,18 +195,24 @@ class ZoneActivities:
         """
         targets = await self._connections.targets(batch.targets)
         done, found = _progress(DescribedZones)
-        closed, hold = list(found.closed), found.hold
+        closed, words, hold = list(found.closed), list(found.words), found.hold
         for place in range(done, len(batch.indexes)):
             try:
-                if settled := await self._settle(batch, place, targets[batch.indexes[place]]):
-                    closed.append(settled)
+                looked = await self._settle(batch, place, targets[batch.indexes[place]])
+                if isinstance(looked, SilentZone):
+                    closed.append(looked)
+                elif looked is not None:
+                    words.append(looked)
             except (ServiceError, SecretRefError) as failure:
                 # Where it stands is found out once the service may be asked again.
                 hold = hold or hold_of(failure)
-            activity.heartbeat(place + 1, DescribedZones(closed=tuple(closed), hold=hold))
-        return DescribedZones(closed=tuple(closed), hold=hold)
+            found = DescribedZones(closed=tuple(closed), words=tuple(words), hold=hold)
+            activity.heartbeat(place + 1, found)
+        return found
 
-    async def _settle(self, batch: DescribeZones, place: int, target: Target) -> SilentZone | None:
+    async def _settle(
+        self, batch: DescribeZones, place: int, target: Target
+    ) -> SilentZone | ZoneReport | None:
         index = batch.indexes[place]
         identifier = migration_id(target.zone, batch.area)
         found = await self._describe(identifier)
@@ -216,8 +224,10 @@ class ZoneActivities:
                 batch.attempts[place],
             )
             if found.status is WorkflowExecutionStatus.RUNNING and mine:
-                await mend_one(self._connections.temporal, found)
-                return None
+                if await mend_one(self._connections.temporal, found) or index not in batch.working:
+                    return None
+                policy = (await self._connections.spec(batch.spec)).sign_off
+                return await said_before(self._connections.temporal, found, batch.campaign_run, index, policy)
             if found.status is WorkflowExecutionStatus.COMPLETED and mine:
                 result = await self._result(identifier, found.run_id)
                 if result is not None:

@@ -271,6 +271,25 @@ class Ledger:
             self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
         return True
 
+    def may_wait(self, index: int) -> bool:
+        """Whether the target works, as far as is known, but may wait for something all the same: it holds no
+        permit, and what it has said may have been said to a run that was reset since, or by one.
+        """
+        place = self.places[index]
+        return place == Place.WORKING or (
+            place == Place.PERMITTED and all(permit.index != index for permit in self.permits.values())
+        )
+
+    def remember(self, report: ZoneReport, now: datetime) -> bool:
+        """Take in what a target that ``may_wait`` has said last; whether it changed anything. A word of its
+        own that came meanwhile is newer. Its words are counted from this one on.
+        """
+        index = report.index
+        if not self.may_wait(index) or index in self.heard or report.attempt != self.attempts[index]:
+            return False
+        self.sequences[index] = min(65534, max(0, report.sequence - 1))
+        return self.hear(report.model_copy(update={"sequence": max(1, report.sequence)}), now)
+
     def finish(self, index: int, outcome: ZoneOutcome) -> None:
         """The target has an outcome."""
         self.settle_all(index)

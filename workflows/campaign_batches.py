@@ -181,11 +181,17 @@ class CampaignBatches(CampaignState):
                 indexes=tuple(indexes),
                 attempts=tuple(self._ledger.attempts[index] for index in indexes),
                 settles_in=self._start.policy.migration_limit,
+                working=frozenset(filter(self._ledger.may_wait, indexes)),
             ),
             f"look at {len(indexes)} silent or waiting zone(s)",
         )
         if described.hold is not None:
             self._hear_hold(described.hold)
+        for word in described.words:
+            if self._ledger.remember(word, workflow.now()):
+                self._note(f"zone {word.index} was found {word.kind.value}, of which nothing was known")
+                self._apply_book([word.index])
+                self._changed = True
         for zone in described.closed:
             if self._ledger.is_open(zone.index):
                 self._ledger.finish(zone.index, zone.outcome)

@@ -375,6 +375,7 @@ class ZoneProtocol:
             campaign=self._start.campaign,
             wave=self._start.target.wave,
             attempt=self._start.attempt,
+            sequence=self._sequence,
             phase=self._phase,
             since=self._since,
             step=prepared.step if prepared else None,

@@ -8,7 +8,7 @@ from edgeshift.fleet import Area, ZoneOutcome
 from edgeshift.messages.base import Message, Permit
 from edgeshift.messages.campaign import CampaignStart
 from edgeshift.messages.held_calls import GoOn
-from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop
+from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop, ZoneReport
 from edgeshift.sign_off import Digest
 
 
@@ -65,7 +65,8 @@ class ToldZones(Message):
 class DescribeZones(Message):
     """Look at zones that have been silent: are their workflows open, and if not, how did they end?
 
-    ``settles_in``: how long the effect of a step may take to show.
+    ``settles_in``: how long the effect of a step may take to show. ``working``: those that are not known to
+    wait for anything, which are asked whether they do.
     """
 
     campaign: str
@@ -76,6 +77,7 @@ class DescribeZones(Message):
     indexes: tuple[int, ...]
     attempts: tuple[int, ...]
     settles_in: Duration
+    working: frozenset[int] = frozenset()
 
 
 class SilentZone(Message):
@@ -87,7 +89,10 @@ class SilentZone(Message):
 
 
 class DescribedZones(Message):
-    """Those of the silent zones that turned out to be closed. ``hold``: why others could not be read."""
+    """Those of the silent zones that turned out to be closed. ``hold``: why others could not be read.
+    ``words``: what those that work, as far as is known, turned out to have said before.
+    """
 
     closed: tuple[SilentZone, ...] = ()
+    words: tuple[ZoneReport, ...] = ()
     hold: ServiceHold | None = None

@@ -235,13 +235,14 @@ class ZonePhase(StrEnum):
 
 class ZoneState(BaseModel):
     """The answer of a zone's ``state`` query: what it waits for, and what a person would sign. ``hold``: why
-    it waits for the service.
+    it waits for the service. ``sequence``: the number of its last word to the campaign.
     """
 
     zone: Zone
     campaign: str
     wave: int
     attempt: int
+    sequence: int = 0
     phase: ZonePhase
     since: datetime
     step: Step | None = None

@@ -137,16 +137,19 @@ async def planned(client: Client, spec: CampaignSpec, digest: str) -> Frozen | N
 async def freeze(
     client: Client, spec: CampaignSpec, digest: str, *, trouble: Trouble | None = None
 ) -> Frozen:
-    """Find the targets at the service and freeze them, without assessing. Raises BadInput, ServiceTrouble."""
+    """Find the targets at the service and freeze them, without assessing. Whoever asks for the same
+    specification meanwhile waits for the same answer. Raises BadInput, ServiceTrouble.
+    """
     subject = f"the targets of {spec.name}"
     with told(subject):
         handle = await client.start_workflow(
             "Freeze",
             ResolveTargets(spec=digest),
-            id=f"targets/{spec.name}",
+            id=f"targets/{spec.name}/{digest[:16]}",
             task_queue=TASK_QUEUE,
             result_type=ResolvedTargets,
-            id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+            # Of many that start a campaign at once, none takes the list away from under another.
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             static_summary=f"targets of {spec.name}",
         )
     try:

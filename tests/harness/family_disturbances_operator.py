@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from edgeshift.fleet import RETRYABLE
+from edgeshift.fleet import RETRYABLE, ZoneOutcome
 from edgeshift.messages import ZonePhase
 from edgeshift.operations.again import zones_at
 from tests.faults_kit import Stage
@@ -25,6 +25,7 @@ from tests.harness.disturbances.phases import Missed, bring
 from tests.harness.disturbances.scenes import Act, Beside, play_beside
 from tests.harness.disturbances.ways import PAST_EVERY_TIMEOUT, WAYS, Way
 from tests.harness.verdict import Verdict
+from tests.kit import eventually
 
 TASKS = 7
 """Workflow tasks of a zone's longest way, at least."""
@@ -115,22 +116,23 @@ async def _terminate_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
     await stage.play.zone(stage.name(ended)).terminate("by hand")
     await stage.play.zone(stage.name(cancelled)).cancel()
     acting.told("terminate-zone")
-    places = {outcome.value for outcome in RETRYABLE}
     for _ in range(2):
-        await stage.play.until(lambda seen: not set(seen.places) & {"working", "permitted", "stopping"}, 90)
-        asked = [short for short in (ended, cancelled) if await _place(stage, short) in places]
-        if asked:
+        await eventually(lambda: _settled(stage, ended, cancelled), 150, "the campaign finds them")
+        if asked := [short for short in (ended, cancelled) if await _is_at(stage, short, RETRYABLE)]:
             await stage.play.again("retry", *map(stage.name, asked))
             await asyncio.sleep(1)
 
 
-async def _place(stage: Stage, short: str) -> str:
+async def _settled(stage: Stage, *shorts: str) -> bool:
+    return all([await _is_at(stage, short, frozenset(ZoneOutcome)) for short in shorts])
+
+
+async def _is_at(stage: Stage, short: str, outcomes: Collection[ZoneOutcome]) -> bool:
+    """Whether the campaign has a zone for one that ended so."""
     index = stage.play.index(stage.name(short))
-    for outcome in RETRYABLE:
-        found = await zones_at(stage.play.client, stage.play.spec.name, (outcome.value,))
-        if any(one.index == index for one in found.targets):
-            return outcome.value
-    return ""
+    places = [outcome.value for outcome in outcomes]
+    found = await zones_at(stage.play.client, stage.play.spec.name, places)
+    return any(one.index == index for one in found.targets)
 
 
 async def _terminate_campaign(way: Way, phase: ZonePhase, acting: Acting) -> None:

@@ -10,7 +10,7 @@ from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase, ZoneState
 from tests.faults_kit import Stage
-from tests.harness.disturbances.ways import Way
+from tests.harness.disturbances.ways import Way, mend
 from tests.kit import eventually
 
 WITHIN = 120.0
@@ -43,6 +43,8 @@ async def bring(stage: Stage, way: Way, short: str, phase: ZonePhase) -> None:
         if state is not None and state.phase is ZonePhase.AWAITING_SIGN_OFF and state.digest not in signed:
             signed.add(state.digest)
             await stage.play.sign_zone(name, digest=state.digest)
+        if state is not None and state.phase is ZonePhase.NEEDS_SUPPORT and way.supported:
+            await mend(stage, short)
         if state is not None and state.phase is ZonePhase.CLOSED:
             raise Missed(f"{short} of {way.name} was not seen {phase.value}")
         if asyncio.get_running_loop().time() > limit:

@@ -87,21 +87,16 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
             before = await shown(stage)
             if beside.begins:
                 await stage.play.begin()
-            support = asyncio.create_task(way.people(stage))
             try:
                 if beside.first:
                     await beside.act(acting)
-                    await _people(stage, seed).until_closed(LONGEST)
+                    await _to_the_end(stage, way, seed)
                 else:
-                    finishing = _people(stage, seed).until_closed(LONGEST)
+                    finishing = _to_the_end(stage, way, seed)
                     await _side_by_side(beside.act(acting), finishing, whole=beside.whole)
             except BaseException:
                 await keep_open_histories(stage.play.client, world.folder)
                 raise
-            finally:
-                support.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await support
         switches = Switches(order.folder)
         told.update(
             {what: number for what in ("archive-slow", "archive-down") if (number := switches.count(what))}
@@ -111,8 +106,15 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
         return await _judged(stage, way, beside, before, told)
 
 
-def _people(stage: Stage, seed: str) -> People:
-    return People(stage, seed, ("prompt",), ())
+async def _to_the_end(stage: Stage, way: Way, seed: str) -> None:
+    """Sign and mend whatever waits, until the campaign and all its zones have closed."""
+    support = asyncio.create_task(way.people(stage))
+    try:
+        await People(stage, seed, ("prompt",), ()).until_closed(LONGEST)
+    finally:
+        support.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await support
 
 
 async def _side_by_side(acting: Awaitable[None], campaign: Awaitable[object], *, whole: bool) -> None:

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
+
+from temporalio.client import Client
 
 from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.fleet import campaign_id
 from edgeshift.messages import CampaignResult, CampaignSummary
+from edgeshift.operations import waits
 from edgeshift.operations.campaigns import start_campaign
 from edgeshift.operations.errors import Failed, OperationError, Refused
+from tests.faults_kit import OnQueue
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 from tests.kit import OPERATOR
 
 MANY = 100
+
+_pollers = waits.pollers
+
+
+async def _pollers_of_scene(client: Client, *kind: Any) -> list[str]:
+    """Who polls edgeshift's task queue; of a scene it is another one, which its own workers poll."""
+    moved = any(isinstance(plugin, OnQueue) for plugin in client.config()["plugins"])
+    return ["the scene's"] if moved else await _pollers(client, *kind)
+
+
+waits.pollers = _pollers_of_scene  # type: ignore[assignment]
 
 
 async def start_many(acting: Acting, number: int = MANY) -> list[OperationError]:

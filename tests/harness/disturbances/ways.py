@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+
+from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import Stage, zone
@@ -57,15 +60,19 @@ class Way:
 
     async def people(self, stage: Stage) -> None:
         """Let support mend what zones wait for, until cancelled."""
-        mended: set[str] = set()
         while self.supported:
             await asyncio.sleep(0.3)
             for short in stage.names:
-                if short in mended or not await _waits_for_support(stage, short):
-                    continue
-                await stage.change(short, firewall_rules=[])
-                await stage.play.resolve_support(stage.name(short))
-                mended.add(short)
+                if await _waits_for_support(stage, short):
+                    await mend(stage, short)
+
+
+async def mend(stage: Stage, short: str) -> None:
+    """Support mends a zone, and a person says so."""
+    await stage.change(short, firewall_rules=[])
+    # The zone may have been told to stop meanwhile, or be started anew: it then sees for itself.
+    with suppress(RPCError):
+        await stage.play.resolve_support(stage.name(short))
 
 
 async def _waits_for_support(stage: Stage, short: str) -> bool:

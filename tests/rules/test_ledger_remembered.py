@@ -1,0 +1,69 @@
+"""What a ledger takes in of a target that it believes to work, and that has said what it waits for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from edgeshift.ledger import Ledger, Place
+from edgeshift.messages import ReportKind, Step, ZoneReport
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def begun() -> Ledger:
+    """A ledger of two targets, of which the first has been begun and has not been heard since the sweep."""
+    ledger = Ledger(2, NOW, timedelta(minutes=1))
+    ledger.begin(0)
+    ledger.heard.clear()
+    return ledger
+
+
+def word(sequence: int = 3, **more: object) -> ZoneReport:
+    """That it waits for a sign-off."""
+    told = {
+        "campaign_run": "run",
+        "index": 0,
+        "attempt": 1,
+        "sequence": sequence,
+        "kind": ReportKind.AWAITING,
+        "step": Step.COMMIT,
+        "digest": "d" * 64,
+        "fingerprint": "f" * 64,
+    }
+    return ZoneReport.model_validate(told | more)
+
+
+def test_a_target_that_waits_is_known_to_wait() -> None:
+    """Its next word, with the next number, counts; the same one again does not."""
+    ledger = begun()
+    assert ledger.remember(word(), NOW)
+    assert ledger.places[0] == Place.AWAITING
+    assert not ledger.hear(word(), NOW)
+    assert ledger.hear(word(4, kind=ReportKind.READY), NOW)
+    assert ledger.places[0] == Place.READY
+
+
+def test_a_target_that_was_reset_is_heard_again_from_its_own_number_on() -> None:
+    """It counts from a lower one than the ledger has heard."""
+    ledger = begun()
+    ledger.hear(word(9), NOW)
+    ledger.places[0] = Place.PERMITTED
+    ledger.heard.clear()
+    assert not ledger.hear(word(2, kind=ReportKind.READY), NOW)
+    assert ledger.remember(word(2, kind=ReportKind.READY), NOW)
+    assert ledger.places[0] == Place.READY
+    ledger.heard.clear()
+    assert ledger.hear(word(3, kind=ReportKind.WAITING), NOW)
+
+
+def test_what_a_target_said_meanwhile_is_newer() -> None:
+    """Its own word, another attempt's, and a permit that is out keep what is known."""
+    ledger = begun()
+    ledger.hear(word(2, kind=ReportKind.READY), NOW)
+    assert not ledger.remember(word(), NOW)
+    ledger = begun()
+    assert not ledger.remember(word(attempt=2), NOW)
+    ledger.places[0] = Place.PERMITTED
+    ledger.permit(0, Step.COMMIT, "run", NOW + timedelta(minutes=2), lambda: 7)
+    assert not ledger.may_wait(0)
+    assert not ledger.remember(word(), NOW)
