@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json as json_format
+import signal
 import sys
 import time
 from datetime import timedelta
@@ -50,13 +51,11 @@ def play(
     keep: Annotated[Path, typer.Option(help="Where each case leaves its folder.")] = FOLDER / "played",
 ) -> None:
     """Play cases here and now, one after the other. Exit 1 on any complaint."""
-    verdicts = asyncio.run(alone(_cases(ids), keep.absolute()))
+    verdicts = asyncio.run(alone(_cases(ids), keep.absolute(), _tell))
     total = added(verdicts.values())
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)
         json.write_text(total.model_dump_json(indent=2) + "\n")
-    for identifier, verdict in verdicts.items():
-        print(_told(identifier, verdict))
     sys.exit(1 if total.complaints else 0)
 
 
@@ -68,7 +67,7 @@ def run(
     seed: Seed = 1,
     family: Families = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes, each with a Temporal server.")] = 2,
-    zones: Annotated[int, typer.Option(min=1, help="Zones that each process plays at a time.")] = 250,
+    zones: Annotated[int, typer.Option(min=1, help="Zones that each process plays at a time.")] = 120,
     fresh: Annotated[bool, typer.Option("--fresh", help="Play again what was played.")] = False,
 ) -> None:
     """Play all cases, or a share; those that were played on the same code are not played again.
@@ -154,6 +153,10 @@ def _share(share: str) -> float:
         raise typer.BadParameter(str(error)) from None
 
 
+def _tell(identifier: str, verdict: Verdict) -> None:
+    print(_told(identifier, verdict), flush=True)
+
+
 def _told(identifier: str, verdict: Verdict) -> str:
     head = (
         f"{identifier}: {verdict.zone_schedules} zone-schedules in {verdict.seconds:.0f} s,"
@@ -165,5 +168,8 @@ def _told(identifier: str, verdict: Verdict) -> str:
 
 def main() -> int:
     """The command."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Started in the background, a shell has its children ignore Ctrl-C.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     app()
     return 0

@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from edgeshift.embedded import embedded_temporal
@@ -35,9 +35,11 @@ def _broken(case: Case, why: str) -> Verdict:
     return Verdict(zone_schedules=case.zones, complaints=[f"{case.id}: {why}"])
 
 
-async def alone(cases: Sequence[Case], keep: Path) -> dict[str, Verdict]:
+async def alone(
+    cases: Sequence[Case], keep: Path, told: Callable[[str, Verdict], None] = lambda identifier, verdict: None
+) -> dict[str, Verdict]:
     """Each case's verdict, by its id; played one after the other on a server of this process.
-    ``keep``: an absolute path.
+    ``keep``: an absolute path; ``told``: is told of each as soon as it is there.
     """
     found: dict[str, Verdict] = {}
     async with embedded_temporal(None) as server:
@@ -46,4 +48,5 @@ async def alone(cases: Sequence[Case], keep: Path) -> dict[str, Verdict]:
             folder = keep / case.id.replace("/", "-")
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
             found[case.id] = await played(case, World(client, server.address, folder))
+            told(case.id, found[case.id])
     return found
