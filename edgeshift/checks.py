@@ -22,7 +22,7 @@ from edgeshift.durations import say_duration
 from edgeshift.fleet import Zone
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.quota import QUOTA_QUEUE, Quotas
-from edgeshift.secret_refs import SecretRef, SecretRefError
+from edgeshift.secret_refs import SecretRef, SecretRefError, said_or_kept
 from edgeshift.service_api import Credential, InvalidCredential, ServiceClient, ServiceError, Unpaced
 from edgeshift.service_api.transport import Call, Transport
 from edgeshift.settings import Settings
@@ -222,13 +222,12 @@ async def check_credential(spec: CampaignSpec, credential: CredentialSpec, numbe
     name = f"credential {number + 1}, {reference}"
     try:
         secret = SecretRef(reference).resolve()
+        email, proxy = said_or_kept(credential.email), said_or_kept(service.proxy)
     except SecretRefError as problem:
         return [Check(name, State.FAILED, str(problem), "the worker needs it too, in its own surroundings")]
-    known = (
-        Credential(token=secret) if credential.token else Credential(key=secret, email=credential.email or "")
-    )
+    known = Credential(token=secret) if credential.token else Credential(key=secret, email=email or "")
     try:
-        options = {"proxy": service.proxy, "ca_file": service.ca_file, "request_limit": service.request_limit}
+        options = {"proxy": proxy, "ca_file": service.ca_file, "request_limit": service.request_limit}
         async with Transport(service.base_url, known, **options) as transport:  # type: ignore[arg-type]
             received = await transport.exchange(Call("zones.list", "GET", "/zones", {"per_page": "5"}))
         found = [_service_clock(received.headers.get("date"))] if number == 0 else []
