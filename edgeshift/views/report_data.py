@@ -27,6 +27,10 @@ MOST_LISTED = 200
 """Zones with evidence, aftercare or a decision of their own that the page shows."""
 
 
+MOST_TERRAFORM = 20_000
+"""Characters of a zone's Terraform configuration that the page shows."""
+
+
 class Source(BaseModel):
     """Everything the report is made of. By zone index, as far as gathered: timelines; evidence, aftercare of
     waf; probes of esc; what log entries said, of log-fields.
@@ -142,12 +146,22 @@ def report_data(source: Source) -> ReportData:
         evidence=[(rows[index], item) for index, item in evidence[:MOST_LISTED]],
         verdicts=dict(Counter(item.verdict.value for _, item in evidence)),
         losses=losses.most_common(50),
-        aftercare=[(rows[index], item) for index, item in aftercare[:MOST_LISTED]],
+        aftercare=[(rows[index], _short(item)) for index, item in aftercare[:MOST_LISTED]],
         trouble_zones=_trouble(source),
         rows=shown[:MOST_ROWS],
         left_out={name: max(0, count) for name, count in left_out.items()},
         area=area_part(source.rows, source.probes, source.judged),
     )
+
+
+def _short(item: Aftercare) -> Aftercare:
+    """The aftercare of a zone as far as a page can show it: a configuration may have 800 KB."""
+    if len(item.terraform) <= MOST_TERRAFORM:
+        return item
+    left = len(item.terraform) - MOST_TERRAFORM
+    where = "in the archive, under the result record that the CSV names"
+    note = f"\n# … {left:,} more characters: all of it is {where}\n"
+    return item.model_copy(update={"terraform": item.terraform[:MOST_TERRAFORM] + note})
 
 
 def counts(places: Mapping[str, int], area: Area | None = None) -> list[PlaceCount]:

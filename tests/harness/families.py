@@ -8,6 +8,7 @@ from tests.harness import (
     family_api,
     family_disturbances,
     family_kills,
+    family_large,
     family_mutants,
     family_poison,
     family_refusals,
@@ -22,6 +23,7 @@ FAMILIES: tuple[Callable[[], list[Case]], ...] = (
     family_disturbances.cases,
     family_mutants.cases,
     family_refusals.cases,
+    family_large.cases,
 )
 
 
