@@ -7,10 +7,13 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from temporalio.service import RPCError
+
 from edgeshift.messages import ZonePhase
 from edgeshift.operations.again import begin_again
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect
+from tests.faults_kit import Stage
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting, archives, deaths, servers, services, ticketing
 from tests.harness.disturbances.phases import come
@@ -97,6 +100,16 @@ async def _out(acting: Acting) -> None:
     await services.out(acting, LONG)
 
 
+async def signed(stage: Stage, short: str, digest: str) -> None:
+    """Sign a zone, as soon as the server takes it."""
+    for _ in range(100):
+        try:
+            await stage.play.sign_zone(stage.name(short), digest=digest)
+            return
+        except RPCError:
+            await asyncio.sleep(0.3)
+
+
 IN_PART = {"shared": frozenset({"rolled_back"})}
 """Ways whose step is several requests: one that is interrupted between them is taken back."""
 
@@ -119,8 +132,16 @@ async def _at_phase(
     identifier: str, way: Way, phase: ZonePhase, do: Act, world: World, server: OwnServer | None = None
 ) -> Verdict:
     async def act(acting: Acting) -> None:
-        await come(acting.stage, way, phase, *acting.stage.names[:2])
-        await do(acting)
+        stage = acting.stage
+        seen = await come(stage, way, phase, *stage.names[:2])
+        waits = phase is ZonePhase.AWAITING_SIGN_OFF
+        state = await stage.waits(seen[0]) if waits else None
+        doing = asyncio.ensure_future(do(acting))
+        if state is not None:
+            # Signed in the middle of it, so that something is to be done meanwhile.
+            await asyncio.sleep(0.5)
+            await signed(stage, seen[0], state.digest)
+        await doing
 
     happens = (HAPPENS[identifier.partition("/")[0]],)
     outcomes = IN_PART.get(way.name, frozenset())

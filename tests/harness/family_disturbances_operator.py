@@ -116,11 +116,10 @@ async def _terminate_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
     await stage.play.zone(stage.name(ended)).terminate("by hand")
     await stage.play.zone(stage.name(cancelled)).cancel()
     acting.told("terminate-zone")
-    for _ in range(2):
-        await eventually(lambda: _settled(stage, ended, cancelled), 150, "the campaign finds them")
-        if asked := [short for short in (ended, cancelled) if await _is_at(stage, short, RETRYABLE)]:
-            await stage.play.again("retry", *map(stage.name, asked))
-            await asyncio.sleep(1)
+    await eventually(lambda: _settled(stage, ended, cancelled), 150, "the campaign finds them")
+    if asked := [short for short in (ended, cancelled) if await _is_at(stage, short, RETRYABLE)]:
+        await stage.play.again("retry", *map(stage.name, asked))
+        acting.told("retry")
 
 
 async def _settled(stage: Stage, *shorts: str) -> bool:
