@@ -1,5 +1,6 @@
 """The service's typed client: calls, answers, errors, pace."""
 
+from edgeshift.pace import PaceTerms
 from edgeshift.service_api.client import ServiceClient
 from edgeshift.service_api.confidential import EscSetting, LogJob, OwnershipChallenge
 from edgeshift.service_api.credential import Credential
@@ -27,7 +28,8 @@ from edgeshift.service_api.errors import (
     Unauthorized,
     Unsuccessful,
 )
-from edgeshift.service_api.pacing import Fate, Lane, Lease, LocalPacer, Pacer, PaceTerms, SlotPacer, Unpaced
+from edgeshift.service_api.local_pacing import LocalPacer
+from edgeshift.service_api.pacing import Fate, Lane, Lease, Pacer, SlotPacer, Unpaced
 
 __all__ = [
     "Conflict",

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from edgeshift.circuit import ServiceHold
-from edgeshift.pace import Lane, Lease, PaceTerms, SlotBook, block, lease
+from edgeshift.pace import Lane, Lease
 from edgeshift.service_api.breaker import Breaker, Fate
 from edgeshift.service_api.errors import ServiceHeld
+from edgeshift.service_api.slots import Slots
 
-__all__ = ["Fate", "Lane", "Lease", "LocalPacer", "PaceTerms", "Pacer", "SlotPacer", "Unpaced"]
+__all__ = ["Fate", "Lane", "Lease", "Pacer", "SlotPacer", "Unpaced"]
 
 LeaseSource = Callable[[int, Lane], Awaitable[Lease]]
 """Asks for at most so many slots in a lane. A lease of count 0 says when to ask again."""
@@ -69,31 +70,6 @@ class Unpaced:
         """Nothing to hold back."""
 
 
-@dataclass
-class _Slots:
-    """What is left of a lease: the next slot's time by the pacer's clock, the distance of slots, how many."""
-
-    next: float
-    interval: float
-    left: int
-
-    def drop_before(self, moment: float) -> None:
-        if self.next < moment and self.left:
-            missed = math.ceil((moment - self.next) / self.interval) if self.interval > 0 else self.left
-            self.next += missed * self.interval
-            self.left = max(0, self.left - missed)
-
-    def spend(self) -> None:
-        self.next += self.interval
-        self.left -= 1
-
-    def until(self, moment: float) -> int:
-        """How many slots come up to the moment."""
-        if self.next > moment:
-            return 0
-        return min(self.left, int((moment - self.next) // self.interval) + 1 if self.interval > 0 else 1)
-
-
 @dataclass(frozen=True, eq=False)
 class _Waiting:
     """Who waits for a turn, and with which credential."""
@@ -126,7 +102,7 @@ class SlotPacer:
         self._breaker = Breaker(minute, clock)
         self._clock = clock
         self._waiting: dict[Lane, deque[_Waiting]] = {Lane.URGENT: deque(), Lane.NORMAL: deque()}
-        self._slots: list[_Slots] = []
+        self._slots: list[Slots] = []
         self._blocked_until = 0.0
         self._ask_at: dict[Lane, float] = {lane: -1e9 for lane in Lane}
         self._too_few = False
@@ -288,7 +264,7 @@ class SlotPacer:
         if (late := now - asked) > _SLOW_ANSWER and answer.interval > 0:
             left -= int(late // answer.interval)
         if left > 0:
-            self._slots.append(_Slots(next=now + answer.first_in, interval=answer.interval, left=left))
+            self._slots.append(Slots(next=now + answer.first_in, interval=answer.interval, left=left))
 
     def _fail(self, why: Exception) -> None:
         for turns in self._waiting.values():
@@ -335,27 +311,3 @@ class SlotPacer:
             await tell(seconds)
         except Exception as why:  # this process holds back all the same
             _log.warning("the other processes of this user were not told of a block: %s", type(why).__name__)
-
-
-class LocalPacer(SlotPacer):
-    """Paces one process by itself, for use without Temporal: the same arithmetic, the book kept in memory."""
-
-    def __init__(self, terms: PaceTerms, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._book = SlotBook(terms=terms)
-
-        async def from_own_book(want: int, lane: Lane) -> Lease:
-            self._book, found = lease(self._book, clock(), "this process", lane, want)
-            return found
-
-        super().__init__(from_own_book, clock=clock)
-
-    @classmethod
-    def per_second(cls, rate: float, *, clock: Callable[[], float] = time.monotonic) -> LocalPacer:
-        """A pacer of about ``rate`` calls a second (99 % of it, at least one in 15 s)."""
-        window = max(60.0, 20 / rate)
-        return cls(PaceTerms(limit=max(10, round(rate * window)), window=window), clock=clock)
-
-    def blocked(self, seconds: float) -> None:
-        """Hold everything back for ``seconds``."""
-        super().blocked(seconds)
-        self._book = block(self._book, self._clock(), seconds)
