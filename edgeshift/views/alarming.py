@@ -46,7 +46,16 @@ TRIED_FOR = timedelta(minutes=10)
 LONGEST_PROBE = timedelta(hours=2)
 """How long the probe of one scope may take: the longest of the steps without a limit of their own."""
 
-_OPEN = ("working", "ready_validate", "ready", "permitted", "rejecting", "expiring", "stopping")
+_OPEN = (
+    "rolling_back",
+    "working",
+    "ready_validate",
+    "ready",
+    "permitted",
+    "rejecting",
+    "expiring",
+    "stopping",
+)
 _AWAITING = ("awaiting", "awaiting_separate")
 _UNFINISHED = (*_OPEN, *_AWAITING, "waiting", "support")
 
@@ -71,7 +80,9 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
     checks = list(_as_facts(await check_all(settings, None)))
     seen = await each(chosen, lambda name: _campaign(client, archive, name))
     for fact, start in seen:
-        checks += await _checks_of(settings, archive, fact.name, start, service=service)
+        # One that has closed calls nobody any more.
+        if fact.status == "running":
+            checks += await _checks_of(settings, archive, fact.name, start, service=service)
     return facts.model_copy(
         update={
             "now": datetime.now(UTC),

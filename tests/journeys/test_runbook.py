@@ -25,7 +25,7 @@ from edgeshift.fleet import campaign_id
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect
-from tests.journeys.runbook_kit import POLICY, Desk, desk
+from tests.journeys.runbook_kit import PATIENCE, POLICY, Desk, desk
 from tests.runbook import ENTRIES, HEAD, commands_of
 
 pytestmark = [pytest.mark.serial, pytest.mark.embedded, pytest.mark.timeout(240)]
@@ -44,7 +44,6 @@ MAIN = (
     "odd",
     "logs-only",
     "refused",
-    "unread",
     "sent",
     "differs",
 )
@@ -63,15 +62,17 @@ OTHERS = (
 )
 FLEET = "\n".join(
     (
-        "users: [{email: main@example.com}, {email: side@example.com}]",
+        "users: [{email: main@example.com}, {email: side@example.com}, {email: far@example.com}]",
         "credentials:",
         "  - {label: main-token, user: main@example.com, accounts: [Main]}",
         "  - {label: side-token, user: side@example.com, accounts: [Side]}",
-        "accounts: [{name: Main}, {name: Side}]",
+        "  - {label: far-token, user: far@example.com, accounts: [Far]}",
+        "accounts: [{name: Main}, {name: Side}, {name: Far}]",
         "zones:",
         *(f"  - {{name: {name}.example, plan: pro}}" for name in (*MAIN, *OTHERS)),
         *(f"  - {{name: editor-{n}.example, plan: enterprise, {NOISY}}}" for n in (1, 2)),
         "  - {name: bank.example, plan: enterprise}",
+        "  - {name: far.example, plan: pro, account: Far}",
         f"  - {{name: many.example, plan: pro, firewall_rules: [{RULES}]}}",
         *(
             f"  - {{name: long-{n}.example, plan: pro, firewall_rules:"
@@ -118,6 +119,7 @@ def here(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> I
     """A stack with a campaign in which most things that can be wrong with a zone are wrong."""
     with desk(tmp_path_factory.mktemp("runbook"), temporal_cli_path, FLEET) as found:
         ask, not_taken = refusal("Please contact support to migrate this zone."), refusal("not taken", 20120)
+        gone = refusal("not found", 7003)
         put, check = "entrypoint.put", "waf.check"
         fault, troubles = found.fault, found.troubles
         troubles["asks"] = fault("server_error", "asks.example", check, status=400, body=ask)
@@ -125,10 +127,10 @@ def here(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> I
         only_log = {"/result/rules": LOGS}
         troubles["logs-only"] = fault("wrong_types", "logs-only.example", "waf.config", replace=only_log)
         troubles["refused"] = fault("server_error", "refused.example", put, status=400, body=not_taken)
-        troubles["unread"] = fault("server_error", "unread.example", check, status=500)
+        troubles["far"] = fault("server_error", "far.example", check, status=500)
         troubles["sent"] = fault("server_error", "sent.example", put, status=502)
         troubles["bank"] = fault("server_error", "bank.example", put, status=502)
-        troubles["halts"] = fault("server_error", "goes-on.example", check, status=500)
+        troubles["halts"] = fault("server_error", "goes-on.example", check, status=404, body=gone)
         damage(found)
         main = [*MAIN, "ended", "editor-1", "editor-2", "bank", "long-1", "many", "legacy"]
         found.start("main", full(*main))
@@ -138,6 +140,9 @@ def here(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> I
         found.start("stopped", full("stopped"))
         found.start("holds", full("held"))
         found.ok("abort", "stopped", "--yes")
+        far = found.folder / found.campaign("far", full("far"))
+        far.write_text(far.read_text().replace(f"patience: {PATIENCE}", "patience: 30h"))
+        found.ok("start", "far.yaml", "--yes")
         yield found
 
 
@@ -239,7 +244,7 @@ CASES = [
     ("blocked-log-only", "main", "logs-only"),
     ("aborted", "stopped", "stopped"),
     ("failed-refused", "main", "refused"),
-    ("failed-reading", "main", "unread"),
+    ("failed-reading", "far", "far"),
     ("failed-differs", "main", "differs"),
     ("unknown-commit", "main", "sent"),
     ("unknown-validation", "main", "bank"),
@@ -284,6 +289,7 @@ def test_a_zone_that_another_campaign_has(here: Desk) -> None:
 def test_a_campaign_that_failures_halted(here: Desk) -> None:
     """What failed is mended and begun again, what is left of it accepted; the later wave begins."""
     assert "1 zone(s) failed" in here.alarmed("halted", "halts")["said"]
+    assert here.alarmed("failed-credential", "halts")["zones"] == ["goes-on.example"]
     here.look("halted", {"CAMPAIGN": "halts"})
     here.mend(here.troubles.pop("halts"))
     here.act("halted", {"CAMPAIGN": "halts"})
@@ -350,8 +356,7 @@ def test_tickets_that_cannot_be_opened(here: Desk) -> None:
     folder = here.folder / "desk"
     folder.write_text("no folder")
     file = here.folder / here.campaign("tickets", full("long-3"), POLICY)
-    text = file.read_text().replace("service:\n", "service:\n  patience: 1000d\n")
-    file.write_text(text.replace(str(here.stack.places.tickets), str(folder)))
+    file.write_text(file.read_text().replace(str(here.stack.places.tickets), str(folder)))
     here.ok("start", "tickets.yaml", "--yes")
     names = {"CAMPAIGN": "tickets", "FILE": "tickets.yaml", "ZONE": "long-3.example"}
     assert str(folder) in here.alarmed("tickets", "tickets")["said"]
