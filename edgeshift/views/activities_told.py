@@ -109,7 +109,7 @@ def tell_activity(
         context.attempt.evidence = entry.objects.get("probe", "")
     elif {"worse", "done"} <= came.keys():
         told_watch(entry, given, came)
-        context.attempt.doing = "being watched"
+        context.attempt.doing = "being turned back" if came["worse"] else "being watched"
     elif {"wanted", "since"} <= given.keys():
         told_settle(entry, given, came, ended, context.area)
         context.attempt.doing = entry.text

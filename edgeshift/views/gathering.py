@@ -23,6 +23,7 @@ from edgeshift.messages import (
     CampaignStart,
     CampaignSummary,
     TargetAt,
+    ZonePhase,
     ZoneResult,
     ZoneState,
 )
@@ -119,7 +120,11 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     # Zones that are done have nothing to explain, so they come last where there is a bound.
     closed.sort(key=lambda row: look(row.place).kind is Kind.DONE)
     await each(closed[:MOST_RESULTS], lambda row: _add_result(client, row))
-    waiting = [row for row in rows if row.run_id and row.place in LISTED and row.closed_at is None]
+    still_open = [row for row in rows if row.run_id and row.closed_at is None]
+    waiting = [row for row in still_open if row.place in LISTED]
+    if known.start.area is not Area.WAF and known.summary is not None:
+        # To its campaign, a change that is being undone is one that is watched.
+        waiting += [row for row in still_open if row.place == "waiting"]
     await each(waiting[:MOST_ASKED], lambda row: _add_state(client, row))
     return rows
 
@@ -203,6 +208,8 @@ async def _add_state(client: Client, row: ZoneRow) -> None:
     except OperationError as error:
         row.reason = one_line(error.text)
         return
+    if state.phase is ZonePhase.ROLLING_BACK:
+        row.place = "rolling_back"
     row.digest, row.fingerprint, row.tickets = state.digest, state.fingerprint, list(state.tickets)
     verdict = f"evidence: {state.evidence_verdict.value}" if state.evidence_verdict else ""
     waits = [f"waits: {state.hold}"] if state.hold else []

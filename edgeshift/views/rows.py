@@ -16,6 +16,7 @@ LISTED = (
     "awaiting",
     "awaiting_separate",
     "support",
+    "rolling_back",
     ZoneOutcome.NEEDS_SUPPORT,
     ZoneOutcome.FAILED,
     ZoneOutcome.UNKNOWN,
@@ -43,7 +44,6 @@ AS_PLACE = {
     "committing": "permitted",
     "verifying": "permitted",
     "watching": "waiting",
-    "rolling_back": "permitted",
     "waiting_for_service": "working",
 }
 """What a zone calls its phase, as a place of its campaign's ledger: people may ask by either."""
