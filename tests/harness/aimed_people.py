@@ -46,12 +46,12 @@ async def permit_overtaken(world: World) -> Verdict:
 
 async def stalled_in_a_pause(world: World) -> Verdict:
     """A worker gets no processor before a commit; a pause is asked and answers meanwhile; then it goes on."""
-    return await _stalled(world, lease="30s", send_window="6s")
+    return await _stalled(world, lease="20s", send_window="20s")
 
 
 async def stalled_past_its_permit(world: World) -> Verdict:
     """The same, and the permit runs out before the time to send has."""
-    return await _stalled(world, lease="3s", send_window="12s")
+    return await _stalled(world, lease="3s", send_window="120s")
 
 
 async def _stalled(world: World, lease: str, send_window: str) -> Verdict:

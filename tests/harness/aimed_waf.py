@@ -37,7 +37,7 @@ A_RULE = {"expression": 'http.request.uri.path eq "/x"', "products": ["waf"]}
 DONE = '{"success":true,"errors":[],"messages":[],"result":{"id":"%s","name":"default","rules":[]}}' % (
     "0" * 32
 )
-NOT_DONE = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":null}'
+NOT_DONE = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messages":[],"result":[]}'
 
 
 async def plain(world: World) -> Verdict:

@@ -32,6 +32,7 @@ def main() -> None:
     ours, theirs = PROCESSES.Pipe()
     process = PROCESSES.Process(target=tell, args=(theirs,))
     process.start()
+    theirs.close()
     found = {**origins("harness"), **ours.recv()}
     process.join()
     print(json.dumps(found))

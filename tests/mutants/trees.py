@@ -62,7 +62,7 @@ def check_origin(folder: Path, environment: Mapping[str, str]) -> None:
     """
     asked = [sys.executable, "-m", "tests.mutants.origin"]
     answer = subprocess.run(
-        asked, cwd=folder, env=dict(environment), capture_output=True, text=True, check=True, timeout=180
+        asked, cwd=folder, env=dict(environment), capture_output=True, text=True, check=True, timeout=900
     )
     found: dict[str, str] = json.loads(answer.stdout.splitlines()[-1])
     strange = {name: file for name, file in found.items() if not Path(file).is_relative_to(folder)}
