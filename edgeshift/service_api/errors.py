@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from edgeshift.circuit import ServiceHold
+from edgeshift.redaction import redact_text
 
 LONGEST_TEXT = 300
 _LONGEST_MESSAGE = 200
@@ -55,11 +56,13 @@ def abridged(message: str, secrets: Sequence[str] = ()) -> str:
 
 
 def without(secrets: Sequence[str], message: str) -> str:
-    """The message without the secrets, at most 4,096 characters."""
-    # Before the cut, which could leave half of one.
+    """The message without these secrets and without any other that this process has come to know, at most
+    4,096 characters.
+    """
+    # Before the cut, which could leave half of one. A refusal may also quote what it was not sent.
     for secret in secrets:
         message = message.replace(secret, "***")
-    return message[:_LONGEST_FULL_MESSAGE]
+    return redact_text(message)[:_LONGEST_FULL_MESSAGE]
 
 
 def _simple_or_nothing(found: re.Match[str]) -> str:

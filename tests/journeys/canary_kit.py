@@ -96,10 +96,17 @@ class Repeating(BaseHTTPRequestHandler):
         """Nothing: the desk is no part of what is searched."""
 
 
-class Desk(ThreadingHTTPServer):
-    """The ticket desk's server."""
+class Quiet(ThreadingHTTPServer):
+    """A server that says nothing where a caller hangs up."""
 
     daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing: it is no part of what is searched."""
+
+
+class Desk(Quiet):
+    """The ticket desk's server."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Repeating)
@@ -139,10 +146,8 @@ class Passing(BaseHTTPRequestHandler):
         """Nothing: the proxy is no part of what is searched."""
 
 
-class Proxy(ThreadingHTTPServer):
+class Proxy(Quiet):
     """The proxy's server."""
-
-    daemon_threads = True
 
     def __init__(self, user: str, password: str) -> None:
         super().__init__(("127.0.0.1", 0), Passing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import traceback
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from edgeshift.redaction import MASK, redact_text
+from edgeshift.redaction import MASK, redact_text, register_secret
 from edgeshift.service_api import (
     Credential,
     EscSetting,
@@ -353,3 +354,14 @@ async def test_after_the_removal_the_simulator_refuses_every_call(tmp_path: Path
             assert raised.value.nothing_happened
         told = calls.service_time()
         assert told is not None and told >= datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def test_a_refusal_that_quotes_what_was_not_sent_is_masked_too() -> None:
+    """A secret that this process has come to know, whichever call it came by."""
+    secret = f"own-{secrets.token_hex(12)}"
+    said = f"cannot answer: with_secret is {secret}"
+    refused = Refused("refused", call="esc.get", messages=(said,))
+    assert secret in str(refused)
+    register_secret(secret)
+    refused = Refused("refused", call="esc.get", messages=(said,))
+    assert secret not in str(refused) and secret not in "".join(refused.unabridged)
