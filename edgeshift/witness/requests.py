@@ -71,7 +71,7 @@ class Request(Seen):
         Nothing happened then, and nothing is wrong with the zone.
         """
         made_up = (self.fault or "").startswith("server_error:before") and self.status in (401, 403)
-        nobody = self.credential is None and self.status in (400, 401, 403)
+        nobody = self.user is None and self.credential is None and self.status in (400, 401, 403)
         return self.effect == "none" and (nobody or made_up)
 
     @property

@@ -415,3 +415,11 @@ def test_the_witness_and_the_rules_agree_on_digests(name: str, text: str) -> Non
     zone = Zone(id=PRO, name=name, account="d" * 32, plan=Plan.PRO)
     assert body_digest(sent) == digest(sent)
     assert body_fingerprint(sent, PRO, name) == fingerprint(sent, zone)
+
+
+def test_a_commit_that_was_refused_for_its_credential_may_be_sent_again() -> None:
+    """The service knew nobody by it: nothing happened, and nothing is wrong with the zone."""
+    door = commit(8, PRO, "one.example", effect="none", status=403, user=None)
+    seen = changed(journal=(*without(10), door, commit(40, PRO, "one.example")))
+    (check,) = [check for check in check_rules(seen) if check.rule == 2]
+    assert not check.violations
