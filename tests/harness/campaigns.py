@@ -22,6 +22,7 @@ from tests.harness.disturbances import DISTURBANCES, Acting, Disturbance
 from tests.harness.fleet_zones import MENDED, fleet_zone, terms_of
 from tests.harness.judging import STRANGERS, WANTED_FIELDS, shown, verdict_of
 from tests.harness.kills import order_of
+from tests.harness.oracles import OPEN
 from tests.harness.own_server import own_server
 from tests.harness.people import People
 from tests.harness.schedules import Schedule, ZonePlan
@@ -37,6 +38,9 @@ STRANGER = {
 }
 WINDOW = 24
 """Zones that work at a time: more would only keep each other from being answered within the limit."""
+
+MOST_LEFT = 0.25
+"""The share of zones that may fail or stay unknown where nothing is done that people have to mend."""
 
 REQUEST_LIMIT_SECONDS = 4.0
 PATIENCE = "240h"
@@ -76,7 +80,17 @@ async def judge(
         told["worker death"] += len(processes.codes)
         verdict = await verdict_of(stage, schedule, before, told)
         more = await expected(stage) if expected else []
+        if not any(one.leaves_people_work for one in chosen):
+            more += _too_many(verdict)
         return verdict.model_copy(update={"complaints": [*verdict.complaints, *more]})
+
+
+def _too_many(verdict: Verdict) -> list[str]:
+    """A campaign that leaves most of its zones with people is safe, and of no use."""
+    left = sum(verdict.outcomes.get(outcome, 0) for outcome in OPEN)
+    if left <= MOST_LEFT * verdict.zone_schedules:
+        return []
+    return [f"{left} of {verdict.zone_schedules} zones ended as failed or unknown: {verdict.not_final[:3]}"]
 
 
 def _set(
