@@ -18,12 +18,14 @@ from collections.abc import AsyncIterator, Awaitable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import obstore
 import rfc8785
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
-from obstore.store import LocalStore, ObjectStore, from_url
+from obstore.store import LocalStore, ObjectStore
+
+from edgeshift.object_stores import StoreRefused, folder_of, remote_store
 
 T = TypeVar("T")
 
@@ -207,32 +209,20 @@ def checked_key(key: str) -> str:
 
 
 def _opened(url: str) -> tuple[Path | None, ObjectStore, str]:
-    scheme, separator, _ = url.partition("://")
-    if not separator:
+    if "://" not in url:
         return _folder(Path(url).expanduser())
     parts = urlsplit(url)
-    if scheme == "file" and not parts.netloc and len(parts.path) > 1:
-        return _folder(Path(unquote(parts.path)))
-    if scheme not in _REMOTE or not parts.netloc:
+    if (folder := folder_of(parts)) is not None:
+        return _folder(folder)
+    if parts.scheme not in _REMOTE or not parts.netloc:
         raise ArchiveMisconfigured(
             "archive: write it as a folder (/path or file:///path), s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or"
             " az://CONTAINER/PREFIX (it is not repeated here)"
         )
-    if parts.username or parts.password or parts.query:
-        raise ArchiveMisconfigured(
-            f"archive: the {scheme} URL carries credentials or options; set them in the environment, as its"
-            " own tools have them"
-        )
-    name = f"{scheme}://{parts.netloc}{parts.path.rstrip('/')}"
     try:
-        store = from_url(
-            name,
-            client_options={"timeout": _REMOTE_LIMIT / 4, "allow_http": _plain_endpoint()},
-            retry_config={"max_retries": 3, "retry_timeout": _REMOTE_LIMIT},
-        )
-    except (BaseError, OSError, ValueError) as why:
-        raise ArchiveMisconfigured(f"archive: {name} cannot be opened ({type(why).__name__})") from None
-    return None, store, name
+        return None, *remote_store(parts, limit=_REMOTE_LIMIT)
+    except StoreRefused as why:
+        raise ArchiveMisconfigured(f"archive: {why}") from None
 
 
 def _folder(path: Path) -> tuple[Path, ObjectStore, str]:
@@ -243,12 +233,6 @@ def _folder(path: Path) -> tuple[Path, ObjectStore, str]:
     except (BaseError, OSError) as why:
         reason = why.strerror if isinstance(why, OSError) else type(why).__name__
         raise ArchiveMisconfigured(f"archive: the folder {path} cannot be used: {reason}") from None
-
-
-def _plain_endpoint() -> bool:
-    """Whether the environment names an endpoint by http, as a store on one's own machine has it."""
-    names = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT")
-    return any(os.environ.get(name, "").startswith("http://") for name in names)
 
 
 def _sha256(data: bytes) -> str:

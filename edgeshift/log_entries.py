@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import zlib
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError
-from obstore.store import LocalStore, MemoryStore, ObjectStore, from_url
+from obstore.store import LocalStore, MemoryStore, ObjectStore
 
 from edgeshift.fleet import Zone
+from edgeshift.object_stores import StoreRefused, folder_of, remote_store
 
 MOST_OBJECTS = 400
 MOST_ENTRIES = 20_000
+REMOTE_LIMIT = timedelta(seconds=80)
 LARGEST_OBJECT = 64 * 1024 * 1024
 LARGEST_CHALLENGE = 64 * 1024
 TIME_FIELD = "EdgeStartTimestamp"
@@ -143,24 +143,19 @@ def _lines(data: bytes) -> list[dict[str, Any]]:
 
 
 def _opened(url: str, zone: Zone) -> tuple[ObjectStore, str]:
-    name = url.replace("{zone_id}", zone.id).replace("{zone}", quote(zone.name))
-    parts = urlsplit(name)
-    try:
-        if parts.scheme == "file" and not parts.netloc and len(parts.path) > 1:
-            folder = Path(unquote(parts.path))
-            # Before the first batch there is nothing: no folder either.
+    parts = urlsplit(url.replace("{zone_id}", zone.id).replace("{zone}", quote(zone.name)))
+    if (folder := folder_of(parts)) is not None:
+        # Before the first batch there is nothing: no folder either.
+        try:
             return (LocalStore(prefix=folder) if folder.is_dir() else MemoryStore()), str(folder)
-        if parts.scheme in ("s3", "gs", "az") and parts.netloc:
-            if parts.username or parts.password or parts.query:
-                raise LogStoreError(
-                    f"the {parts.scheme} URL of log entries carries credentials or options; set them in the"
-                    " environment, as its own tools have them"
-                )
-            plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
-            return from_url(name.rstrip("/"), client_options={"timeout": "20s", "allow_http": plain}), name
-    except (BaseError, OSError, ValueError) as why:
-        raise LogStoreError(f"the store of log entries cannot be opened ({type(why).__name__})") from None
-    raise LogStoreError(
-        "the store of log entries: write it as file:///FOLDER, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or"
-        " az://CONTAINER/PREFIX (it is not repeated here)"
-    )
+        except (BaseError, OSError) as why:
+            raise LogStoreError(f"the store of log entries cannot be opened ({type(why).__name__})") from None
+    if parts.scheme not in ("s3", "gs", "az") or not parts.netloc:
+        raise LogStoreError(
+            "the store of log entries: write it as file:///FOLDER, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or"
+            " az://CONTAINER/PREFIX (it is not repeated here)"
+        )
+    try:
+        return remote_store(parts, limit=REMOTE_LIMIT)
+    except StoreRefused as why:
+        raise LogStoreError(f"the store of log entries: {why}") from None

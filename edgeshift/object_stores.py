@@ -1,0 +1,51 @@
+"""Folders and object stores by their URLs, with the credentials that their own tools use (environment,
+profile, instance): never with any in the URL.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import SplitResult, unquote
+
+from obstore.exceptions import BaseError
+from obstore.store import ObjectStore, from_url
+
+
+class StoreRefused(ValueError):
+    """A URL by which no store is opened. The text says why, and repeats nothing of the URL but its scheme."""
+
+
+def folder_of(parts: SplitResult) -> Path | None:
+    """The folder that a ``file:///PATH`` URL names; None for any other URL."""
+    local = parts.scheme == "file" and not parts.netloc and len(parts.path) > 1
+    return Path(unquote(parts.path)) if local else None
+
+
+def remote_store(parts: SplitResult, *, limit: timedelta) -> tuple[ObjectStore, str]:
+    """The store that the URL names, and its name. ``limit``: how long one call may take, tries included.
+
+    Raises StoreRefused for a URL with credentials or options, and for one that cannot be opened.
+    """
+    if parts.username or parts.password or parts.query:
+        raise StoreRefused(
+            f"the {parts.scheme} URL carries credentials or options; set them in the environment, as its own"
+            " tools have them"
+        )
+    name = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+    try:
+        store = from_url(
+            name,
+            client_options={"timeout": limit / 4, "allow_http": _plain_endpoint()},
+            retry_config={"max_retries": 3, "retry_timeout": limit},
+        )
+    except (BaseError, OSError, ValueError) as why:
+        raise StoreRefused(f"{name} cannot be opened ({type(why).__name__})") from None
+    return store, name
+
+
+def _plain_endpoint() -> bool:
+    """Whether the environment names an endpoint by http, as a store on one's own machine has it."""
+    names = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT")
+    return any(os.environ.get(name, "").startswith("http://") for name in names)
