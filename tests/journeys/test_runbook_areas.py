@@ -39,7 +39,7 @@ FLEET = "\n".join(
         "zones:",
         *(
             f"  - {{name: {name}.example, plan: enterprise, esc: {{{ACTS}}}}}"
-            for name in ("lost", "late", "near")
+            for name in ("lost", "late", "near", "asked")
         ),
         f"  - {{name: worse.example, plan: enterprise, esc: {{{ACTS}}},",
         "     edge: {failures: [{path: /, when: esc_off}]}}",
@@ -187,7 +187,7 @@ def probe(here: Desk) -> None:
     """Nobody listens where the probe is to ask; then somebody does."""
     with socketserver.TCPServer(("127.0.0.1", 0), Silence) as server:
         port = server.server_address[1]
-    edited(here, "probes", full("other"), "esc", edge=f'    edge: "http://127.0.0.1:{port}"')
+    edited(here, "probes", full("asked"), "esc", edge=f'    edge: "http://127.0.0.1:{port}"')
     here.ok("start", "probes.yaml", "--yes")
     here.alarmed("probe", "probes", "--service")
     here.look("probe", names_of("probes"))
