@@ -22,15 +22,19 @@ from tests.harness.verdict import added
 pytestmark = pytest.mark.embedded
 
 SHARE = 2
-"""Cases that are played with the other tests; the harness plays all of them."""
+"""Cases that are played with the other tests, of few zones; the harness plays all of them."""
+
+MOST_ZONES = 3
 
 
+@pytest.mark.timeout(600)
 async def test_a_few_cases_of_what_goes_wrong_beside_a_campaign(
     temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
     """Other ones by another seed; none has a complaint."""
     seed = share_of(dict(os.environ))[1]
-    chosen = random.Random(f"{seed}/disturbances").sample(cases(), SHARE)
+    small = [case for case in cases() if case.zones <= MOST_ZONES]
+    chosen = random.Random(f"{seed}/disturbances").sample(small, SHARE)
     worlds = [World(temporal_client, embedded.address, tmp_path / str(place)) for place in range(SHARE)]
     verdict = added(await asyncio.gather(*map(played, chosen, worlds)))
     ids = ", ".join(case.id for case in chosen)

@@ -11,7 +11,7 @@ from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.freezing import freeze_at
 from tests.harness.disturbances.scenes import Beside, play_beside
-from tests.harness.disturbances.ways import COMMIT, PAST_EVERY_TIMEOUT, WAYS
+from tests.harness.disturbances.ways import PAST_EVERY_TIMEOUT, SHORT_LEASE, WAYS
 from tests.harness.switches import FENCED, FIRST_BYTE, place_of
 from tests.harness.verdict import Verdict
 
@@ -55,13 +55,13 @@ async def _frozen(identifier: str, way: str, place: str, world: World) -> Verdic
         # What it had in hand when it was stopped, it may do now.
         await asyncio.sleep(AFTERWARDS)
 
-    beside = Beside(act, (f"frozen {place}",), whole=True)
+    beside = Beside(act, (f"frozen {place}",), whole=True, terms={"commit": SHORT_LEASE})
     if way == "shared" and place in FENCED:
         # It was frozen between two of the requests of which the step is made: what it wrote is taken back.
         beside = replace(beside, outcomes=frozenset({"rolled_back"}))
     if (way, place) == ("professional", FIRST_BYTE):
         # What cannot be closed: it is sent after everybody has given it up. Nobody sends it again meanwhile,
         # unless the policy says so, and the zone is told as unknown.
-        terms = {"commit": {**COMMIT, "resend_unchanged": 0}}
+        terms = {"commit": {**SHORT_LEASE, "resend_unchanged": 0}}
         beside = replace(beside, terms=terms, outcomes=frozenset({"unknown"}))
     return await play_beside(identifier, WAYS[way], beside, world)

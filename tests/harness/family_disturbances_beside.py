@@ -177,8 +177,11 @@ async def _damaged_of_zone(what: str, identifier: str, way: Way, world: World) -
         stage = acting.stage
         await come(stage, way, ZonePhase.AWAITING_SIGN_OFF, "z0")
         state = await stage.play.state(stage.name("z0"))
-        archives.Damage(archives.object_path(acting, getattr(state, what)))
+        damage = archives.Damage(archives.object_path(acting, getattr(state, what)))
         acting.told("object damaged")
+        await signed(stage, "z0", state.digest)
+        await asyncio.sleep(LONG)
+        damage.mend()
 
     return await play_beside(
         identifier,

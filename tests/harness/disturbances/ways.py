@@ -22,15 +22,18 @@ COMMIT: dict[str, Any] = {
     "migration_limit": "8s",
     "send_window": "3s",
     "margin": "1s",
-    "lease": "8s",
+    "lease": "30s",
     "poll": "1s",
 }
-"""Time-outs that are all over within a dozen seconds; a step outlives its permit by none of them."""
+"""Time-outs that are over within seconds."""
+
+SHORT_LEASE = {**COMMIT, "lease": "8s"}
+"""The permit's too."""
 
 REQUEST_LIMIT = "5s"
 
 PAST_EVERY_TIMEOUT = 25.0
-"""Seconds: past a step's time to be sent and answered (9), a permit's lease and its margin (8 + 15), the
+"""Seconds: past a step's time to be sent and answered (9), a short permit's lease and its margin (8 + 15), the
 silence of an activity (3), and a workflow task (4).
 """
 
