@@ -33,8 +33,8 @@ SHORT_LEASE = {**COMMIT, "lease": "8s"}
 REQUEST_LIMIT = "5s"
 
 PAST_EVERY_TIMEOUT = 25.0
-"""Seconds: past a step's time to be sent and answered (9), a short permit's lease and its margin (8 + 15), the
-silence of an activity (3), and a workflow task (4).
+"""Seconds: past a step's time to be sent and answered (9), a short permit's lease and its margin (8 + 15),
+the silence of an activity (3), and a workflow task (4).
 """
 
 
