@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,11 +21,24 @@ def intent_key(zone: Zone, area: Area, permit: str) -> str:
     return f"intent/{zone.id}/{area.value}/{permit}"
 
 
+async def _intents(
+    connections: Connections, zone: Zone, area: Area
+) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    """Every intent of a zone, by whomever, with its record, in no order."""
+    archive = connections.archive
+    async for key in archive.list(intent_key(zone, area, "").rstrip("/")):
+        yield key, json.loads(await archive.get_named(key) or b"{}")
+
+
+def _beside(intent: str, what: str) -> str:
+    """The archive's name of what is recorded of an intent: that nothing came of it, or that it was seen."""
+    return intent.replace("intent/", f"{what}/", 1)
+
+
 async def came_to_nothing(connections: Connections, intent: str, reason: str) -> None:
     """Record that nothing came of an intent. Where that fails, the intent counts as one that may show."""
-    key = intent.replace("intent/", "nothing/", 1)
     try:
-        await connections.archive.create_once(key, canonical_bytes({"reason": reason}))
+        await connections.archive.create_once(_beside(intent, "nothing"), canonical_bytes({"reason": reason}))
     except ArchiveError as failure:
         activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
 
@@ -34,26 +48,25 @@ async def commit_may_show(connections: Connections, zone: Zone, area: Area, limi
 
     ``limit``: how long that may take. One of which nothing came, or nothing more can come, does not count.
     """
-    archive, now = connections.archive, connections.clock.now()
-    async for key in archive.list(intent_key(zone, area, "").rstrip("/")):
-        record = json.loads(await archive.get_named(key) or b"{}")
+    now = connections.clock.now()
+    async for key, record in _intents(connections, zone, area):
         if record.get("step") != Step.COMMIT.value or now >= datetime.fromisoformat(record["at"]) + limit:
             continue
-        if await archive.get_named(key.replace("intent/", "nothing/", 1)) is None:
+        if await connections.archive.get_named(_beside(key, "nothing")) is None:
             return True
     return False
 
 
 async def close_intents(connections: Connections, zone: Zone, area: Area, reason: str) -> None:
     """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
-    async for key in connections.archive.list(intent_key(zone, area, "").rstrip("/")):
+    async for key, _ in _intents(connections, zone, area):
         await came_to_nothing(connections, key, reason)
 
 
 async def seen_through(connections: Connections, zone: Zone, area: Area) -> None:
     """Record that what was sent to this zone so far was watched to its end: nobody takes it up again."""
-    async for key in connections.archive.list(intent_key(zone, area, "").rstrip("/")):
-        await connections.archive.create_once(key.replace("intent/", "seen/", 1), b"{}")
+    async for key, _ in _intents(connections, zone, area):
+        await connections.archive.create_once(_beside(key, "seen"), b"{}")
 
 
 async def own_commit(
@@ -62,13 +75,13 @@ async def own_commit(
     """The intent of the zone's last step, where that is a commit of this campaign, in whichever attempt,
     which nobody has watched to its end; or None.
     """
-    found: list[tuple[str, str, dict[str, Any]]] = []
-    async for key in connections.archive.list(intent_key(zone, area, "").rstrip("/")):
-        record = json.loads(await connections.archive.get_named(key) or b"{}")
-        if record.get("step") in (Step.COMMIT.value, Step.ROLL_BACK.value):
-            found.append((str(record["at"]), key, record))
+    found = [
+        (str(record["at"]), key, record)
+        async for key, record in _intents(connections, zone, area)
+        if record.get("step") in (Step.COMMIT.value, Step.ROLL_BACK.value)
+    ]
     _, key, last = max(found, default=("", "", {}))
     if last.get("step") != Step.COMMIT.value or last.get("campaign") != campaign or "proposal" not in last:
         return None
-    seen = await connections.archive.get_named(key.replace("intent/", "seen/", 1))
+    seen = await connections.archive.get_named(_beside(key, "seen"))
     return last if seen is None else None
