@@ -41,9 +41,9 @@ _FAILED = (
     (r"^given up after \d+ tries", "failed-tries"),
     (r"^the service refused it: ", "failed-refused"),
     (r"^deleting the URI overrides was refused: ", "failed-refused"),
-    (r"^(env|file):", "failed-credential"),
-    (r"^[\w.]+: 40[134]\b", "failed-credential"),
-    (r"^[\w.]+: 400: \[(6003|6102|6103|6111|9103|9106|9109)\b", "failed-credential"),
+    (r"^(\w+: )?(env|file):", "failed-credential"),
+    (r"^(\w+: )?[\w.]+: 40[134]\b", "failed-credential"),
+    (r"^(\w+: )?[\w.]+: 400: \[(6003|6102|6103|6111|9103|9106|9109)\b", "failed-credential"),
     (r" object [0-9a-f]{64}( is (damaged|not JSON)|$)", "failed-archive"),
 )
 _UNKNOWN = (

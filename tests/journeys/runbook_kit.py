@@ -230,10 +230,11 @@ class Desk:
         """Ask the simulator's control API for something."""
         return self.wait(self.stack.control.send(method, path, body))
 
-    def fault(self, kind: str, zone: str = "", call: str = "", **more: object) -> str:
+    def fault(self, kind: str, zone: str = "", call: str = "", *, user: str = "", **more: object) -> str:
         """A fault of the service, until it is taken away; its id."""
         match = {"zone": self.zone_id(zone)} if zone else {}
         match |= {"path" if call.startswith("/") else "call": call} if call else {}
+        match |= {"user": user} if user else {}
         return str(self.control("POST", "faults", {"kind": kind, "match": match, **more})["id"])
 
     def mend(self, *faults: str) -> None:

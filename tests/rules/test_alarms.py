@@ -151,6 +151,8 @@ def test_reasons_of_log_fields_are_understood() -> None:
         ("failed", "it got worse; and it could not be rolled back: 500; a person has to", "failed-way-back"),
         ("failed", "waf.check: 401: [1000] Invalid API Token (GET /zones)", "failed-credential"),
         ("failed", "waf.check: 403: [9109] Unauthorized", "failed-credential"),
+        ("failed", "NotFound: waf.check: 404: [7003] not found (GET /zones)", "failed-credential"),
+        ("failed", "SecretUnresolved: file:/run/token: there is no such file", "failed-credential"),
         ("failed", "waf.check: 400: [6111] Invalid format", "failed-credential"),
         ("failed", "env:TOKEN: the variable TOKEN is not set", "failed-credential"),
         (
