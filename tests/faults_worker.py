@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 from typing import Any, Literal
 
@@ -160,6 +161,8 @@ class Workers:
 
     async def start(self) -> None:
         """Start as many as the order says."""
+        # Here, since what they are forked from ends with the thread that started it.
+        ensure_running()
         while len(self._running) < self._order.processes:
             await self._start()
 

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
+from edgeshift.tether import tied_to_parent
+
+# However the process that asks for workers dies, they die with it.
+if tie := tied_to_parent(os.getppid()):
+    tie()
+
 from temporalio.worker._worker import load_default_build_id
 
 import tests.faults_worker
