@@ -170,12 +170,15 @@ def served(server: ThreadingHTTPServer) -> Iterator[int]:
 
 @dataclass
 class Rehearsal:
-    """A running stack in a folder, its canaries, and everything that commands printed, in files."""
+    """A running stack in a folder, its canaries, and everything that commands printed, in files. ``brief``:
+    without the commands that say again what others said.
+    """
 
     place: Place
     canaries: Canaries
     desk: Desk
     proxy: Proxy
+    brief: bool = False
     said: int = 0
     failures: list[str] = field(default_factory=list)
 
@@ -290,7 +293,7 @@ zones:
 
 
 @contextmanager
-def rehearsal(folder: Path, seed: int = 1) -> Iterator[Rehearsal]:
+def rehearsal(folder: Path, seed: int = 1, *, brief: bool = False) -> Iterator[Rehearsal]:
     """The stack with its canaries, at debug level, until the block ends."""
     canaries = Canaries.of(seed)
     kept = folder / "kept"
@@ -324,7 +327,7 @@ def rehearsal(folder: Path, seed: int = 1) -> Iterator[Rehearsal]:
             while not (folder / ".edgeshift/stack.json").exists():
                 assert up.poll() is None and time.monotonic() < limit, log.read_text()
                 time.sleep(0.3)
-            yield Rehearsal(place, canaries, desk, proxy)
+            yield Rehearsal(place, canaries, desk, proxy, brief)
         finally:
             up.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -21,7 +21,7 @@ def test_no_canary_is_left_behind_by_a_migration(tmp_path: Path) -> None:
     in Temporal's database, logs at debug level, archive, tickets as they were sent, report, and all that was
     printed. The harness plays the other areas (`canaries/...`).
     """
-    with rehearsal(tmp_path) as play:
+    with rehearsal(tmp_path, brief=True) as play:
         PLAYS[Area.WAF](play)
         found = play.searched()
         assert play.proxy.passed > 20 and len(play.desk.bodies) > 1
