@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tests.harness import (
     family_api,
+    family_canaries,
     family_disturbances,
     family_kills,
     family_large,
@@ -24,6 +25,7 @@ FAMILIES: tuple[Callable[[], list[Case]], ...] = (
     family_mutants.cases,
     family_refusals.cases,
     family_large.cases,
+    family_canaries.cases,
 )
 
 
