@@ -266,6 +266,11 @@ SENDING = (
                 "    if success is not True:\n",
                 "    if success is None:\n",
             ),
+            Edit(
+                "edgeshift/service_api/envelope.py",
+                '    if document.get("errors"):\n',
+                '    if document.get("errors") and success is None:\n',
+            ),
         ],
         "over-a-limit",
     ),
