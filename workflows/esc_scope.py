@@ -174,7 +174,7 @@ class EscScope(ReversibleZone):
 
         async def probe() -> Probed:
             async with self._telling:
-                self._sequence += 1
+                self._count_word()
                 settles, self._to_settle = self._to_settle, None
                 try:
                     found: Probed = await workflow.execute_activity_method(

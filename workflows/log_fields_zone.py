@@ -66,7 +66,7 @@ class LogFieldsZone(ReversibleZone):
 
     async def _read(self) -> Prepared:
         async with self._telling:
-            self._sequence += 1
+            self._count_word()
             settles = self._to_settle
             prepared: Prepared = await workflow.execute_local_activity_method(
                 LogFieldsActivities.prepare,

@@ -95,7 +95,7 @@ class WafZone(ZoneWorkflow):
     async def _read(self) -> Prepared:
         announce = not self._enterprise or self._validated
         async with self._telling:
-            self._sequence += 1
+            self._count_word()
             settles = self._to_settle if announce else None
             prepared: Prepared = await workflow.execute_local_activity_method(
                 WafActivities.prepare,
@@ -187,7 +187,7 @@ class WafZone(ZoneWorkflow):
 
         async def gather() -> Gathered:
             async with self._telling:
-                self._sequence += 1
+                self._count_word()
                 found: Gathered = await workflow.execute_local_activity_method(
                     EvidenceActivities.gather,
                     GatherEvidence(

@@ -47,6 +47,11 @@ class Reached:
 MOST_REFUSED_STARTS = 20
 """How often a step that did not come about is tried again before the zone fails."""
 
+SWAYED = frozenset({ZoneOutcome.ON_HOLD, ZoneOutcome.REJECTED, ZoneOutcome.NEEDS_SUPPORT})
+"""Ends that another message could have led away from. Where the task that comes to one is lost, and such a
+message has come when it is done again, the zone goes on: so its campaign must not have heard of the end yet.
+"""
+
 
 class ZoneWorkflow(ServiceWaiting):
     """The steps that are the same in every area."""
@@ -73,6 +78,8 @@ class ZoneWorkflow(ServiceWaiting):
             fingerprint=prepared.fingerprint if prepared else "",
             record=record,
         )
+        if outcome in SWAYED and workflow.patched("the-end-is-kept"):
+            await workflow.sleep(timedelta(milliseconds=1), summary="the end is kept before it is told")
         await self._tell(ReportKind.FINISHED, outcome=outcome, reason=reason[:120])
         await workflow.wait_condition(workflow.all_handlers_finished)
         return self._result
@@ -82,6 +89,7 @@ class ZoneWorkflow(ServiceWaiting):
 
     async def _permit_for(self, step: Step, phase: ZonePhase) -> PermitGrant:
         """A permit for a step that comes before the sign-off: the one it was started with, or a new one."""
+        self._put_back_what_ran_out()
         if not self._usable(self._grant):
             self._enter(phase)
             await self._tell(ReportKind.READY, step=step)
@@ -124,6 +132,7 @@ class ZoneWorkflow(ServiceWaiting):
             elif self._expired:
                 raise Ended(ZoneOutcome.ON_HOLD, "nobody signed it off in time; reopen it when somebody will")
             self._ruling = None
+        self._put_back_what_ran_out()
         if not self._usable(self._grant):
             self._enter(ZonePhase.AWAITING_PERMIT)
             await self._tell(ReportKind.READY, step=prepared.step, fingerprint=prepared.fingerprint)
@@ -145,6 +154,16 @@ class ZoneWorkflow(ServiceWaiting):
         assert self._grant is not None
         self._to_settle, self._grant = self._grant.permit.number, None
         await self._announce(prepared)
+
+    def _put_back_what_ran_out(self) -> None:
+        """Nothing could be sent under a permit that ran out while the zone paused: it goes back with the next
+        word, which asks for another.
+        """
+        grant = self._grant
+        if grant is None or grant.permit.expires_at > workflow.now():
+            return
+        if workflow.patched("permits-that-ran-out-go-back"):
+            self._to_settle, self._grant = grant.permit.number, None
 
     def _usable(self, grant: PermitGrant | None) -> bool:
         return grant is not None and grant.permit.number not in self._revoked

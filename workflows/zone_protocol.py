@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, FailureError
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError, TimeoutError
 
 with workflow.unsafe.imports_passed_through():
     from activities.reports import ReportActivities
@@ -182,6 +182,13 @@ class ZoneProtocol:
             f"**{phase.value.replace('_', ' ')}** since {self._since:%Y-%m-%d %H:%M:%S} UTC"
         )
 
+    def _count_word(self) -> None:
+        """The number of the next word. A word that was told by a task which was then lost, and which the next
+        one does not tell, for a message came in between, must not leave its number to another word: what the
+        history has grown by counts too.
+        """
+        self._sequence = max(self._sequence + 1, workflow.info().get_current_history_length())
+
     async def _tell(
         self,
         kind: ReportKind,
@@ -200,7 +207,7 @@ class ZoneProtocol:
         no error.
         """
         async with self._telling:
-            self._sequence += 1
+            self._count_word()
             if settles is None:
                 settles, self._to_settle = self._to_settle, None
             report = ZoneReport(
@@ -396,10 +403,16 @@ class ZoneProtocol:
 
 
 def said(failure: FailureError) -> str:
-    """The innermost reason of a failed activity, short."""
+    """The innermost reason of a failed activity, short. Of one that was tried until its time was over, which
+    one it was: the server does not say what went wrong last.
+    """
     cause: BaseException = failure
+    tried = ""
     while isinstance(cause, ActivityError) and cause.cause is not None:
-        cause = cause.cause
+        tried, cause = cause.activity_type, cause.cause
+    if isinstance(cause, TimeoutError) and tried:
+        last = f": {cause.cause}" if cause.cause is not None else ""
+        return f"{tried.replace('_', ' ')} did not succeed in time, however often it was tried{last}"[:250]
     return str(cause)[:250] or type(cause).__name__
 
 
