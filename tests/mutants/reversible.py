@@ -54,14 +54,19 @@ REVERSIBLE = (
     ),
     mutant(
         "log-fields-written-blindly",
-        "rules are put without a look at the version that they replaced",
+        "rules are put without a look at the version that they replaced, then or afterwards",
         4,
         [
             Edit(
                 "activities/log_fields_rulesets.py",
                 "        return None if result.status is ChangeStatus.ANSWERED else result\n",
                 "        return result\n",
-            )
+            ),
+            Edit(
+                "activities/log_fields_rulesets.py",
+                "    if found.put is None or not found.overwritten:\n",
+                "    if found.put is None or found.overwritten:\n",
+            ),
         ],
         "stranger-writes",
     ),
