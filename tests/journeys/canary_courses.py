@@ -77,8 +77,8 @@ def play_log_fields(play: Rehearsal) -> None:
     play.write("fields.yaml", campaign_text(play, "canary-fields", more))
     play.ok("plan", "fields.yaml")
     for call in ("logpush.*", "rulesets.put"):
-        play.echo(play.canaries.destination, call=call, zone=zones["own.canary.example"])
-    play.html(play.canaries.destination, call="logpush.*", zone=zones["bank.canary.example"])
+        play.echo(play.canaries.destination, call=call, zone=zones["bank.canary.example"])
+    play.html(play.canaries.destination, call="logpush.*", zone=zones["own.canary.example"])
     play.ok("start", "fields.yaml", "--yes")
     signed_until_closed(play, "canary-fields")
     aftermath(play, "canary-fields", ("own", "bank"), Area.LOG_FIELDS)

@@ -283,7 +283,10 @@ zones:
       with_secret: {esc}
       behaviours: [{{kind: redirect, path: /api/items, to: "https://new.example/items"}}]
     logs:
-      jobs: [{{destination: {json.dumps(destination)}, name: own}}]
+      jobs:
+        - destination: {json.dumps(destination)}
+          name: own
+          logpull_options: fields=RayID,EdgeStartTimestamp&timestamps=rfc3339
   - name: own.canary.example
     plan: enterprise
     account: Tokens
