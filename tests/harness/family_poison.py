@@ -31,7 +31,7 @@ ZONES = 60
 FEWEST, MOST = 3, 8
 """Spoilt readings of one zone: over all campaigns ten thousand."""
 
-CHUNKS, BODIES = 10, 1000
+CHUNKS, BODIES = 20, 500
 """Of the bodies that the client alone is given, outside any campaign."""
 
 EACH = 1000

@@ -33,9 +33,9 @@ from edgeshift.simulator.options import SimulatorOptions
 from edgeshift.simulator.server import running
 from edgeshift.witness.control import Control
 
-LONGEST_CALL = 30.0
+LONGEST_CALL = 120.0
 """Seconds that one call may take, pages included, on a busy machine."""
-MOST_GROWTH = 900
+MOST_GROWTH = 2_000
 """MB by which the process may grow over a chunk, simulator and its bombs included."""
 
 FIELDS = FieldSet(request_headers=("user-agent",), response_headers=("content-type",), cookies=("Theme",))
