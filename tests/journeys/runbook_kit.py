@@ -156,6 +156,12 @@ class Desk:
             answers = (*allowed, 7) if words[1] == "alarms" else allowed
             assert ran.code in answers, (code, words, ran)
 
+    def assert_ran(self, codes: Sequence[str]) -> None:
+        """Every command of these entries was run."""
+        for entry in ENTRIES:
+            if entry.code in codes:
+                assert {f"{entry.code}: {command}" for command in entry.commands} <= self.ran, entry.code
+
     def worker(self, words: Sequence[str] = (), **variables: str) -> subprocess.Popen[str]:
         """A worker of its own, once it runs."""
         process = subprocess.Popen(

@@ -1,0 +1,255 @@
+"""What is wrong with campaigns as a whole, and with what they stand on, as the runbook has it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift import operations
+from edgeshift.alarms import KINDS
+from edgeshift.archive import object_key
+from edgeshift.campaign_file import load_campaign
+from edgeshift.campaign_start import campaign_start
+from edgeshift.fleet import campaign_id
+from edgeshift.messages import TASK_QUEUE
+from edgeshift.settings import TemporalSettings
+from edgeshift.temporal import connect
+from tests.journeys.runbook_fleet import MANY, full, refusal, temporal
+from tests.journeys.runbook_kit import POLICY, Desk
+
+
+def damage(found: Desk) -> None:
+    """A campaign whose frozen targets were damaged before it could read them, and that somebody pauses."""
+    spec = load_campaign(found.folder / found.campaign("damaged", full("damaged")))
+
+    async def started() -> asyncio.Future[Any]:
+        client = await connect(TemporalSettings(address=found.stack.address))
+        digest = await operations.store_spec(found.archive, spec)
+        frozen = await operations.freeze(client, spec, digest)
+        file = found.stack.places.archive / object_key(frozen.targets)
+        (found.folder / "copy").write_bytes(file.read_bytes())
+        file.write_bytes(b"[]")
+        found.troubles["damaged"] = str(file)
+        await operations.start_campaign(client, found.archive, spec, by="olga", frozen=frozen)
+        return asyncio.ensure_future(operations.pause(client, spec.name, by="olga", reason="it is odd"))
+
+    found.pausing = found.wait(started())
+
+
+def damaged(here: Desk) -> None:
+    """Damaged targets: the alarms name the object; once it is put back everything goes on by itself."""
+    damage(here)
+    for code in ("archive-damaged", "batch-fails"):
+        alarm = here.alarmed(code, "damaged")
+        assert Path(here.troubles["damaged"]).name in alarm["said"]
+        here.look(code, {"CAMPAIGN": "damaged"})
+        here.act(code, {"CAMPAIGN": "damaged"})
+    here.alarmed("pausing-lasts", "damaged")
+    here.look("pausing-lasts", {"CAMPAIGN": "damaged"})
+    Path(here.troubles.pop("damaged")).write_bytes((here.folder / "copy").read_bytes())
+    here.act("pausing-lasts", {"CAMPAIGN": "damaged"})
+    here.over("archive-damaged", "damaged")
+    here.over("pausing-lasts", "damaged")
+    here.over("batch-fails", "damaged")
+    here.alarmed("paused", "damaged")
+
+
+def ended(here: Desk) -> None:
+    """Its zones wait for nobody; started anew, it has them again."""
+    here.start("ends", full("ends"))
+    here.until("ends", lambda places: places == {"awaiting": 1})
+    temporal(here, "workflow", "terminate", "--workflow-id", "campaign/ends")
+    assert here.alarmed("campaign-ended", "ends")["said"] == "terminated"
+    names = {"CAMPAIGN": "ends", "FILE": "ends.yaml", "WORKFLOW": "campaign/ends"}
+    here.look("campaign-ended", names)
+    here.act("campaign-ended", names)
+    here.over("campaign-ended", "ends")
+    here.until("ends", lambda places: places == {"awaiting": 1})
+
+
+def rate_limited(here: Desk) -> None:
+    """429 of one user: the alarm says until when, and ends by itself."""
+    here.fault("rate_limit", "side-3.example", "waf.check", retry_after=20, times=1)
+    here.start("limited", full("side-3"))
+    alarm = here.alarmed("rate-limited")
+    assert alarm["said"].startswith("side@example.com: until ")
+    here.look("rate-limited", {"WORKFLOW": "quota/side@example.com"})
+    here.act("rate-limited")
+    here.over("rate-limited")
+    here.until("limited", lambda places: places == {"awaiting": 1})
+
+
+def paused_itself(here: Desk) -> None:
+    """A refused credential, one that is gone, and an outage: each is named, and over once it is mended."""
+    names = {"CAMPAIGN": "side", "FILE": "side.yaml"}
+    token = here.stack.places.credentials / "side-token"
+
+    here.start("side", full("side-1", "side-2"))
+    here.until("side", lambda places: places == {"awaiting": 2})
+
+    def meets(code: str, number: int) -> None:
+        here.ok("sign-off", "approve", "side", "--zone", f"side-{number}.example", "--yes")
+        assert here.alarmed(code, "side")["said"]
+        assert "paused" not in here.alarms("side")
+        here.look(code, names)
+
+    def goes_on(code: str) -> None:
+        here.act(code, names)
+        here.over(code, "side")
+
+    here.control("PUT", "credentials/side-token", {"status": "disabled"})
+    meets("credential-refused", 1)
+    here.control("PUT", "credentials/side-token", {"status": "active"})
+    goes_on("credential-refused")
+    token.rename(token.with_suffix(".kept"))
+    meets("credential-missing", 2)
+    token.with_suffix(".kept").rename(token)
+    goes_on("credential-missing")
+    here.start("outs", full(*MANY))
+    here.until("outs", lambda places: places == {"awaiting": len(MANY)})
+    fault = here.fault("server_error", user="side@example.com", status=503)
+    names = {"CAMPAIGN": "outs", "FILE": "outs.yaml"}
+    here.ok("sign-off", "approve", "outs", "--wave", "1", "--yes")
+    here.alarmed("service-outage", "outs")
+    here.look("service-outage", names)
+    here.mend(fault)
+    here.act("service-outage", names)
+    here.over("service-outage", "outs")
+    here.until("outs", lambda places: places == {"migrated": len(MANY)})
+
+
+def no_tickets(here: Desk) -> None:
+    """The zone is tried again and stands still: both alarms say why; it goes on once there is a folder."""
+    folder = here.folder / "desk"
+    folder.write_text("no folder")
+    file = here.folder / here.campaign("tickets", full("long-3"), POLICY)
+    file.write_text(file.read_text().replace(str(here.stack.places.tickets), str(folder)))
+    here.ok("start", "tickets.yaml", "--yes")
+    names = {"CAMPAIGN": "tickets", "FILE": "tickets.yaml", "ZONE": "long-3.example"}
+    assert str(folder) in here.alarmed("tickets", "tickets")["said"]
+    here.look("tickets", names)
+    assert "desk" in here.alarmed("zone-stuck", "tickets")["said"]
+    here.look("zone-stuck", names)
+    folder.unlink()
+    for code in ("tickets", "zone-stuck"):
+        here.act(code, names)
+        here.over(code, "tickets")
+    here.alarmed("support-long-expression", "tickets")
+
+
+def asked_from_here(here: Desk) -> None:
+    """Clock, service, credential and permissions, by the campaign's own file."""
+    names = {"CAMPAIGN": "asked", "FILE": "asked.yaml"}
+    here.start("asked", full("side-4"))
+    token = next(file for file in here.stack.places.credentials.iterdir() if "main" in file.name)
+    kept = token.with_suffix(".kept")
+    denied = refusal("Authentication error", 10000)
+
+    def check(code: str) -> None:
+        here.alarmed(code, "asked", "--service")
+        here.look(code, names)
+
+    here.control("PUT", "clock", {"offset_seconds": 3600})
+    check("clock")
+    here.control("PUT", "clock", {"offset_seconds": 0})
+    silent = here.fault("reset", call="zones.list")
+    check("service")
+    here.mend(silent)
+    closed = here.fault("server_error", call="/pagerules", status=403, body=denied)
+    check("permissions")
+    here.mend(closed)
+    token.rename(kept)
+    check("credential")
+    kept.rename(token)
+    for code in ("clock", "service", "permissions", "credential"):
+        here.act(code, names)
+    found = here.alarms("asked", "--service")
+    assert not {"clock", "service", "permissions", "credential"} & found.keys()
+
+
+def stuck(here: Desk) -> None:
+    """A task that fails each time: another worker does not help here, and an end does."""
+    quota = "quota/nobody@example.com"
+    temporal(
+        here,
+        *("workflow", "start", "--type", "Quota", "--task-queue", "edgeshift-quota", "--workflow-id", quota),
+        *("--input", '{"terms": "of another version"}'),
+    )
+    assert quota in here.alarmed("workflow-stuck")["said"]
+    here.look("workflow-stuck", {"WORKFLOW": quota})
+    here.act("workflow-stuck", {"WORKFLOW": quota})
+    here.end_workers()
+    here.over("workflow-stuck")
+
+
+def nobody_there(here: Desk) -> None:
+    """A new namespace: no worker, no search attributes, histories that are soon gone, nobody who answers."""
+    names = {"NAMESPACE": "empty", "CAMPAIGN": "solo"}
+    temporal(here, "operator", "namespace", "create", "--namespace", "empty", "--retention", "24h")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", here.stack.address)
+        patch.setenv("EDGESHIFT_TEMPORAL_NAMESPACE", "empty")
+        patch.setenv("EDGESHIFT_ARCHIVE_URL", here.stack.archive)
+        here.wait(begun(here))
+        codes = ("no-worker", "search-attributes", "retention", "campaign-silent")
+        for code in codes:
+            here.alarmed(code, "solo")
+            here.look(code, names)
+        for code in codes:
+            if code == "no-worker" or "edgeshift worker" not in KINDS[code].do:
+                here.act(code, names)
+            here.ran |= {f"{code}: {command}" for command in KINDS[code].do}
+        for code in codes:
+            here.over(code, "solo")
+        here.end_workers()
+
+
+async def begun(here: Desk) -> None:
+    """A campaign in the new namespace, where zones cannot be found by search attributes yet."""
+    spec = load_campaign(here.folder / here.campaign("solo", full("solo")))
+    known: Client = await connect(TemporalSettings(address=here.stack.address))
+    client = await connect(TemporalSettings(address=here.stack.address, namespace="empty"))
+    digest = await operations.store_spec(here.archive, spec)
+    frozen = await operations.freeze(known, spec, digest)
+    start = campaign_start(
+        spec,
+        digest,
+        targets=frozen.targets,
+        count=frozen.count,
+        waves=frozen.waves,
+        enterprise=frozen.enterprise,
+        started_by="olga",
+    )
+    await client.start_workflow("Campaign", start, id=campaign_id("solo"), task_queue=TASK_QUEUE)
+
+
+def out_of_reach(here: Desk) -> None:
+    """Temporal, or the archive, at another address than where they are."""
+    assert "temporal-unreachable" in here.alarms("--address", "127.0.0.1:1")
+    here.look("temporal-unreachable", {"ADDRESS": "127.0.0.1:1"})
+    here.act("temporal-unreachable")
+    assert "temporal-unreachable" not in here.alarms("main")
+    nowhere = (here.folder / "main.yaml").as_uri()
+    assert "archive" in here.alarms("main", "--archive", nowhere)
+    here.look("archive", {"ARCHIVE": nowhere})
+    here.act("archive")
+    assert "archive" not in here.alarms("main")
+
+
+SURROUNDINGS: dict[tuple[str, ...], Callable[[Desk], None]] = {
+    ("archive-damaged", "batch-fails", "pausing-lasts"): damaged,
+    ("campaign-ended",): ended,
+    ("rate-limited",): rate_limited,
+    ("credential-refused", "credential-missing", "service-outage"): paused_itself,
+    ("tickets", "zone-stuck"): no_tickets,
+    ("clock", "service", "permissions", "credential"): asked_from_here,
+    ("workflow-stuck",): stuck,
+    ("no-worker", "search-attributes", "retention", "campaign-silent"): nobody_there,
+    ("temporal-unreachable", "archive"): out_of_reach,
+}
+"""Each situation by the codes of the entries that it plays."""

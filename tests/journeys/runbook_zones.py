@@ -1,0 +1,135 @@
+"""What becomes of zones, brought about and ended as the runbook says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from tests.journeys.runbook_fleet import SHORT, full, refusal
+from tests.journeys.runbook_kit import PATIENCE, POLICY, Desk
+
+
+def one_approved_another_rejected(here: Desk, code: str, campaign: str, stem: str) -> None:
+    """Two zones wait alike: the entry's yes is for the first, its no for the second."""
+    for number in (1, 2):
+        zone = f"{stem}-{number}.example"
+        here.alarmed(code, campaign, zone=zone)
+        names = {"CAMPAIGN": campaign, "ZONE": zone}
+        here.look(code, names)
+        here.act(code, names, only=[number - 1])
+        here.over(code, campaign, zone=zone)
+
+
+def soon_over(here: Desk) -> None:
+    """The campaign lets them 1,000 days; whoever asks finds that most of them have passed."""
+    here.start("soon", full("soon-1", "soon-2"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("edgeshift.alarms.rules.NEAR", 0.0)
+        one_approved_another_rejected(here, "sign-off-expires", "soon", "soon")
+
+
+def a_zone(here: Desk, code: str, campaign: str, name: str) -> None:
+    """Its alarm names it; once it is mended, the entry's commands take it out of the alarm."""
+    zone = f"{name}.example"
+    alarm = here.alarmed(code, campaign, zone=zone)
+    assert alarm["campaign"] == campaign and alarm["count"] == len(alarm["zones"])
+    names = {"CAMPAIGN": campaign, "ZONE": zone, "FILE": f"{campaign}.yaml"}
+    here.look(code, names)
+    if name in here.troubles:
+        here.mend(here.troubles.pop(name))
+    if name in ("many", "long-1"):
+        settings = here.control("GET", f"zones/{here.zone_id(zone)}")["settings"]
+        rules = [rule["id"] for rule in settings["firewall_rules"]]
+        here.control("PATCH", f"zones/{here.zone_id(zone)}", {"remove_firewall_rules": rules})
+    if name == "legacy":
+        here.control("PATCH", f"zones/{here.zone_id(zone)}", {"uri_overrides": []})
+    here.act(code, names)
+    here.over(code, campaign, zone=zone)
+
+
+def too_late(here: Desk, code: str, name: str) -> None:
+    """A campaign that lets nobody much time: for a sign-off, for the provider's support."""
+    here.start(f"short-{name}", full(name), SHORT)
+    a_zone(here, code, f"short-{name}", name)
+
+
+def aborted(here: Desk) -> None:
+    """A campaign is aborted while its zone waits."""
+    here.start("stopped", full("stopped"))
+    here.until("stopped", lambda places: places == {"awaiting": 1})
+    here.ok("abort", "stopped", "--yes")
+    a_zone(here, "aborted", "stopped", "stopped")
+
+
+def unreadable(here: Desk) -> None:
+    """The service fails for a zone for longer than the campaign has patience."""
+    here.troubles["far"] = here.fault("server_error", "far.example", "waf.check", status=500)
+    file = here.folder / here.campaign("far", full("far"))
+    file.write_text(file.read_text().replace(f"patience: {PATIENCE}", "patience: 30h"))
+    here.ok("start", "far.yaml", "--yes")
+    a_zone(here, "failed-reading", "far", "far")
+
+
+def held_by_another(here: Desk) -> None:
+    """It is left out and named; when the other one is done with it, it is found as done."""
+    here.start("holds", full("held"))
+    here.until("holds", lambda places: places == {"awaiting": 1})
+    here.start("wants", full("held"))
+    assert "campaign/holds" in here.alarmed("excluded", "wants")["said"]
+    names = {"CAMPAIGN": "wants", "ZONE": "held.example"}
+    here.look("excluded", names)
+    here.ok("sign-off", "approve", "holds", "--zone", "held.example", "--yes")
+    here.until("holds", lambda places: places == {"migrated": 1})
+    here.act("excluded", names)
+    here.over("excluded", "wants")
+    here.until("wants", lambda places: places == {"already_migrated": 1})
+
+
+def halted(here: Desk) -> None:
+    """What failed is mended and begun again, what is left of it accepted; the later wave begins."""
+    gone = refusal("not found", 7003)
+    here.troubles["halts"] = here.fault("server_error", "goes-on.example", "waf.check", status=404, body=gone)
+    here.start("halts", full("halts", "goes-on"), POLICY + "waves: [{name: one, zones: 1}]\n")
+    assert "1 zone(s) failed" in here.alarmed("halted", "halts")["said"]
+    assert here.alarmed("failed-credential", "halts")["zones"] == ["goes-on.example"]
+    here.look("halted", {"CAMPAIGN": "halts"})
+    here.mend(here.troubles.pop("halts"))
+    here.act("halted", {"CAMPAIGN": "halts"})
+    here.over("halted", "halts")
+
+
+def of_main(code: str, name: str) -> Callable[[Desk], None]:
+    """A zone of the campaign in which most things are wrong."""
+    return partial(a_zone, code=code, campaign="main", name=name)
+
+
+ZONES: dict[tuple[str, ...], Callable[[Desk], None]] = {
+    ("sign-off-again",): partial(
+        one_approved_another_rejected, code="sign-off-again", campaign="main", stem="drifts"
+    ),
+    ("sign-off-alone",): partial(
+        one_approved_another_rejected, code="sign-off-alone", campaign="main", stem="editor"
+    ),
+    ("sign-off-expires",): soon_over,
+    ("rejected",): of_main("rejected", "waits-2"),
+    ("support-too-many-rules",): of_main("support-too-many-rules", "many"),
+    ("support-long-expression",): of_main("support-long-expression", "long-1"),
+    ("support-refusal",): of_main("support-refusal", "asks"),
+    ("needs-support",): partial(too_late, code="needs-support", name="long-2"),
+    ("on-hold",): partial(too_late, code="on-hold", name="late"),
+    ("blocked-overrides",): of_main("blocked-overrides", "legacy"),
+    ("blocked-not-compatible",): of_main("blocked-not-compatible", "odd"),
+    ("blocked-log-only",): of_main("blocked-log-only", "logs-only"),
+    ("aborted",): aborted,
+    ("failed-refused",): of_main("failed-refused", "refused"),
+    ("failed-reading",): unreadable,
+    ("failed-differs",): of_main("failed-differs", "differs"),
+    ("unknown-commit",): of_main("unknown-commit", "sent"),
+    ("unknown-validation",): of_main("unknown-validation", "bank"),
+    ("zone-ended",): of_main("zone-ended", "ended"),
+    ("excluded",): held_by_another,
+    ("halted",): halted,
+}
+"""Each situation by the codes of the entries that it plays."""
