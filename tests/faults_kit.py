@@ -173,6 +173,8 @@ class Stage:
         self.tag = tag
         self._booked: set[str] = set()
         self._signed: set[tuple[str, str]] = set()
+        self.anew = 0
+        """How often a campaign has forgotten what was signed."""
 
     def name(self, short: str) -> str:
         """A zone's whole name; the account's is its own."""
@@ -258,6 +260,7 @@ class Stage:
         """A campaign that is started anew knows nothing of what was signed: it is signed again."""
         self._booked.clear()
         self._signed.clear()
+        self.anew += 1
 
     async def _sign_once(self) -> bool:
         """Approve each fingerprint and each single zone that waits; whether the campaign is still open."""

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import (
     ActivityInboundInterceptor,
@@ -198,8 +198,10 @@ class Scene:
         return found
 
     async def is_closed(self) -> bool:
-        """Whether the campaign's workflow has ended, as the server says."""
-        return (await self.campaign.describe()).close_time is not None
+        """Whether the campaign's workflow has ended by itself, as the server says."""
+        described = await self.campaign.describe()
+        ended_by_hand = described.status is WorkflowExecutionStatus.TERMINATED
+        return described.close_time is not None and not ended_by_hand
 
     async def excluded(self) -> set[int]:
         """The targets that the campaign left to others; of a closed one, out of its result."""

@@ -37,7 +37,7 @@ def cases() -> list[Case]:
         for phase in way.phases:
             at = f"{way.area}/{way.name}/{phase.value}"
             found += [
-                _case(f"forged-signals/{at}", way, phase, _forged, "signal permit"),
+                _case(f"forged-signals/{at}", way, phase, _forged, "signal zone_report"),
                 _case(f"late-signals/{at}", way, phase, _late, "signal sign_off"),
             ]
             if phase is not ZonePhase.CLOSED:

@@ -51,6 +51,7 @@ class People:
         self._first: dict[str, float] = {}
         self._said: Counter[str] = Counter()
         self._closed: set[str] = set()
+        self._anew = stage.anew
         self.unanswered = ""
         """Why nobody answered the last time that nobody did."""
 
@@ -84,6 +85,9 @@ class People:
             await asyncio.sleep(LOOKS_EVERY)
 
     async def _sign(self) -> None:
+        if self._anew != self._stage.anew:
+            self._anew = self._stage.anew
+            self._said.clear()
         waiting = (await self._stage.play.summary()).waiting
         together = [one for one in waiting if one.zones > one.separate]
         await self._decide(together)

@@ -81,7 +81,7 @@ async def _of_zone(acting: Acting) -> Path | None:
 
 
 async def _slow(acting: Acting) -> None:
-    while True:
+    for _ in range(acting.chance.randint(1, 6)):
         await asyncio.sleep(acting.chance.uniform(0.5, 4.0))
         await slow(acting, acting.chance.choice([0.3, 1.0, 3.0]), acting.chance.uniform(2.0, 8.0))
 

@@ -41,8 +41,8 @@ async def stop_in_order(acting: Acting) -> None:
 
 
 async def _deaths(acting: Acting) -> None:
-    while True:
-        await asyncio.sleep(acting.chance.uniform(1.0, 6.0))
+    for _ in range(acting.chance.randint(2, 6)):
+        await asyncio.sleep(acting.chance.uniform(2.0, 8.0))
         if acting.chance.random() < 0.3:
             await all_dead(acting, acting.chance.uniform(0.5, 12.0))
         elif pids := acting.processes.pids:

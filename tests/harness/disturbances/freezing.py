@@ -64,7 +64,7 @@ def wake(acting: Acting) -> None:
 
 async def _somewhere(acting: Acting) -> None:
     places = [*FENCED, *(place_of(name, moment) for name in AROUND for moment in ("before", "after"))]
-    while True:
+    for _ in range(acting.chance.randint(1, 4)):
         seconds = acting.chance.choice([0.5, 5.0, PAST_EVERY_TIMEOUT])
         await freeze_at(acting, acting.chance.choice(places), seconds, acting.chance.randint(1, 3))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from temporalio.api.common.v1 import WorkflowExecution
@@ -17,9 +18,15 @@ from temporalio.api.workflowservice.v1 import (
     ResetWorkflowExecutionRequest,
     UnpauseActivityRequest,
 )
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import (
+    Client,
+    WorkflowHandle,
+    WorkflowQueryFailedError,
+    WorkflowUpdateFailedError,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
+from edgeshift.operations.again import zones_at
 from edgeshift.operations.campaigns import start_campaign
 from tests.faults_kit import Stage
 from tests.harness.disturbances import Acting, Disturbance, disturbance
@@ -154,7 +161,7 @@ def _some_zone(acting: Acting) -> Handle:
 
 
 async def _now_and_then(acting: Acting, kind: str, do: Callable[[], Any], pause: tuple[float, float]) -> None:
-    while True:
+    for _ in range(acting.chance.randint(3, 20)):
         await asyncio.sleep(acting.chance.uniform(*pause))
         try:
             if await do():
@@ -202,16 +209,40 @@ async def _reset_activities(acting: Acting) -> None:
 
 
 async def _terminate_zones(acting: Acting) -> None:
-    for _ in range(acting.chance.randint(1, 3)):
-        await asyncio.sleep(acting.chance.uniform(1.0, 4.0))
-        handle = _some_zone(acting)
-        try:
-            await (handle.cancel() if acting.chance.random() < 0.3 else handle.terminate("by hand"))
-        except RPCError as gone:
-            if gone.status is not RPCStatusCode.NOT_FOUND:
-                raise
-            continue
+    """In a pause, so that the campaign stays open until it has found them, and begins them again."""
+    play = acting.stage.play
+    await asyncio.sleep(acting.chance.uniform(1.0, 4.0))
+    try:
+        await play.ask("pause", "zones are ended by hand")
+        await _terminate_some(acting)
+    except (RPCError, WorkflowUpdateFailedError, WorkflowQueryFailedError) as over:
+        if isinstance(over, RPCError) and over.status is not RPCStatusCode.NOT_FOUND:
+            raise
+    finally:
+        with suppress(RPCError, WorkflowUpdateFailedError):
+            await asyncio.shield(asyncio.ensure_future(play.ask("resume")))
+
+
+async def _terminate_some(acting: Acting) -> None:
+    play = acting.stage.play
+    waiting = await zones_at(play.client, play.spec.name, ("awaiting", "ready"))
+    # At least one keeps the campaign open.
+    count = min(len(waiting.targets) - 1, acting.chance.randint(1, 3))
+    if count < 1:
+        return
+    chosen = acting.chance.sample(sorted(one.index for one in waiting.targets), count)
+    for index in chosen:
+        handle = play.zone(play.targets[index].zone.name)
+        await (handle.cancel() if acting.chance.random() < 0.3 else handle.terminate("by hand"))
         acting.told("zone terminated or cancelled")
+    asked: set[int] = set()
+    async with asyncio.timeout(150):
+        while asked != set(chosen):
+            await asyncio.sleep(0.5)
+            found = await zones_at(play.client, play.spec.name, ("failed", "unknown"))
+            if fresh := {one.index for one in found.targets} & set(chosen) - asked:
+                await play.again("retry", *(play.targets[index].zone.name for index in sorted(fresh)))
+                asked |= fresh
 
 
 async def _terminate_campaign(acting: Acting) -> None:

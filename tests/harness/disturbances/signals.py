@@ -182,14 +182,14 @@ async def stuck(stage: Stage) -> list[str]:
 
 
 async def _forged(acting: Acting) -> None:
-    while True:
+    for _ in range(acting.chance.randint(3, 20)):
         await asyncio.sleep(acting.chance.uniform(0.3, 2.0))
         short = acting.chance.choice(acting.stage.names)
         await acting.chance.choice([forge, forge, garble])(acting, short)
 
 
 async def _repeated(acting: Acting) -> None:
-    while True:
+    for _ in range(acting.chance.randint(5, 60)):
         await asyncio.sleep(acting.chance.uniform(0.1, 1.0))
         await repeat(acting, acting.chance.choice(acting.stage.names))
 

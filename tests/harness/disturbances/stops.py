@@ -44,7 +44,7 @@ async def abort(acting: Acting) -> bool:
 
 
 async def _pauses(acting: Acting) -> None:
-    while True:
+    for _ in range(acting.chance.randint(1, 6)):
         await asyncio.sleep(acting.chance.uniform(0.3, 4.0))
         await pause_a_while(acting, acting.chance.uniform(0.0, 3.0))
 

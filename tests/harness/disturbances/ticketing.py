@@ -35,7 +35,7 @@ async def folder_gone(acting: Acting, seconds: float) -> None:
 
 
 async def _down(acting: Acting) -> None:
-    while True:
+    for _ in range(acting.chance.randint(1, 4)):
         await folder_gone(acting, acting.chance.uniform(1.0, 8.0))
         await asyncio.sleep(acting.chance.uniform(0.5, 3.0))
 
