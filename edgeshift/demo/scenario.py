@@ -5,6 +5,7 @@ on the wire.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -94,15 +95,7 @@ def arrange(zones: int, seed: int) -> Scenario:
         "connection reset after the effect": cut.id,
         "an answer that is no JSON": garbled.id,
     }
-    faults = [
-        fault("server_error", put | {"zone": lost.id}, status=502, effect="before"),
-        fault("server_error", put | {"zone": refused.id}, status=403, effect="before", body=FORBIDDEN),
-        fault("server_error", put | {"zone": late.id}, status=502, effect="after", times=1),
-        fault("hang", put | {"zone": hung.id}, effect="after", times=1),
-        fault("reset", put | {"zone": cut.id}, effect="after", times=1),
-        fault("not_json", put | {"zone": garbled.id}, effect="after", times=1),
-        *background(seed),
-    ]
+    faults = [*of_the_change(put, (lost, refused, late, hung, cut, garbled)), *background(seed)]
     return Scenario(
         fleet=fleet,
         left=left.id,
@@ -111,6 +104,21 @@ def arrange(zones: int, seed: int) -> Scenario:
         parts=parts,
         faults=faults,
     )
+
+
+def of_the_change(match: dict[str, Any], zones: Sequence[FleetZone]) -> list[dict[str, Any]]:
+    """What goes wrong with the change of six zones: 502 without an effect, 403, and then, after the effect,
+    502, silence, a reset, an answer that is no JSON.
+    """
+    lost, refused, late, hung, cut, garbled = (match | {"zone": zone.id} for zone in zones)
+    return [
+        fault("server_error", lost, status=502, effect="before"),
+        fault("server_error", refused, status=403, effect="before", body=FORBIDDEN),
+        fault("server_error", late, status=502, effect="after", times=1),
+        fault("hang", hung, effect="after", times=1),
+        fault("reset", cut, effect="after", times=1),
+        fault("not_json", garbled, effect="after", times=1),
+    ]
 
 
 def fault(kind: str, match: dict[str, Any], **more: Any) -> dict[str, Any]:

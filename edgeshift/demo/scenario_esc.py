@@ -16,12 +16,11 @@ from edgeshift.campaign_spec import (
     WaveAdvance,
 )
 from edgeshift.demo.scenario import (
-    FORBIDDEN,
     SIDE_ZONES,
     TIME_SCALE,
     Scenario,
     background,
-    fault,
+    of_the_change,
     policy,
     rate_limit,
     service,
@@ -81,14 +80,7 @@ def arrange(zones: int, seed: int) -> Scenario:
             "rejected: payments would change": refused_by_people.id,
         },
         faults=[
-            fault("server_error", turned_off | {"zone": lost.id}, status=502, effect="before"),
-            fault(
-                "server_error", turned_off | {"zone": refused.id}, status=403, effect="before", body=FORBIDDEN
-            ),
-            fault("server_error", turned_off | {"zone": late.id}, status=502, effect="after", times=1),
-            fault("hang", turned_off | {"zone": hung.id}, effect="after", times=1),
-            fault("reset", turned_off | {"zone": cut.id}, effect="after", times=1),
-            fault("not_json", turned_off | {"zone": garbled.id}, effect="after", times=1),
+            *of_the_change(turned_off, (lost, refused, late, hung, cut, garbled)),
             *background(seed),
         ],
     )

@@ -12,12 +12,11 @@ from typing import Any
 from edgeshift.areas.log_fields_terms import FieldSet, LogFieldsSpec, NewJobSpec
 from edgeshift.campaign_spec import CampaignSpec, CommitSpec, TargetSpec, TicketSpec, WaveAdvance
 from edgeshift.demo.scenario import (
-    FORBIDDEN,
     SIDE_ZONES,
     TIME_SCALE,
     Scenario,
     background,
-    fault,
+    of_the_change,
     policy,
     rate_limit,
     service,
@@ -96,12 +95,7 @@ def arrange(zones: int, seed: int) -> Scenario:
         },
         faults=[
             # The first ruleset is put to as well, and nothing is known of it afterwards.
-            fault("server_error", put | {"zone": lost.id}, status=502, effect="before"),
-            fault("server_error", put | {"zone": refused.id}, status=403, effect="before", body=FORBIDDEN),
-            fault("server_error", put | {"zone": late.id}, status=502, effect="after", times=1),
-            fault("hang", put | {"zone": hung.id}, effect="after", times=1),
-            fault("reset", put | {"zone": cut.id}, effect="after", times=1),
-            fault("not_json", put | {"zone": garbled.id}, effect="after", times=1),
+            *of_the_change(put, (lost, refused, late, hung, cut, garbled)),
             *background(seed),
         ],
         calls=[
