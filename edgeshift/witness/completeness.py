@@ -135,9 +135,11 @@ def _migration_disagrees(
 ) -> str | None:
     if execution.outcome in DONE and not at_service.migrated:
         return f"ended as {execution.outcome}, but the service has not migrated it"
-    if latest and at_service.migrated and execution.outcome not in DONE | {"unknown"}:
-        return f"ended as {execution.outcome}, but the service has migrated it"
     commits = sum(request.took_effect for request in seen.of_zone.get(execution.zone, ()) if request.commits)
+    # An abort may come before a zone is read that somebody had migrated long ago.
+    spared = execution.outcome == "aborted" and not commits
+    if latest and at_service.migrated and not spared and execution.outcome not in DONE | {"unknown"}:
+        return f"ended as {execution.outcome}, but the service has migrated it"
     if latest and commits and execution.outcome not in DONE | {"unknown"}:
         return f"ended as {execution.outcome}, but a commit of it takes effect"
     if execution.outcome == "migrated" and commits != 1:
