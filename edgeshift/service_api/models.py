@@ -127,7 +127,7 @@ class Rule(Answer):
 class Ruleset(Answer):
     """A ruleset (docs/service.md §2.2). Lists leave out ``rules``; then it is None."""
 
-    id: str | None = None
+    id: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{32})?$")] | None = None
     name: str | None = None
     description: str | None = None
     kind: str | None = None
@@ -166,7 +166,7 @@ class FirewallRule(Answer):
 class WafPackage(Answer):
     """A package of the previous managed rules; an anomaly package has sensitivity and action mode."""
 
-    id: str
+    id: HexId
     name: str | None = None
     detection_mode: str | None = None
     sensitivity: str | None = None
@@ -195,7 +195,7 @@ class WafRule(Answer):
 class WafOverride(Answer):
     """A URI-based override: a zone that has one is not eligible (docs/service.md §3.2)."""
 
-    id: str
+    id: HexId
     paused: bool | None = None
     description: str | None = None
     urls: Annotated[list[str], BeforeValidator(_empty_for_null)] = []

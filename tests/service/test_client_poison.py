@@ -105,6 +105,16 @@ async def test_a_list_that_does_not_fit_what_it_says_is_not_believed(what: str) 
         assert len(service.requests) == 1
 
 
+@pytest.mark.parametrize("odd", ["managed", "A" * 32, "a" * 33, "../zones"])
+async def test_an_identifier_that_no_path_can_have_is_not_believed(odd: str) -> None:
+    """It is the answer that is wrong then, and not what people wrote: reading again may help."""
+    answer: Answer = http(200, envelope([{"id": odd, "kind": "zone", "phase": "http_log_custom_fields"}]))
+    async with raw_service(lambda request: answer) as service, _client(service.base_url) as client:
+        for read in (client.rulesets, client.waf_packages, client.waf_overrides):
+            with pytest.raises(NotUnderstood):
+                await read(ZONE)
+
+
 async def test_pages_end(tmp_path: Path) -> None:
     """Also where every page has things that no page had, with page numbers or with cursors."""
     numbers = itertools.count()
