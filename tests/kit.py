@@ -436,6 +436,7 @@ class Scene:
                     window=scaled.window,
                     required=scaled.sign_off.required,
                     valid_for=scaled.sign_off.valid_for,
+                    sending=scaled.commit.send_window + scaled.service.request_limit,
                     resend_unchanged=scaled.commit.resend_unchanged,
                     migration_limit=scaled.commit.migration_limit,
                     aborted=any(stop.kind == "abort" for stop in self.stops),

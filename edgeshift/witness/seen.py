@@ -51,13 +51,17 @@ class StopRecord(Seen):
 
 
 class CampaignFacts(Seen):
-    """What a campaign was asked to do, by whoever asked. Durations as they really pass (already scaled)."""
+    """What a campaign was asked to do, by whoever asked. Durations as they really pass (already scaled).
+
+    ``sending``: how long a step may take from its last check to its last byte.
+    """
 
     name: str
     zones: frozenset[str]
     window: int
     required: int = 1
     valid_for: timedelta | None = None
+    sending: timedelta = timedelta(0)
     resend_unchanged: int = 0
     aborted: bool = False
     migration_limit: timedelta = timedelta(hours=1)

@@ -16,7 +16,7 @@ def unsigned(seen: WitnessInput, request: Request, known: Collection[str], diges
     """
     people: set[str] = set()
     campaigns = seen.campaigns_of(request.zone or "")
-    valid_for = min((c.valid_for for c in campaigns if c.valid_for is not None), default=None)
+    valid_for = min((c.valid_for + c.sending for c in campaigns if c.valid_for is not None), default=None)
     late = False
     reopened = [word.at for word in seen.words if word.zone == request.zone and word.at <= request.time]
     for signature in sorted(seen.signatures, key=lambda signature: signature.at):

@@ -82,6 +82,8 @@ def terms_of(schedule: Schedule) -> dict[str, Any]:
                 "validation": {"modes": list(schedule.modes)},
             }
     found = over(found, commit={"resend_unchanged": schedule.resend_unchanged})
+    # On a busy machine a campaign lasts longer than a fortnight of its own time.
+    found = over(found, sign_off={"expires_after": "90d", "valid_for": "90d"})
     if schedule.expires:
         found = over(found, sign_off={"expires_after": f"{math.ceil(EXPIRES_SECONDS * SCALE)}s"})
     return found
