@@ -15,6 +15,7 @@ from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
 from activities.intents import close_intents, own_commit, seen_through
 from activities.reports import awaiting, tell_campaign
+from activities.settling import shown_in_time
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import esc, esc_probe, esc_told
 from edgeshift.areas.assessment import Verdict
@@ -160,26 +161,28 @@ class EscActivities:
     @heartbeating
     async def settle(self, message: Settle) -> Shown:
         """Read the setting until it shows what was sent, or may no longer be expected to."""
-        start, clock = message.start, self._connections.clock
-        target = start.target.zone
+        start, target = message.start, message.start.target.zone
         client = await self._connections.service(start.spec, target)
-        began, trouble, only_secret = clock.monotonic(), "", True
-        while True:
+        only_secret = True
+
+        async def look() -> Shown | None:
+            nonlocal only_secret
             try:
                 setting = await client.esc(target.scope, urgent=True)
-                off, trouble = setting.always is True, ""
-                only_secret = only_secret and setting.always is None and setting.with_secret is not None
-                if off is message.wanted:
-                    await close_intents(self._connections, target, start.area, "it shows")
-                    return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
-            except ServiceError as failure:
+            except ServiceError:
                 if gone := esc.too_late(self._connections.time_at(client)):
                     return Shown(reached=message.wanted, hopeless=True, reason=gone)
-                refuse_held(failure)
-                trouble = str(failure)[:150]
-            if clock.monotonic() - began > message.limit.total_seconds():
-                break
-            await clock.sleep(start.policy.poll.total_seconds())
+                raise
+            off = setting.always is True
+            only_secret = only_secret and setting.always is None and setting.with_secret is not None
+            if off is not message.wanted:
+                return None
+            await close_intents(self._connections, target, start.area, "it shows")
+            return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
+
+        shown, trouble = await shown_in_time(self._connections, message, look)
+        if shown is not None:
+            return shown
         if trouble:
             return Shown(reached=False, reason=f"the setting could not be read to the end: {trouble}")
         if message.wanted and only_secret:

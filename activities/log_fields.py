@@ -8,13 +8,14 @@ from typing import Any
 from temporalio import activity
 
 from activities.agreement import twice
-from activities.boundary import heartbeating, named_failures, refuse_held
+from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
 from activities.intents import close_intents
 from activities.log_fields_reading import proposed, read_sound, read_zone
 from activities.log_fields_rulesets import lost_since
 from activities.log_fields_trail import Trail
 from activities.reports import awaiting, tell_campaign
+from activities.settling import shown_in_time
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
@@ -29,7 +30,6 @@ from edgeshift.messages import (
     Watch,
     Watched,
 )
-from edgeshift.service_api import ServiceError
 from edgeshift.service_api.models import Ruleset
 
 
@@ -99,30 +99,28 @@ class LogFieldsActivities:
     @heartbeating
     async def settle(self, message: Settle) -> Shown:
         """Read rules and log jobs until they show the change, or may no longer be expected to."""
-        start, clock = message.start, self._connections.clock
-        zone = start.target.zone
+        start, zone = message.start, message.start.target.zone
         client = await self._connections.service(start.spec, zone)
         wanted = await self._fields(message.prepared)
-        began, trouble, lacking = clock.monotonic(), "", ""
-        while True:
-            try:
-                reading, trouble = await read_sound(client, zone), ""
-                lacking = (
-                    log_fields.lacking(reading, wanted)
-                    if message.wanted
-                    else await self._not_undone(message, reading, wanted)
-                )
-                if not lacking:
-                    await close_intents(self._connections, zone, start.area, "it shows")
-                    said = "the fields are logged" if message.wanted else "the fields are out again"
-                    return Shown(reached=True, reason=said)
-            except ServiceError as failure:
-                refuse_held(failure)
-                trouble = str(failure)[:150]
-            if clock.monotonic() - began > message.limit.total_seconds():
-                break
-            await clock.sleep(start.policy.poll.total_seconds())
-        if trouble:
+        lacking, reading = "", None
+
+        async def look() -> Shown | None:
+            nonlocal lacking, reading
+            reading = await read_sound(client, zone)
+            if message.wanted:
+                lacking = log_fields.lacking(reading, wanted)
+            else:
+                lacking = await self._not_undone(message, reading, wanted)
+            if lacking:
+                return None
+            await close_intents(self._connections, zone, start.area, "it shows")
+            said = "the fields are logged" if message.wanted else "the fields are out again"
+            return Shown(reached=True, reason=said)
+
+        shown, trouble = await shown_in_time(self._connections, message, look)
+        if shown is not None:
+            return shown
+        if trouble or reading is None:
             return Shown(reached=False, reason=f"the zone could not be read to the end: {trouble}")
         unchanged = message.wanted and await self._as_before(message.prepared, reading)
         # A part that was written, by a worker that is gone maybe, is taken back by what the trail has of it.
