@@ -21,6 +21,9 @@ from tests.mutants.trees import written
 LONGEST = 400.0
 """Seconds that one case may take with its start, on a busy machine."""
 
+IDLE = "nothing was checked"
+"""A witness that had no case. It is no proof of anything wrong with what runs."""
+
 _BROKEN = re.compile(r"^[a-z-]+/\S+: (did not end within|(?!AssertionError: rule )[A-Za-z]+: )")
 """How the harness tells of a case that it could not play: no complaint of an oracle's."""
 
@@ -102,7 +105,10 @@ def hunted(
         for case in (*mutant.cases, *(one for one in more if one not in mutant.cases)):
             tries.append(found := played(case, tree, Path(folder), environment))
             if found.complaints and passes(case):
-                by, complaint = case, found.complaints[0]
+                by = case
+                # The witness of its own rule is named where that is among those who complain.
+                own = f"rule {mutant.rule} "
+                complaint = min(found.complaints, key=lambda text: not text.startswith(own))
                 break
     return Caught(
         name=mutant.name,
@@ -144,7 +150,7 @@ def tried(case: str, verdict: Verdict, seconds: float) -> Try:
     broken = [text for text in verdict.complaints if _BROKEN.match(text)]
     return Try(
         case=case,
-        complaints=[text for text in verdict.complaints if text not in broken],
+        complaints=[text for text in verdict.complaints if text not in broken and not text.endswith(IDLE)],
         lost_zones=verdict.lost_zones,
         trouble="; ".join(broken)[:600],
         seconds=seconds,
