@@ -136,9 +136,12 @@ class CampaignBatches(CampaignState):
             if index not in self._ledger.heard
         ]
         self._ledger.heard.clear()
-        waiting = self._ledger.indexes(
-            Place.WAITING, Place.SUPPORT, Place.AWAITING, Place.AWAITING_SEPARATE, first=self._cursor
-        )
+        places = [Place.WAITING, Place.SUPPORT, Place.AWAITING, Place.AWAITING_SEPARATE]
+        ready = (Place.READY, Place.READY_VALIDATE)
+        if self._ledger.number(*ready) and workflow.patched("ready-zones-are-looked-at"):
+            # In a pause they wait for a permit as long as others wait for people.
+            places += ready
+        waiting = self._ledger.indexes(*places, first=self._cursor)
         some = list(islice(waiting, SLICE))
         self._cursor = some[-1] + 1 if len(some) == SLICE else 0
         for first in range(0, len(found := silent + some), SLICE):

@@ -12,6 +12,7 @@ from temporalio.client import Client
 
 from edgeshift.embedded import EmbeddedTemporal
 from edgeshift.fleet import ZoneOutcome
+from edgeshift.messages import ZonePhase
 from tests.faults_kit import staged, zone
 from tests.harness.cases import World
 from tests.harness.family_disturbances import cases
@@ -53,3 +54,22 @@ async def test_a_second_commit_that_is_refused_since_the_first_one_shows_late_is
         result = await stage.finish()
         assert result.outcomes == {"migrated": 1}
         assert await stage.outcome("late") is ZoneOutcome.MIGRATED
+
+
+async def test_a_zone_that_is_terminated_while_it_waits_for_a_permit_is_found_in_the_pause(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Nobody has to resume first to hear of it; begun again, it is migrated."""
+    async with staged(temporal_client, tmp_path, zone("gone"), zone("other")) as stage:
+        await stage.waits("gone")
+        await stage.play.ask("pause", "a look")
+        await stage.play.sign_zone(stage.name("gone"))
+        await stage.phase("gone", ZonePhase.AWAITING_PERMIT)
+        await stage.play.until(lambda seen: seen.places.get("ready") == 1)
+        await stage.play.zone(stage.name("gone")).terminate("by hand")
+        await stage.play.until(lambda seen: seen.places.get("failed") == 1)
+        await stage.play.again("retry", stage.name("gone"))
+        await stage.play.ask("resume")
+        result = await stage.finish()
+        assert result.outcomes == {"migrated": 2}
+        await stage.check({3, 4})

@@ -211,7 +211,7 @@ async def _reset_activities(acting: Acting) -> None:
 async def _terminate_zones(acting: Acting) -> None:
     """In a pause, so that the campaign stays open until it has found them, and begins them again."""
     play = acting.stage.play
-    await asyncio.sleep(acting.chance.uniform(1.0, 4.0))
+    await asyncio.sleep(acting.chance.uniform(0.1, 2.5))
     try:
         await play.ask("pause", "zones are ended by hand")
         await _terminate_some(acting)
@@ -225,7 +225,11 @@ async def _terminate_zones(acting: Acting) -> None:
 
 async def _terminate_some(acting: Acting) -> None:
     play = acting.stage.play
-    waiting = await zones_at(play.client, play.spec.name, ("awaiting", "ready"))
+    for _ in range(60):
+        waiting = await zones_at(play.client, play.spec.name, ("awaiting", "ready"))
+        if len(waiting.targets) > 1:
+            break
+        await asyncio.sleep(0.5)
     # At least one keeps the campaign open.
     count = min(len(waiting.targets) - 1, acting.chance.randint(1, 3))
     if count < 1:
