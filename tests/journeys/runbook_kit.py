@@ -107,7 +107,7 @@ class Desk:
             for alarm in alarms.get(code, ()):
                 if not zone or zone in alarm["zones"]:
                     return alarm
-            assert time.monotonic() < limit, (code, zone, alarms)
+            assert time.monotonic() < limit, (code, zone, _short(alarms))
             time.sleep(0.5)
 
     def over(self, code: str, *words: str, zone: str = "", seconds: float = 90) -> None:
@@ -252,6 +252,11 @@ class Desk:
     def archive(self) -> Archive:
         """The stack's archive."""
         return Archive(self.stack.archive)
+
+
+def _short(alarms: Mapping[str, list[dict[str, Any]]]) -> list[str]:
+    """Alarms, for whoever reads why a test failed."""
+    return [f"{one['code']} {one['since']}: {one['said'][:80]}" for some in alarms.values() for one in some]
 
 
 def _parts(code: str) -> tuple[list[str], list[list[str]]]:

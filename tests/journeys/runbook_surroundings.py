@@ -25,7 +25,8 @@ from tests.journeys.runbook_kit import POLICY, Desk
 
 def damage(found: Desk) -> None:
     """A campaign whose frozen targets were damaged before it could read them, and that somebody pauses."""
-    spec = load_campaign(found.folder / found.campaign("damaged", full("damaged")))
+    more = POLICY + "commit: {lease: 10s}\n"
+    spec = load_campaign(found.folder / found.campaign("damaged", full("damaged"), more))
 
     async def started() -> asyncio.Future[Any]:
         client = await connect(TemporalSettings(address=found.stack.address))
@@ -49,7 +50,8 @@ def damaged(here: Desk) -> None:
         assert Path(here.troubles["damaged"]).name in alarm["said"]
         here.look(code, {"CAMPAIGN": "damaged"})
         here.act(code, {"CAMPAIGN": "damaged"})
-    here.alarmed("pausing-lasts", "damaged")
+    assert here.pausing is not None and not here.pausing.done()
+    here.alarmed("pausing-lasts", "damaged", seconds=100)
     here.look("pausing-lasts", {"CAMPAIGN": "damaged"})
     Path(here.troubles.pop("damaged")).write_bytes((here.folder / "copy").read_bytes())
     here.act("pausing-lasts", {"CAMPAIGN": "damaged"})
@@ -197,8 +199,9 @@ def nobody_there(here: Desk) -> None:
         patch.setenv("EDGESHIFT_ARCHIVE_URL", here.stack.archive)
         here.wait(begun(here))
         codes = ("no-worker", "search-attributes", "retention", "campaign-silent")
+        here.alarmed("campaign-silent", "solo")
+        assert set(codes) <= here.alarms("solo").keys()
         for code in codes:
-            here.alarmed(code, "solo")
             here.look(code, names)
         for code in codes:
             if code == "no-worker" or "edgeshift worker" not in KINDS[code].do:
