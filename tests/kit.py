@@ -234,8 +234,8 @@ class Scene:
             update, Person(by=OPERATOR, reason=reason), result_type=Answer
         )
         if update == "resume":
-            last = self.stops[-1]
-            self.stops[-1] = last.model_copy(update={"resumed_at": asked})
+            if self.stops:
+                self.stops[-1] = self.stops[-1].model_copy(update={"resumed_at": asked})
         else:
             self.stops.append(
                 StopRecord(

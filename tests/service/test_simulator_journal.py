@@ -229,9 +229,9 @@ async def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
     """A missing fleet file, a malformed address: exit code 2 and one line that says what would be right."""
     dump_fleet(a_fleet(), tmp_path / "fleet.json")
     for arguments, said in (
-        (["--fleet", "no.yaml", "--data", "d"], "no.yaml"),
+        (["--fleet", "no.yaml", "--data", "d", "--listen", "127.0.0.1:0"], "no.yaml"),
         (["--fleet", "fleet.json", "--data", "d", "--listen", "8780"], "HOST:PORT"),
-        (["--fleet", "fleet.json", "--data", "fleet.json"], "data folder"),
+        (["--fleet", "fleet.json", "--data", "fleet.json", "--listen", "127.0.0.1:0"], "data folder"),
     ):
         process = await _run(tmp_path, *arguments)
         _, errors = await process.communicate()
