@@ -64,8 +64,8 @@ class HeldHere:
     async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: ServiceHold) -> None:
         """Hold calls of the credential's user, unless they were mended since."""
         self._minute = terms_of(spec).minute
-        found = opened(self._circuit(credential.user), hold, self._now(), self._minute)
-        self._circuits[credential.user] = found
+        caller = spec.service.caller(credential)
+        self._circuits[caller] = opened(self._circuit(caller), hold, self._now(), self._minute)
 
     async def standing(self, user: str) -> Standing:
         """What is held of a user's calls."""
@@ -157,13 +157,14 @@ class HeldCallActivities:
                 await anext(client.zones(), None)
             except ServiceError as failure:
                 activity.logger.info("probe: %s", failure)
+        caller = service.caller(credential)
         if pacer.fate is Fate.ANSWERED:
-            await self._calls.mended(credential.user, [credential.reference])
+            await self._calls.mended(caller, [credential.reference])
         elif pacer.fate is Fate.REFUSED and hold.trouble is Trouble.OUTAGE:
             now = self._connections.clock.now()
             refused = held(Trouble.REFUSED, pacer.said, now, credential.reference)
             await self._calls.hold(credential, spec, refused)
-            await self._calls.mended(credential.user, [])
+            await self._calls.mended(caller, [])
 
     @activity.defn(name="let_calls_go")
     @named_failures
@@ -177,8 +178,8 @@ class HeldCallActivities:
 
 
 def users_of(spec: CampaignSpec) -> dict[str, dict[str, CredentialSpec]]:
-    """A campaign's credentials by user and reference."""
+    """A campaign's credentials by whose calls they are for, and by reference."""
     found: dict[str, dict[str, CredentialSpec]] = {}
     for credential in spec.service.credentials:
-        found.setdefault(credential.user, {})[credential.reference] = credential
+        found.setdefault(spec.service.caller(credential), {})[credential.reference] = credential
     return found

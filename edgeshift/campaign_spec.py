@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -101,6 +102,12 @@ class ServiceSpec(_Part):
         if not self.credentials:
             raise ValueError("at least one credential is needed")
         return self
+
+    def caller(self, credential: CredentialSpec) -> str:
+        """Whose rate limit a call counts against: a user of the service at this address. At another one, such
+        as that of a rehearsal or a mistyped one, the same user is somebody else.
+        """
+        return f"{urlsplit(self.base_url).netloc}/{credential.user}"
 
 
 class TargetSpec(_Part):

@@ -53,7 +53,7 @@ async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check
     for number, credential in enumerate(spec.service.credentials):
         found += (checked := await check_credential(spec, credential, number))
         if client is not None and not any(is_about_calls(check) for check in checked):
-            found += await let_calls_go(client, credential)
+            found += await let_calls_go(client, spec, credential)
         if any(check.name == "service" and check.state is State.FAILED for check in checked):
             # The others would say the same.
             break
@@ -65,15 +65,15 @@ def is_about_calls(check: Check) -> bool:
     return check.state is State.FAILED and check.name.startswith(("service", "credential"))
 
 
-async def let_calls_go(client: Client, credential: CredentialSpec) -> list[Check]:
+async def let_calls_go(client: Client, spec: CampaignSpec, credential: CredentialSpec) -> list[Check]:
     """Let calls go on that are held for this credential, which has just been found to work, if any are."""
-    quotas = Quotas(client, "doctor")
+    quotas, caller = Quotas(client, "doctor"), spec.service.caller(credential)
     name = f"calls of {credential.user}"
     try:
-        found = await quotas.standing(credential.user)
+        found = await quotas.standing(caller)
         if (hold := stops(found.holds, credential.reference)) is None:
             return []
-        await quotas.mended(credential.user, [credential.reference])
+        await quotas.mended(caller, [credential.reference])
     except RPCError as problem:
         return [Check(name, State.WARNING, f"whether they are held cannot be read: {problem.message[:100]}")]
     said = f"were held since {hold.since:%Y-%m-%d %H:%M} UTC, since {hold}; they go on now"

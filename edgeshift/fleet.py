@@ -152,6 +152,6 @@ def assessment_id(name: str) -> str:
     return f"assessment/{name}"
 
 
-def quota_id(user: str) -> str:
-    """The workflow id of the quota of one user of the service."""
-    return f"quota/{user}"
+def quota_id(caller: str) -> str:
+    """The workflow id of the quota of one user of a service (``ServiceSpec.caller``)."""
+    return f"quota/{caller}"

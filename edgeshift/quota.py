@@ -58,7 +58,7 @@ class Quotas:
 
     def pacer(self, credential: CredentialSpec, spec: CampaignSpec) -> Pacer:
         """The pacer of the user that the credential counts against."""
-        user, terms = credential.user, terms_of(spec)
+        user, terms = spec.service.caller(credential), terms_of(spec)
         key = (user, terms)
         credentials = self._credentials.setdefault(key, [])
         if credential.reference not in credentials:
@@ -118,7 +118,7 @@ class Quotas:
 
     async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: ServiceHold) -> None:
         """Hold calls of the credential's user, unless they were mended since."""
-        await self._begin(credential.user, terms_of(spec), "hold", HoldCalls(hold=hold))
+        await self._begin(spec.service.caller(credential), terms_of(spec), "hold", HoldCalls(hold=hold))
 
     async def standing(self, user: str) -> Standing:
         """What is held of a user's calls; of one without a quota, nothing."""

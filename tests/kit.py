@@ -207,10 +207,40 @@ class Scene:
         """The targets that the campaign left to others; of a closed one, out of its result."""
         if not await self.is_closed():
             return set((await self.summary()).excluded)
+        return set((await self._ledger()).indexes(Place.EXCLUDED))
+
+    async def _ledger(self) -> Ledger:
+        """What the closed campaign has of its targets."""
         result = await self.result()
         ledger = Ledger(len(self.targets), self.now(), timedelta(seconds=1))
         ledger.unpack(Packed.model_validate(json.loads(result.carried)["ledger"]))
-        return set(ledger.indexes(Place.EXCLUDED))
+        return ledger
+
+    async def named(self) -> dict[str, str]:
+        """The outcomes that the closed campaign gives its targets, by their identifiers: its only word of
+        those whose workflows somebody ended by hand.
+        """
+        if not await self.is_closed():
+            return {}
+        places, outcomes = (await self._ledger()).places, {one.value for one in ZoneOutcome}
+        found = {}
+        for index, target in enumerate(self.targets):
+            if (name := Place(places[index]).name.lower()) in outcomes:
+                found[target.zone.id] = name
+        return found
+
+    async def _executions(self) -> tuple[Execution, ...]:
+        """Every execution. One that was ended by hand, after which none was begun, has the outcome under
+        which the campaign names it.
+        """
+        found, named = await load_executions(self.client), await self.named()
+        last = {one.zone: one.run for one in sorted(found, key=lambda one: one.started_at)}
+        return tuple(
+            one.model_copy(update={"outcome": named.get(one.zone)})
+            if one.closed_at and one.outcome is None and last[one.zone] == one.run
+            else one
+            for one in found
+        )
 
     async def result(self) -> CampaignResult:
         """The campaign's end."""
@@ -459,7 +489,7 @@ class Scene:
             rate_limit=await load_rate_limit(self.control),
             targets={self.spec.name: zones},
             excluded={self.spec.name: frozenset(zones[index] for index in await self.excluded())},
-            executions=await load_executions(self.client) if self.lists else await self._described(),
+            executions=await self._executions() if self.lists else await self._described(),
         )
 
     async def _described(self) -> tuple[Execution, ...]:

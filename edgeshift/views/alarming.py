@@ -256,7 +256,8 @@ async def _quota(client: Client, execution: WorkflowExecution) -> QuotaFact | No
         # Nobody answers for it: that is said by the checks of workers, or by its task that fails.
         return None
     until = datetime.fromtimestamp(book.blocked_until, UTC)
-    return QuotaFact(user=execution.id.partition("/")[2], workflow=execution.id, blocked_until=until)
+    service, _, user = execution.id.removeprefix("quota/").partition("/")
+    return QuotaFact(user=f"{user} at {service}", workflow=execution.id, blocked_until=until)
 
 
 async def _stuck(client: Client, names: list[str]) -> tuple[StuckFact, ...]:

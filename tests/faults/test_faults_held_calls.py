@@ -104,7 +104,7 @@ async def test_a_trouble_from_any_call_on_costs_nothing(
                 assert few(during), [(entry["call"], entry["wall_time"]) for entry in during]
         if not ended.is_set() and mended == "doctor":
             for credential in play.spec.service.credentials:
-                await let_calls_go(play.client, credential)
+                await let_calls_go(play.client, play.spec, credential)
         if not ended.is_set() and mended == "resume":
             await play.campaign.execute_update("resume", {"by": "olga", "reason": "mended"})
         result = await finishing

@@ -116,7 +116,7 @@ def _spared(seen: WitnessInput, zone: str) -> bool:
 
 
 async def ending_of(stage: Stage, short: str) -> Ending:
-    """How a target ended; with no outcome where its workflow has none."""
+    """How a target ended; with no outcome where its workflow has none, and the campaign none for it."""
     handle = stage.play.zone(stage.name(short))
     try:
         described = await handle.describe()
@@ -124,7 +124,8 @@ async def ending_of(stage: Stage, short: str) -> Ending:
             return Ending(short, NONE, "still open")
         result = await handle.result()
     except (RPCError, WorkflowFailureError) as gone:
-        return Ending(short, NONE, str(gone))
+        named = await stage.play.named()
+        return Ending(short, named.get(stage.id(short), NONE), str(gone))
     return Ending(short, result.outcome.value, result.reason)
 
 

@@ -79,8 +79,9 @@ def rate_limited(here: Desk) -> None:
     here.fault("rate_limit", "side-3.example", "waf.check", retry_after=20, times=1)
     here.start("limited", full("side-3"))
     alarm = here.alarmed("rate-limited")
-    assert alarm["said"].startswith("side@example.com: until ")
-    here.look("rate-limited", {"WORKFLOW": "quota/side@example.com"})
+    user, _, service = alarm["said"].partition(": until ")[0].partition(" at ")
+    assert user == "side@example.com"
+    here.look("rate-limited", {"WORKFLOW": f"quota/{service}/side@example.com"})
     here.act("rate-limited")
     here.over("rate-limited")
     here.until("limited", lambda places: places == {"awaiting": 1})
@@ -176,7 +177,7 @@ def asked_from_here(here: Desk) -> None:
 
 def stuck(here: Desk) -> None:
     """A task that fails each time: another worker does not help here, and an end does."""
-    quota = "quota/nobody@example.com"
+    quota = "quota/nowhere.example/nobody@example.com"
     temporal(
         here,
         *("workflow", "start", "--type", "Quota", "--task-queue", "edgeshift-quota", "--workflow-id", quota),

@@ -68,7 +68,7 @@ def plans(place: Place) -> dict[str, Ran]:
         ("no-token", 4, "the variable NO_SUCH_VARIABLE is not set"),
         ("nobody-there", 4, "the service at http://127.0.0.1:9/client/v4: "),
         ("nobody-there", 4, "no connection to 127.0.0.1:9"),
-        ("nonsense", 4, "expected JSON with success and result"),
+        ("nonsense", 4, "expected a JSON object with success and result"),
     ],
 )
 def test_a_plan_names_what_is_wrong(plans: dict[str, Ran], name: str, code: int, said: str) -> None:

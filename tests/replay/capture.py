@@ -15,7 +15,7 @@ from pathlib import Path
 from temporalio.client import Client
 
 from edgeshift.embedded import embedded_temporal
-from edgeshift.fleet import campaign_id
+from edgeshift.fleet import campaign_id, quota_id
 from edgeshift.messages import ZonePhase
 from edgeshift.settings import TemporalSettings
 from edgeshift.sign_off import Choice
@@ -135,8 +135,8 @@ async def paced(client: Client, folder: Path) -> None:
     fleet = fleet_of({"name": "paced.example", "plan": "pro"})
     async with scene(client, folder, fleet, paced=True, time_scale=3600.0) as play:
         await play.sign_everything()
-        user = play.spec.service.credentials[0].user
-        await keep("quota", client.get_workflow_handle(f"quota/{user}"))
+        caller = play.spec.service.caller(play.spec.service.credentials[0])
+        await keep("quota", client.get_workflow_handle(quota_id(caller)))
         await keep("freeze", client.get_workflow_handle(f"targets/{play.spec.name}"))
 
 

@@ -160,6 +160,18 @@ def _some_zone(acting: Acting) -> Handle:
     return acting.stage.play.zone(acting.stage.name(acting.chance.choice(acting.stage.names)))
 
 
+PASSING = frozenset(
+    {
+        RPCStatusCode.NOT_FOUND,
+        RPCStatusCode.FAILED_PRECONDITION,
+        RPCStatusCode.UNAVAILABLE,
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.CANCELLED,
+    }
+)
+"""What an operator meets who comes too early, too late, or while the server is away."""
+
+
 async def _now_and_then(acting: Acting, kind: str, do: Callable[[], Any], pause: tuple[float, float]) -> None:
     for _ in range(acting.chance.randint(3, 20)):
         await asyncio.sleep(acting.chance.uniform(*pause))
@@ -167,7 +179,7 @@ async def _now_and_then(acting: Acting, kind: str, do: Callable[[], Any], pause:
             if await do():
                 acting.told(kind)
         except RPCError as gone:
-            if gone.status not in (RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION):
+            if gone.status not in PASSING:
                 raise
 
 
