@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityCancellationType
 
 from activities.waf_work import LOOK
 from edgeshift.messages import Change, Step, Verify, ZonePolicy
@@ -76,6 +77,8 @@ def changing(change: Change, left: timedelta) -> dict[str, Any]:
         + policy.margin
         + (look if change.step in (Step.VALIDATE, Step.SET_SECRET) else timedelta(0)),
         "retry_policy": ONCE,
+        # Somebody who cancels the workflow does not end the request: what becomes of it is waited for.
+        "cancellation_type": ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     }
 
 

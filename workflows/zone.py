@@ -25,13 +25,14 @@ with workflow.unsafe.imports_passed_through():
         Prepared,
         ReportKind,
         Step,
+        Stop,
         ZonePhase,
         ZoneResult,
     )
     from edgeshift.sign_off import Choice, Decision, Tally, refusal, tally
     from edgeshift.temporal import FINGERPRINT, PHASE
     from workflows import options
-    from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
+    from workflows.zone_protocol import CANCELLATION, LOCAL_FAILURES, Ended, said
     from workflows.zone_service import ServiceWaiting
 
 
@@ -245,6 +246,9 @@ class ZoneWorkflow(ServiceWaiting):
                 )
             return ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"no answer: {said(failure)}"[:200])
         finally:
+            if workflow.cancellation_reason() is not None:
+                # What was sent is seen through, and no more is begun.
+                self._stop = self._stop or Stop(by=CANCELLATION)
             self._using = None
             self._to_settle = grant.permit.number
 

@@ -44,6 +44,9 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options
     from workflows.signals import one_message
 
+CANCELLATION = "a cancellation of the zone's workflow"
+"""Who stops a zone whose workflow somebody cancels while a change is under way."""
+
 MOST_DECISIONS = 100
 """Decisions kept of one zone."""
 
@@ -170,6 +173,8 @@ class ZoneProtocol:
         workflow.continue_as_new(self._start.model_copy(update={"permit": None, "carried": carried}))
 
     def _check_stop(self) -> None:
+        if self._stop is not None and self._stop.by == CANCELLATION:
+            raise Ended(ZoneOutcome.ABORTED, f"ended by {CANCELLATION}")
         if self._stop is not None:
             raise Ended(
                 ZoneOutcome.ABORTED,

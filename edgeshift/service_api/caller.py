@@ -143,7 +143,10 @@ class Caller:
         if 200 <= received.status < 300:
             if received.body.lstrip()[:1] != b"<":
                 return Fate.ANSWERED, ""
-            return Fate.FAILED, f"{call.name}: {received.status}, expected a JSON object with success and result"
+            return (
+                Fate.FAILED,
+                f"{call.name}: {received.status}, expected a JSON object with success and result",
+            )
         failure = refusal(call, received, parsed(received.body), secrets=self._secrets)
         if isinstance(failure, Unauthorized):
             return Fate.REFUSED, failure.answer

@@ -81,7 +81,10 @@ def _case(identifier: str, way: Way, phase: ZonePhase, zones: int, do: Do) -> Ca
 
 async def _play(identifier: str, way: Way, phase: ZonePhase, zones: int, do: Do, world: World) -> Verdict:
     act: Act = partial(do, way, phase)
-    beside = Beside(act, (identifier.partition("/")[0],), zones, first=True, faults=way.phases[phase])
+    family = identifier.partition("/")[0]
+    # A zone that is cancelled while it is changed sees that through, and begins nothing more.
+    ends = frozenset({"aborted", "rolled_back"}) if family == "terminate-zone" else frozenset[str]()
+    beside = Beside(act, (family,), zones, first=True, faults=way.phases[phase], outcomes=ends)
     return await play_beside(identifier, way, beside, world)
 
 
