@@ -48,9 +48,10 @@ class Reached:
 MOST_REFUSED_STARTS = 20
 """How often a step that did not come about is tried again before the zone fails."""
 
-SWAYED = frozenset({ZoneOutcome.ON_HOLD, ZoneOutcome.REJECTED, ZoneOutcome.NEEDS_SUPPORT})
-"""Ends that another message could have led away from. Where the task that comes to one is lost, and such a
-message has come when it is done again, the zone goes on: so its campaign must not have heard of the end yet.
+KEPT_BY_THEMSELVES = frozenset({ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK})
+"""Ends that follow from what the history has already. To any other one, a reading or a message of the very
+task may have led: where that task is lost, and the zone reads or hears otherwise when it is done again, the
+zone goes on. So its campaign must not have heard of the end yet.
 """
 
 
@@ -79,7 +80,7 @@ class ZoneWorkflow(ServiceWaiting):
             fingerprint=prepared.fingerprint if prepared else "",
             record=record,
         )
-        if outcome in SWAYED and workflow.patched("the-end-is-kept"):
+        if outcome not in KEPT_BY_THEMSELVES and workflow.patched("the-end-is-kept"):
             await workflow.sleep(timedelta(milliseconds=1), summary="the end is kept before it is told")
         await self._tell(ReportKind.FINISHED, outcome=outcome, reason=reason[:120])
         await workflow.wait_condition(workflow.all_handlers_finished)
