@@ -109,6 +109,7 @@ class Campaign(CampaignMessages):
             self._ledger.begin(index)
             permits.append(self._permit(index, Step.VALIDATE) if index in self._enterprise else None)
         self._starting = True
+        self._beginning = frozenset(indexes)
         started: StartedZones = await self._work(
             ZoneActivities.start,
             StartZones(
@@ -125,6 +126,7 @@ class Campaign(CampaignMessages):
             f"start {len(indexes)} zone(s) from {indexes[0]}",
         )
         self._starting = False
+        self._beginning = frozenset()
         for exclusion in started.excluded:
             self._ledger.exclude(exclusion.index, exclusion.reason)
         self._changed = True

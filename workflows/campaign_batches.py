@@ -196,7 +196,8 @@ class CampaignBatches(CampaignState):
                 self._apply_book([word.index])
                 self._changed = True
         for zone in described.closed:
-            if self._ledger.is_open(zone.index):
+            # One that is only just being started is not to be found yet, and is no end.
+            if zone.index not in self._beginning and self._ledger.is_open(zone.index):
                 self._ledger.finish(zone.index, zone.outcome)
                 self._note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
                 self._changed = True

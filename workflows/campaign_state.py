@@ -88,6 +88,7 @@ class CampaignState:
         self._cursor = carried.cursor if carried else 0
         self._pausing = 0
         self._starting = False
+        self._beginning: frozenset[int] = frozenset()
         self._sweep_due = False
         # Runs may be shorter than the time between sweeps, so that the next one's moment is carried on.
         due = carried.sweep_at if carried and not fresh else None
