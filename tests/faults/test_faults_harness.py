@@ -21,8 +21,8 @@ FEW = 16
 
 MAIN = (*CAMPAIGNS, "unknown", "api", "kills")
 INSTEAD = {"esc/1006": "esc/1001"}
-"""An abort while the credential is revoked and workers die: on a busy machine a zone may be left that waits for
-the service (docs/reliability.md, what is open). `make test-faults` plays it.
+"""An abort while the credential is revoked and workers die: on a busy machine a zone may be left that waits
+for the service (docs/reliability.md, what is open). `make test-faults` plays it.
 """
 
 OTHERS = 4
