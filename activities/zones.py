@@ -97,6 +97,11 @@ class ZoneActivities:
         )
         memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
         memo |= {"attempt": message.attempt, "wave": target.wave}
+        if activity.info().attempt > 1:
+            # The one before may have started it, and a zone with nothing to do ends at once: not once more.
+            before = await self._describe(identifier)
+            if before is not None and await _is_of(before, batch, message.attempt):
+                return None
         for _ in range(50):
             try:
                 await self._connections.temporal.start_workflow(
@@ -217,12 +222,7 @@ class ZoneActivities:
         identifier = migration_id(target.zone, batch.area)
         found = await self._describe(identifier)
         if found is not None:
-            memo = await found.memo()
-            mine = (memo.get("campaign"), memo.get("campaign_run"), memo.get("attempt")) == (
-                batch.campaign,
-                batch.campaign_run,
-                batch.attempts[place],
-            )
+            mine = await _is_of(found, batch, batch.attempts[place])
             if found.status is WorkflowExecutionStatus.RUNNING and mine:
                 if await mend_one(self._connections.temporal, found) or index not in batch.working:
                     return None
@@ -271,6 +271,15 @@ class ZoneActivities:
             return found
         except WorkflowFailureError:
             return None
+
+
+async def _is_of(
+    found: WorkflowExecutionDescription, batch: StartZones | DescribeZones, attempt: int
+) -> bool:
+    """Whether an execution is the target's attempt of the campaign that the batch is of."""
+    memo = await found.memo()
+    whose = (memo.get("campaign"), memo.get("campaign_run"), memo.get("attempt"))
+    return whose == (batch.campaign, batch.campaign_run, attempt)
 
 
 def _message(batch: TellZones, place: int) -> object:

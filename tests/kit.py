@@ -257,11 +257,15 @@ class Scene:
                 raise AssertionError(f"not within {within:g} s; places {found.places}, notes {found.notes}")
             await asyncio.sleep(0.1)
 
-    async def ask(self, update: Literal["pause", "resume", "abort"], reason: str = "") -> Answer:
-        """Pause, resume or abort, and keep a record of when it was asked and answered."""
+    async def ask(
+        self, update: Literal["pause", "resume", "abort"], reason: str = "", key: str | None = None
+    ) -> Answer:
+        """Pause, resume or abort, and keep a record of when it was asked and answered. What is asked again
+        with the same ``key`` is done once.
+        """
         asked = self.now()
         answer: Answer = await self.campaign.execute_update(
-            update, Person(by=OPERATOR, reason=reason), result_type=Answer
+            update, Person(by=OPERATOR, reason=reason), id=key, result_type=Answer
         )
         if update == "resume":
             if self.stops:

@@ -53,7 +53,7 @@ class Campaign(CampaignMessages):
                 await self._take_a_turn()
             except asyncio.CancelledError:
                 # Somebody cancelled the workflow: its zones must not be left without a campaign.
-                self._starting = False
+                self._beginning = frozenset()
                 self._stand_down(Person(by="a cancellation of the workflow"))
             if self._too_long and not self._pausing:
                 await workflow.wait_condition(workflow.all_handlers_finished)
@@ -108,7 +108,6 @@ class Campaign(CampaignMessages):
         for index in indexes:
             self._ledger.begin(index)
             permits.append(self._permit(index, Step.VALIDATE) if index in self._enterprise else None)
-        self._starting = True
         self._beginning = frozenset(indexes)
         started: StartedZones = await self._work(
             ZoneActivities.start,
@@ -125,7 +124,6 @@ class Campaign(CampaignMessages):
             ),
             f"start {len(indexes)} zone(s) from {indexes[0]}",
         )
-        self._starting = False
         self._beginning = frozenset()
         for exclusion in started.excluded:
             self._ledger.exclude(exclusion.index, exclusion.reason)

@@ -4,6 +4,7 @@ back.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import islice
@@ -45,7 +46,7 @@ AGAIN_IN = timedelta(seconds=30)
 """After which a batch that failed for good is tried again."""
 
 
-class CampaignBatches(CampaignState):
+class CampaignBatches(CampaignState, ABC):
     """What a campaign does to many zones at once."""
 
     async def _tell_zones(
@@ -218,16 +219,16 @@ class CampaignBatches(CampaignState):
                 self._ledger.held.update(unreached)
                 return
 
+    @abstractmethod
     def _hear_hold(self, hold: ServiceHold) -> None:
         """The service is not to be called for now."""
-        raise NotImplementedError
 
     async def _take_back_permits(self) -> int:
         """Revoke what is out; come back when nothing can be sent under any of it."""
         self._pausing += 1
         try:
             # A zone that is just being started cannot be told yet: it would seem gone, and yet begin.
-            await workflow.wait_condition(lambda: not self._starting)
+            await workflow.wait_condition(lambda: not self._beginning)
             permits = self._ledger.outstanding(workflow.now(), self._settling_time)
             for place in range(0, len(permits), 4 * BATCH):
                 await self._revoke(permits[place : place + 4 * BATCH])

@@ -87,7 +87,6 @@ class CampaignState:
         self._notes = list(carried.notes) if carried else []
         self._cursor = carried.cursor if carried else 0
         self._pausing = 0
-        self._starting = False
         self._beginning: frozenset[int] = frozenset()
         self._sweep_due = False
         # Runs may be shorter than the time between sweeps, so that the next one's moment is carried on.

@@ -20,11 +20,6 @@ FEW = 16
 """Zones of a campaign whose number is free."""
 
 MAIN = (*CAMPAIGNS, "unknown", "api", "kills")
-INSTEAD = {"esc/1006": "esc/1001"}
-"""An abort while the credential is revoked and workers die: on a busy machine a zone may be left that waits
-for the service (docs/reliability.md, what is open). `make test-faults` plays it.
-"""
-
 OTHERS = 4
 """Families of which one case is played, beside the main ones; the seed says which."""
 
@@ -33,7 +28,7 @@ def chosen() -> list[str]:
     """The ids of the cases; of campaigns whose number of zones is free, with few of them."""
     found = sorted(stratified(all_cases(), 0.0001, seed_of()), key=lambda case: case.family not in MAIN)
     return [
-        f"{INSTEAD.get(case.id, case.id)}/{FEW}" if case.family in {*CAMPAIGNS, "unknown"} else case.id
+        f"{case.id}/{FEW}" if case.family in {*CAMPAIGNS, "unknown"} else case.id
         for case in found[: len(MAIN) + OTHERS]
     ]
 

@@ -42,12 +42,21 @@ def esc_complaints(
     if ending.outcome in ("settled", "already_settled") and not (off and accepted["always"]):
         found.append("esc is on")
     if ending.outcome in ("rolled_back", *UNTOUCHED) and (off or accepted["always"]):
-        found.append("esc is off")
+        # A campaign may let go of a scope that had been off before it.
+        spared = ending.outcome in UNTOUCHED and _begun_off(setting)
+        found += [] if spared else ["esc is off"]
     if own_secret and not accepted["secret"]:
         found.append("the customer's own secret is gone")
     if ending.outcome in OPEN and not ending.reason:
         found.append("nobody is told why")
     return [ending.complaint(text) for text in found]
+
+
+def _begun_off(setting: Document) -> bool:
+    """Whether the scope was off from the first, and nothing was ever changed."""
+    return [change["operation"] for change in setting["history"]] == ["begun"] and setting["accepted"][
+        "always"
+    ]
 
 
 def own_secret_complaints(ending: Ending, history: Sequence[Document]) -> list[str]:

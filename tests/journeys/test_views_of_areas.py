@@ -164,6 +164,7 @@ async def test_a_campaign_of_esc_is_seen_in_its_own_words(client: Client, tmp_pa
                 "URLs of 1 host",
             ],
         )
+        await play.until(lambda summary: summary.places.get("already_settled") == 1)
         has(await status_of(play), ["esc was off", "3 scopes", "turn esc off"])
         await play.sign_everything()
         text = await status_of(play)
@@ -254,6 +255,7 @@ async def test_a_campaign_of_log_fields_is_seen_in_its_own_words(client: Client,
                 "a log job is created: edgeshift-",
             ],
         )
+        await play.until(lambda summary: summary.places.get("blocked") == 1)
         has(await status_of(play), ["write the fields", "blocked"])
         await play.sign_everything()
         text = await status_of(play)

@@ -8,6 +8,7 @@ import asyncio
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from temporalio.api.common.v1 import WorkflowExecution
@@ -30,6 +31,7 @@ from edgeshift.operations.again import zones_at
 from edgeshift.operations.campaigns import start_campaign
 from tests.faults_kit import Stage
 from tests.harness.disturbances import Acting, Disturbance, disturbance
+from tests.harness.disturbances.patience import in_any_case, seen_through
 from tests.kit import OPERATOR
 
 Handle = WorkflowHandle[Any, Any]
@@ -136,7 +138,9 @@ async def start_again(stage: Stage) -> None:
     sign anew.
     """
     play = stage.play
-    play.start = await start_campaign(play.client, play.archive, play.spec, by=OPERATOR, again=True)
+    play.start = await seen_through(
+        lambda: start_campaign(play.client, play.archive, play.spec, by=OPERATOR, again=True)
+    )
     stage.forget_signed()
 
 
@@ -144,7 +148,7 @@ async def terminate_campaign(acting: Acting) -> bool:
     """Terminate the campaign's workflow, and start it again; whether it was open."""
     play = acting.stage.play
     try:
-        await play.campaign.terminate("by hand")
+        await seen_through(lambda: play.campaign.terminate("by hand"))
     except RPCError as over:
         if over.status is not RPCStatusCode.NOT_FOUND:
             raise
@@ -202,7 +206,7 @@ async def _reset_campaign(acting: Acting) -> None:
 
     for _ in range(acting.chance.randint(1, 3)):
         await asyncio.sleep(acting.chance.uniform(1.0, 5.0))
-        if await once():
+        if await seen_through(once):
             acting.told("campaign reset")
 
 
@@ -224,21 +228,22 @@ async def _terminate_zones(acting: Acting) -> None:
     """In a pause, so that the campaign stays open until it has found them, and begins them again."""
     play = acting.stage.play
     await asyncio.sleep(acting.chance.uniform(0.1, 2.5))
+    key = uuid.uuid4().hex
     try:
-        await play.ask("pause", "zones are ended by hand")
+        await seen_through(lambda: play.ask("pause", "zones are ended by hand", key))
         await _terminate_some(acting)
     except (RPCError, WorkflowUpdateFailedError, WorkflowQueryFailedError) as over:
         if isinstance(over, RPCError) and over.status is not RPCStatusCode.NOT_FOUND:
             raise
     finally:
         with suppress(RPCError, WorkflowUpdateFailedError):
-            await asyncio.shield(asyncio.ensure_future(play.ask("resume")))
+            await in_any_case(lambda: play.ask("resume"))
 
 
 async def _terminate_some(acting: Acting) -> None:
     play = acting.stage.play
     for _ in range(60):
-        waiting = await zones_at(play.client, play.spec.name, ("awaiting", "ready"))
+        waiting = await seen_through(lambda: zones_at(play.client, play.spec.name, ("awaiting", "ready")))
         if len(waiting.targets) > 1:
             break
         await asyncio.sleep(0.5)
@@ -249,15 +254,18 @@ async def _terminate_some(acting: Acting) -> None:
     chosen = acting.chance.sample(sorted(one.index for one in waiting.targets), count)
     for index in chosen:
         handle = play.zone(play.targets[index].zone.name)
-        await (handle.cancel() if acting.chance.random() < 0.3 else handle.terminate("by hand"))
+        await seen_through(
+            handle.cancel if acting.chance.random() < 0.3 else partial(handle.terminate, "by hand")
+        )
         acting.told("zone terminated or cancelled")
     asked: set[int] = set()
     async with asyncio.timeout(150):
         while asked != set(chosen):
             await asyncio.sleep(0.5)
-            found = await zones_at(play.client, play.spec.name, ("failed", "unknown"))
+            found = await seen_through(lambda: zones_at(play.client, play.spec.name, ("failed", "unknown")))
             if fresh := {one.index for one in found.targets} & set(chosen) - asked:
-                await play.again("retry", *(play.targets[index].zone.name for index in sorted(fresh)))
+                names = [play.targets[index].zone.name for index in sorted(fresh)]
+                await seen_through(partial(play.again, "retry", *names))
                 asked |= fresh
 
 

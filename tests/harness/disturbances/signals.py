@@ -29,6 +29,7 @@ from edgeshift.messages import (
 from edgeshift.sign_off import Choice, Decision
 from tests.faults_kit import Stage
 from tests.harness.disturbances import Acting, Disturbance, disturbance
+from tests.harness.disturbances.patience import seen_through
 from tests.kit import APPROVER
 
 APPROVERS: dict[str, object] = {"approvers": [APPROVER, "bob"]}
@@ -86,7 +87,7 @@ async def forge(acting: Acting, short: str) -> None:
     state = await looked_at(stage, short)
     digest = (state.digest if state else "") or NOWHERE
     fingerprint = (state.fingerprint if state else "") or NOWHERE
-    run = (await play.campaign.describe()).run_id or ""
+    run = (await seen_through(play.campaign.describe)).run_id or ""
     index = play.index(stage.name(short))
     number = acting.chance.randrange(10**9, 2 * 10**9)
     until = datetime.now(UTC) + timedelta(minutes=5)

@@ -5,18 +5,22 @@ see by the journal (rule 7).
 from __future__ import annotations
 
 import asyncio
+import uuid
 
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from tests.harness.disturbances import Acting, Disturbance, disturbance
+from tests.harness.disturbances.patience import in_any_case, seen_through
 
 
 async def pause_a_while(acting: Acting, seconds: float) -> bool:
     """Pause, and resume after so many seconds; whether it was paused."""
     play = acting.stage.play
+    # An answer may be lost; by its key the pause is known again.
+    key = uuid.uuid4().hex
     try:
-        answer = await play.ask("pause", "a look")
+        answer = await seen_through(lambda: play.ask("pause", "a look", key))
     except (RPCError, WorkflowUpdateFailedError):
         return False
     if not answer.text.startswith("paused"):
@@ -27,7 +31,7 @@ async def pause_a_while(acting: Acting, seconds: float) -> bool:
         await asyncio.sleep(seconds)
     finally:
         try:
-            await asyncio.shield(asyncio.ensure_future(play.ask("resume")))
+            await in_any_case(lambda: play.ask("resume"))
         except (RPCError, WorkflowUpdateFailedError):
             acting.told("closed in a pause")
     return True
@@ -36,7 +40,7 @@ async def pause_a_while(acting: Acting, seconds: float) -> bool:
 async def abort(acting: Acting) -> bool:
     """Abort the campaign; whether it was open."""
     try:
-        await acting.stage.play.ask("abort", "enough")
+        await seen_through(lambda: acting.stage.play.ask("abort", "enough"))
     except (RPCError, WorkflowUpdateFailedError):
         return False
     acting.told("abort")

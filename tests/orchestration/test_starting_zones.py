@@ -1,0 +1,55 @@
+"""A batch of zones that is started again, since the worker that started it first did not get to say so."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from temporalio.client import Client
+from temporalio.testing import ActivityEnvironment
+
+from activities.connections import Connections
+from activities.zones import ZoneActivities
+from edgeshift.fleet import campaign_id
+from edgeshift.messages import StartZones
+from tests.faults_kit import staged, zone
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]
+
+
+async def test_a_zone_that_has_ended_meanwhile_is_not_started_once_more(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Its campaign has heard of its end, and may have closed: nobody would know of the second one."""
+    migrated = zone("done", migration={"state": "complete"})
+    async with staged(temporal_client, tmp_path, migrated) as stage:
+        play = stage.play
+        assert (await stage.finish()).outcomes == {"already_migrated": 1}
+        handle = play.zone(stage.name("done"))
+        first = await handle.describe()
+        memo = await first.memo()
+
+        async def targets(digest: str) -> list[Any]:
+            return play.targets
+
+        connections = SimpleNamespace(
+            temporal=play.client, targets=targets, task_timeout=timedelta(seconds=10)
+        )
+        assert play.start is not None
+        batch = StartZones(
+            campaign=campaign_id(play.spec.name),
+            campaign_run=str(memo["campaign_run"]),
+            start=play.start,
+            indexes=(0,),
+            attempts=(int(memo["attempt"]),),
+            permits=(None,),
+        )
+        again = ActivityEnvironment()
+        again.info = dataclasses.replace(again.info, attempt=2)
+        zones = ZoneActivities(cast(Connections, connections), {})
+        assert (await again.run(zones.start, batch)).excluded == ()
+        assert (await handle.describe()).run_id == first.run_id
