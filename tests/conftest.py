@@ -20,7 +20,7 @@ from edgeshift.embedded import EmbeddedTemporal, embedded_temporal
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect, ensure_search_attributes
 from edgeshift.test_server import time_skipping_server
-from tests.harness.share import told
+from tests.harness.running.share import told
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background, a shell has its children ignore Ctrl-C, and theirs too.

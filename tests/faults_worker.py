@@ -29,7 +29,7 @@ from worker.wiring import workers
 
 PROCESSES: ForkServerContext = multiprocessing.get_context("forkserver")
 # A worker that is forked from a process which has imported everything already starts at once.
-PROCESSES.set_forkserver_preload(["tests.harness.warm"])
+PROCESSES.set_forkserver_preload(["tests.harness.running.warm"])
 
 Moment = Literal["before", "after"]
 MOMENTS: tuple[Moment, ...] = ("before", "after")

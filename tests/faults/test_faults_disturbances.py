@@ -15,9 +15,9 @@ from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import staged, zone
 from tests.harness.cases import World
-from tests.harness.family_disturbances import cases
-from tests.harness.played import played
-from tests.harness.share import share_of
+from tests.harness.families.disturbances import cases
+from tests.harness.running.played import played
+from tests.harness.running.share import share_of
 from tests.harness.verdict import added
 
 pytestmark = pytest.mark.embedded

@@ -17,8 +17,8 @@ from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import Expire, Permit, PermitGrant, Revoke, Ruling, Step, Stop, ZonePhase
 from edgeshift.sign_off import Choice, Decision
 from tests.faults_kit import Stage
-from tests.harness.oracles import Ending, esc_complaints
-from tests.harness.stages import ESC, esc_stage, esc_zone, over
+from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
+from tests.harness.oracles.reversible import Ending, esc_complaints
 from tests.kit import SCALE
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(400)]

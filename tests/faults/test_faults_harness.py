@@ -9,10 +9,10 @@ from temporalio.client import Client
 
 from edgeshift.embedded import EmbeddedTemporal
 from tests.harness.cases import World
-from tests.harness.families import all_cases, case_of
-from tests.harness.family_seeds import CAMPAIGNS
-from tests.harness.played import played
-from tests.harness.share import seed_of, stratified
+from tests.harness.families.every import all_cases, case_of
+from tests.harness.families.seeds import CAMPAIGNS
+from tests.harness.running.played import played
+from tests.harness.running.share import seed_of, stratified
 
 pytestmark = pytest.mark.embedded
 

@@ -16,8 +16,8 @@ from temporalio.service import RPCError
 
 from edgeshift.checks import let_calls_go
 from tests.faults_kit import Stage, staged, zone
-from tests.harness.share import shared, sized
-from tests.harness.stages import esc_stage, esc_zone, log_stage, log_zone
+from tests.harness.campaigns.stages import esc_stage, esc_zone, log_stage, log_zone
+from tests.harness.running.share import shared, sized
 from tests.held_kit import TROUBLES, fault, few, watched
 from tests.kit import eventually
 

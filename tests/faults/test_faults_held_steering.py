@@ -17,7 +17,7 @@ from temporalio.client import Client
 from edgeshift.fleet import campaign_id
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import Stage, staged, zone
-from tests.harness.share import shared
+from tests.harness.running.share import shared
 from tests.held_kit import (
     REVOKED,
     calls_since,

@@ -13,8 +13,8 @@ from edgeshift.embedded import EmbeddedTemporal
 from tests.faults_kit import Stage, staged, zone
 from tests.faults_worker import Kill, supervised
 from tests.harness.cases import World
-from tests.harness.courses_waf import COURSES
-from tests.harness.kills import order_of, play
+from tests.harness.kills.scene import order_of, play
+from tests.harness.kills.waf import COURSES
 
 pytestmark = pytest.mark.embedded
 

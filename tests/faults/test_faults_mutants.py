@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.share import shared
+from tests.harness.running.share import shared
 from tests.mutants.catalogue import mutant_of
 from tests.mutants.playing import Control, hunted
 from tests.mutants.trees import copied

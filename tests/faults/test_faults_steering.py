@@ -20,7 +20,7 @@ from edgeshift.messages import Again, Answer, CampaignResult, CampaignSummary, Z
 from edgeshift.sign_off import Choice
 from edgeshift.witness.seen import Word
 from tests.faults_kit import Stage, staged, zone
-from tests.harness.share import shared
+from tests.harness.running.share import shared
 from tests.kit import OPERATOR, Scene
 
 pytestmark = pytest.mark.embedded

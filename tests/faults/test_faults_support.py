@@ -12,7 +12,7 @@ from temporalio.client import Client
 from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import staged, zone
-from tests.harness.share import shared
+from tests.harness.running.share import shared
 
 pytestmark = pytest.mark.embedded
 

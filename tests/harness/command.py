@@ -14,13 +14,13 @@ from typing import Annotated
 import typer
 
 from tests.harness.cases import Case
-from tests.harness.families import all_cases, case_of
-from tests.harness.figures import figures, put_table, table
-from tests.harness.kept import ROOT, Kept
-from tests.harness.played import alone
-from tests.harness.progress import Progress
-from tests.harness.running import Run
-from tests.harness.share import parse_share, stratified, time_of
+from tests.harness.families.every import all_cases, case_of
+from tests.harness.running.figures import figures, put_table, table
+from tests.harness.running.kept import ROOT, Kept
+from tests.harness.running.played import alone
+from tests.harness.running.progress import Progress
+from tests.harness.running.run import Run
+from tests.harness.running.share import parse_share, stratified, time_of
 from tests.harness.verdict import Verdict, added
 
 FOLDER = Path("out/faults")

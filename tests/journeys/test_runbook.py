@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from edgeshift.alarms import KINDS
-from tests.harness.share import shared
+from tests.harness.running.share import shared
 from tests.journeys.runbook_areas import AREAS
 from tests.journeys.runbook_fleet import FLEET, LOGS, begin, full, temporal
 from tests.journeys.runbook_kit import Desk, desk

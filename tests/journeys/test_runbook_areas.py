@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.share import shared
+from tests.harness.running.share import shared
 from tests.journeys.runbook_areas import AREAS, AUTUMN, FLEET
 from tests.journeys.runbook_kit import Desk, desk
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from edgeshift.binaries import temporal_cli
-from tests.harness.families import all_cases
+from tests.harness.families.every import all_cases
 from tests.mutants.catalogue import MUTANTS, mutant_of
 from tests.mutants.mutant import Mutant
 from tests.mutants.playing import Caught, Control, Try, hunted

@@ -6,7 +6,7 @@ import json
 import sys
 from multiprocessing.connection import Connection
 
-import tests.harness.families
+import tests.harness.families.every
 from tests.faults_worker import PROCESSES
 
 OURS = ("edgeshift", "workflows", "activities", "worker", "tests")
@@ -28,7 +28,7 @@ def tell(to: Connection) -> None:
 
 def main() -> None:
     """Both, as one line of JSON."""
-    assert tests.harness.families.all_cases()
+    assert tests.harness.families.every.all_cases()
     ours, theirs = PROCESSES.Pipe()
     process = PROCESSES.Process(target=tell, args=(theirs,))
     process.start()

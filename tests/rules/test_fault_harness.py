@@ -12,15 +12,15 @@ import pytest
 from edgeshift.witness.digests import body_digest
 from edgeshift.witness.requests import Request
 from edgeshift.witness.seen import CampaignFacts, Signature, WitnessInput, ZoneAtService
+from tests.harness.campaigns.schedules import schedule
 from tests.harness.cases import Case
-from tests.harness.families import all_cases, case_of
-from tests.harness.figures import BEGIN, END, figures, put_table, table
-from tests.harness.kept import ROOT, Kept
-from tests.harness.oracle_waf import Found, waf_complaints
-from tests.harness.oracles import Ending
-from tests.harness.schedules import schedule
-from tests.harness.share import stratified, time_of
-from tests.harness.unknowns import is_unknown, met_and_resolved
+from tests.harness.families.every import all_cases, case_of
+from tests.harness.oracles.reversible import Ending
+from tests.harness.oracles.unknowns import is_unknown, met_and_resolved
+from tests.harness.oracles.waf import Found, waf_complaints
+from tests.harness.running.figures import BEGIN, END, figures, put_table, table
+from tests.harness.running.kept import ROOT, Kept
+from tests.harness.running.share import stratified, time_of
 from tests.harness.verdict import Verdict, added
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

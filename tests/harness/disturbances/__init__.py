@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tests.faults_kit import Stage
 from tests.faults_worker import Order, Workers
-from tests.harness.own_server import OwnServer
+from tests.harness.campaigns.own_server import OwnServer
 
 AREAS = frozenset({"waf", "esc", "log-fields"})
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from tests.harness.campaigns.stages import SNI
 from tests.harness.disturbances import Acting, Disturbance, disturbance
-from tests.harness.stages import SNI
 
 
 async def drift(acting: Acting, short: str) -> None:

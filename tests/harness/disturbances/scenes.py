@@ -12,15 +12,15 @@ from typing import Any, cast
 
 from tests.faults_kit import Stage, staged
 from tests.faults_worker import supervised
-from tests.harness.campaigns import keep_open_histories
+from tests.harness.campaigns.people import People
+from tests.harness.campaigns.play import keep_open_histories
+from tests.harness.campaigns.schedules import Area, Schedule, ZonePlan
 from tests.harness.cases import World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.signals import stuck
 from tests.harness.disturbances.ways import REQUEST_LIMIT, Way
-from tests.harness.judging import Shown, ending_of, shown, verdict_of
-from tests.harness.kills import order_of
-from tests.harness.people import People
-from tests.harness.schedules import Area, Schedule, ZonePlan
+from tests.harness.kills.scene import order_of
+from tests.harness.oracles.judging import Shown, ending_of, shown, verdict_of
 from tests.harness.switches import Switches
 from tests.harness.verdict import Verdict
 

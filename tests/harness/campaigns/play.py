@@ -1,0 +1,214 @@
+"""Plays the campaign of a schedule against the real thing, and lets the oracles judge each zone."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import Client
+
+from edgeshift.settings import TemporalSettings
+from edgeshift.temporal import connect
+from tests.faults_kit import Stage, staged
+from tests.faults_worker import supervised
+from tests.harness.campaigns.fleet_zones import MENDED, fleet_zone, terms_of
+from tests.harness.campaigns.own_server import own_server
+from tests.harness.campaigns.people import People
+from tests.harness.campaigns.schedules import Schedule, ZonePlan
+from tests.harness.campaigns.service_faults import FAULTS, as_met
+from tests.harness.cases import World
+from tests.harness.disturbances import DISTURBANCES, Acting, Disturbance
+from tests.harness.kills.scene import order_of
+from tests.harness.oracles.judging import STRANGERS, WANTED_FIELDS, shown, verdict_of
+from tests.harness.oracles.reversible import OPEN
+from tests.harness.verdict import Verdict
+from tests.kit import SCALE
+
+STRANGER = {
+    "action": "log_custom_field",
+    "expression": "true",
+    "description": "written in between",
+    "action_parameters": {"cookie_fields": [{"name": "Stranger"}]},
+}
+WINDOW = 24
+"""Zones that work at a time: more would only keep each other from being answered within the limit."""
+
+MOST_LEFT = 0.25
+"""The share of zones that may fail or stay unknown where nothing is done that people have to mend."""
+
+REQUEST_LIMIT_SECONDS = 4.0
+PATIENCE = "240h"
+"""A minute as it passes, so that no reading is given up because a busy machine was slow."""
+
+
+Expected = Callable[[Stage], Awaitable[list[str]]]
+"""What more a campaign is to come to: complaints where it did not."""
+
+
+async def judge(
+    schedule: Schedule, world: World, within: float = 780, expected: Expected | None = None
+) -> Verdict:
+    """Play the schedule's campaign to its end, and judge every zone of it."""
+    chosen = [DISTURBANCES[one.name] for one in schedule.beside]
+    told: Counter[str] = Counter()
+    async with AsyncExitStack() as running:
+        client, address, folder = world.client, world.address, world.folder
+        server = None
+        if any(one.own_server for one in chosen):
+            server = await running.enter_async_context(own_server(folder / "temporal"))
+            client, address = await connect(TemporalSettings(address=server.address)), server.address
+        stage = await running.enter_async_context(_set(schedule, client, folder, chosen))
+        before = await shown(stage)
+        await _book(stage, schedule)
+        order = order_of(stage, address, folder, schedule.kills, schedule.processes)
+        async with supervised(order) as processes, _visited(stage, schedule):
+            await stage.play.begin()
+            chance = random.Random(f"{schedule.area}/{schedule.seed}/beside")
+            acting = Acting(stage, chance, order, processes, server, lambda kind: told.update([kind]))
+            try:
+                async with _beside(schedule, acting):
+                    await _people(stage, schedule).until_closed(within)
+            except BaseException:
+                await keep_open_histories(stage.play.client, folder)
+                raise
+        told["worker death"] += len(processes.codes)
+        verdict = await verdict_of(stage, schedule, before, told)
+        more = await expected(stage) if expected else []
+        if not any(one.leaves_people_work for one in chosen):
+            more += _too_many(verdict)
+        return verdict.model_copy(update={"complaints": [*verdict.complaints, *more]})
+
+
+def _too_many(verdict: Verdict) -> list[str]:
+    """A campaign that leaves most of its zones with people is safe, and of no use."""
+    left = sum(verdict.outcomes.get(outcome, 0) for outcome in OPEN)
+    if left <= MOST_LEFT * verdict.zone_schedules:
+        return []
+    return [f"{left} of {verdict.zone_schedules} zones ended as failed or unknown: {verdict.not_final[:3]}"]
+
+
+def _set(
+    schedule: Schedule, client: Client, folder: Path, chosen: list[Disturbance]
+) -> contextlib.AbstractAsyncContextManager[Stage]:
+    """The stage of the campaign, before it begins."""
+    terms = terms_of(schedule)
+    for one in chosen:
+        terms |= {key: {**terms.get(key, {}), **value} for key, value in one.terms.items()}
+    options: dict[str, Any] = {key: seconds * SCALE for key, seconds in schedule.delays.items()}
+    if schedule.area == "waf":
+        options["support"] = {"at": schedule.support_at}
+    zones = [_late(fleet_zone(plan), plan) for plan in schedule.zones]
+    return staged(
+        client,
+        folder,
+        *zones,
+        serve=False,
+        simulator=options,
+        request_limit=f"{REQUEST_LIMIT_SECONDS:g}s",
+        patience=PATIENCE,
+        window=WINDOW,
+        **terms,
+    )
+
+
+def _late(zone: dict[str, Any], plan: ZonePlan) -> dict[str, Any]:
+    if plan.late_seconds is None:
+        return zone
+    late = {"visibility_seconds": plan.late_seconds * SCALE}
+    return {**zone, "migration": {**zone.get("migration", {}), **late}}
+
+
+def _people(stage: Stage, schedule: Schedule) -> People:
+    mended = [plan.name for plan in schedule.zones if plan.shape in MENDED]
+    return People(stage, f"{schedule.area}/{schedule.seed}", schedule.manners, mended)
+
+
+async def _book(stage: Stage, schedule: Schedule) -> None:
+    """Everything that is to go wrong at the service."""
+    faults = [
+        trouble.spec(stage.id(plan.name), REQUEST_LIMIT_SECONDS)
+        for plan in schedule.zones
+        for trouble in plan.troubles
+    ]
+    faults += _random_faults(schedule)
+    if faults:
+        await stage.play.control.send("POST", "faults", faults)
+    for plan in schedule.zones:
+        if plan.stranger:
+            await stage.play.stranger(stage.name(plan.name), [STRANGER], when=plan.stranger, how="append")
+
+
+def _random_faults(schedule: Schedule) -> list[dict[str, Any]]:
+    """A share of all readings goes wrong, each kind of fault as often as another."""
+    if not schedule.random_faults:
+        return []
+    each = schedule.random_faults / len(FAULTS)
+    return [
+        {
+            **as_met(fault, REQUEST_LIMIT_SECONDS),
+            "match": {"method": "GET"},
+            "probability": each,
+            "seed": schedule.seed * 100 + place,
+        }
+        for place, fault in enumerate(FAULTS)
+    ]
+
+
+@asynccontextmanager
+async def _beside(schedule: Schedule, acting: Acting) -> AsyncIterator[None]:
+    """What is done beside the campaign, until it ends; raises what went wrong with it."""
+
+    async def act(name: str, after: float) -> None:
+        await asyncio.sleep(after)
+        acting.told(name)
+        await DISTURBANCES[name].act(acting)
+
+    tasks = [asyncio.create_task(act(one.name, one.after)) for one in schedule.beside]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+    for one in ended:
+        if isinstance(one, Exception):
+            raise one
+
+
+@asynccontextmanager
+async def _visited(stage: Stage, schedule: Schedule) -> AsyncIterator[None]:
+    """Visitors come to the zones whose entries are to be seen."""
+    seen = [stage.name(plan.name) for plan in schedule.zones if plan.shape != "unseen"]
+
+    async def come() -> None:
+        turn = 0
+        while schedule.area == "log-fields" and seen:
+            turn += 1
+            await stage.play.traffic(*seen, count=4, seed=turn)
+            await asyncio.sleep(1)
+
+    visitors = asyncio.create_task(come())
+    try:
+        yield
+    finally:
+        visitors.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await visitors
+
+
+async def keep_open_histories(client: Client, folder: Path) -> None:
+    """Write the history of every workflow that is still open beside the scene, for whoever looks at it."""
+    kept = folder / "open"
+    kept.mkdir(exist_ok=True)
+    async for found in client.list_workflows("ExecutionStatus = 'Running'"):
+        history = await client.get_workflow_handle(found.id, run_id=found.run_id).fetch_history()
+        await asyncio.to_thread((kept / f"{found.id.replace('/', '-')}.json").write_text, history.to_json())
+
+
+__all__ = ["STRANGER", "STRANGERS", "WANTED_FIELDS", "judge", "keep_open_histories", "shown"]

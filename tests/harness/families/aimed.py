@@ -1,0 +1,48 @@
+"""Small scenes that each go for one rule. They are what finds the wrong versions of tests/mutants first."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from tests.harness.aimed import areas, people, waf
+from tests.harness.cases import Case, World
+from tests.harness.verdict import Verdict
+
+FAMILY = "aimed"
+
+Scene = Callable[[World], Awaitable[Verdict]]
+
+SCENES: tuple[tuple[Scene, int], ...] = (
+    (waf.plain, 2),
+    (waf.answer_lost, 2),
+    (waf.killed_after_commit, 1),
+    (waf.reset_while_verified, 1),
+    (waf.answered_without_effect, 1),
+    (waf.over_a_limit, 2),
+    (waf.drifted, 1),
+    (waf.archive_lies, 1),
+    (waf.rival_campaign, 2),
+    (waf.terminated, 2),
+    (waf.orderly_restart, 1),
+    (people.signed_in_a_pause, 2),
+    (people.permit_overtaken, 1),
+    (people.stalled_in_a_pause, 1),
+    (people.stalled_past_its_permit, 1),
+    (people.words_that_do_not_count, 1),
+    (people.signed_for_another, 2),
+    (people.signed_too_long_ago, 1),
+    (people.window_of_one, 4),
+    (people.paced, 2),
+    (areas.esc_plain, 3),
+    (areas.esc_way_back_lost, 1),
+    (areas.stranger_writes, 1),
+)
+"""Each scene with the zones that it plays."""
+
+
+def cases() -> list[Case]:
+    """A case for each scene, such as ``aimed/answer-lost``."""
+    return [
+        Case(f"{FAMILY}/{scene.__name__.replace('_', '-')}", FAMILY, zones, scene, within=400)
+        for scene, zones in SCENES
+    ]

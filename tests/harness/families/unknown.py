@@ -1,0 +1,81 @@
+"""Outcomes that nobody can know: the answer to each zone's changes says nothing for certain, while one in a
+hundred readings goes wrong. How many need no person?
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import partial
+
+from tests.harness.campaigns.play import judge
+from tests.harness.campaigns.schedules import CHANGES, Area, Schedule, Trouble, ZonePlan, schedule
+from tests.harness.campaigns.service_faults import UNCERTAIN
+from tests.harness.cases import Case, World
+from tests.harness.verdict import Verdict
+
+FAMILY = "unknown"
+CAMPAIGNS: dict[Area, int] = {"waf": 10, "esc": 2, "log-fields": 2}
+"""How many campaigns of each area the full run plays."""
+
+ZONES = 100
+RATE = 0.01
+"""The share of readings that goes wrong."""
+
+EACH = 1000
+
+SHAPES: dict[Area, tuple[str, ...]] = {
+    "waf": ("pro", "pro", "business", "bypass", "enterprise"),
+    "esc": ("plain", "own", "worse"),
+    "log-fields": ("bare", "foreign", "jobless", "unseen"),
+}
+
+
+def cases(seed: int) -> list[Case]:
+    """Those of the full run."""
+    return [
+        _case(area, seed * EACH + number)
+        for area, count in CAMPAIGNS.items()
+        for number in range(1, count + 1)
+    ]
+
+
+def case_of(identifier: str) -> Case | None:
+    """The case of any seed, such as ``unknown/waf/17``, or of fewer zones, such as ``unknown/waf/17/24``."""
+    family, named, seed, zones = (*identifier.split("/"), str(ZONES), "", "")[:4]
+    area = next((one for one in CAMPAIGNS if one == named), None)
+    if family != FAMILY or not area or not (seed.isdecimal() and zones.isdecimal()):
+        return None
+    return _case(area, int(seed), int(zones))
+
+
+def _case(area: Area, seed: int, zones: int = ZONES) -> Case:
+    identifier = f"{FAMILY}/{area}/{seed}" + (f"/{zones}" if zones != ZONES else "")
+    return Case(identifier, FAMILY, zones, partial(_play, area, seed, zones))
+
+
+async def _play(area: Area, seed: int, zones: int, world: World) -> Verdict:
+    return await judge(uncertain(area, seed, zones), world)
+
+
+def uncertain(area: Area, seed: int, zones: int = ZONES) -> Schedule:
+    """The schedule of a seed: every zone's first change is answered so that nobody knows what came of it."""
+    chance = random.Random(f"{FAMILY}/{area}/{seed}")
+    return replace(
+        schedule(seed, area, 0, kills=0),
+        zones=tuple(_zone(chance, area, number) for number in range(zones)),
+        processes=1,
+        manners=("prompt",),
+        expires=False,
+        random_faults=RATE,
+    )
+
+
+def _zone(chance: random.Random, area: Area, number: int) -> ZonePlan:
+    shape = chance.choice(SHAPES[area])
+    fault = chance.choice(UNCERTAIN)
+    troubles = [Trouble(call, fault, 1) for call in dict.fromkeys(CHANGES[area])]
+    if shape == "enterprise":
+        troubles = [Trouble("entrypoint.put", fault, chance.choice((1, 2)))]
+    late = round(chance.uniform(0, 2.0), 2) if area == "waf" else None
+    return ZonePlan(f"{shape}-{number}", shape, tuple(troubles), late_seconds=late)

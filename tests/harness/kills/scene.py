@@ -1,0 +1,100 @@
+"""One scene with a worker that is killed once, on any path of any area; what was sent, and what was begun."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.faults_kit import Stage, staged
+from tests.faults_worker import Kill, Moment, Order, supervised
+from tests.harness.cases import World
+from tests.harness.oracles.judging import scene_verdict
+from tests.harness.verdict import Verdict
+
+LONGEST = 240.0
+"""Seconds that a scene may take on a busy machine; alone it takes about ten, and a time-out or two."""
+
+ASIDE = frozenset({"describe_zones"})
+"""What is begun by the clock, and so not at the same place each time."""
+
+Changes = list[tuple[str, str]]
+
+
+async def _nothing(stage: Stage) -> None:
+    """Nothing beside the campaign."""
+
+
+async def _as_it_is(stage: Stage) -> list[str]:
+    """Nothing more is asked."""
+    return []
+
+
+@dataclass(frozen=True)
+class Course:
+    """A path through an area.
+
+    ``activities``: what the workers do when nobody dies, in order, but for the regular sweeps. ``changes``:
+    what the service is sent, whoever dies. ``outcome``: where the one zone, or account, ends. ``meanwhile``:
+    what else goes on; ``holds``: complaints where something is not so at the end.
+    """
+
+    zones: tuple[dict[str, Any], ...]
+    terms: dict[str, Any]
+    activities: tuple[str, ...]
+    changes: Changes
+    outcome: str
+    meanwhile: Callable[[Stage], Awaitable[None]] = _nothing
+    holds: Callable[[Stage], Awaitable[list[str]]] = field(default=_as_it_is)
+
+    def boundaries(self, moment: Moment) -> list[Kill]:
+        """A kill for each activity, but for the first one, which belongs to no zone."""
+        found = []
+        for place, activity in enumerate(self.activities):
+            nth = self.activities[: place + 1].count(activity)
+            if activity != "resolve_targets":
+                found.append(Kill(activity, nth, moment))
+        return found
+
+
+def order_of(
+    stage: Stage, address: str, folder: Path, kills: Sequence[Kill] = (), processes: int = 1
+) -> Order:
+    """What the workers of a stage need. ``kills``: one for each process in turn."""
+    variables = [str(item.token).removeprefix("env:") for item in stage.play.spec.service.credentials]
+    if (job := stage.play.spec.log_fields.job) is not None:
+        variables.append(job.destination.removeprefix("env:"))
+    worker = stage.play.settings.worker.model_copy(update={"workflow_task_timeout_seconds": 4})
+    return Order(
+        address=address,
+        queue=f"faults-{stage.tag}",
+        settings=stage.play.settings.model_copy(update={"worker": worker}),
+        environment={name: os.environ[name] for name in variables},
+        folder=folder,
+        kills=tuple(kills),
+        processes=processes,
+    )
+
+
+async def play(kill: Kill | None, path: Course, world: World) -> Verdict:
+    """One scene on a path with a worker that dies once: its outcome and what it sends are the path's."""
+    async with staged(world.client, world.folder, *path.zones, serve=False, **path.terms) as stage:
+        order = order_of(stage, world.address, world.folder, [kill] if kill else [])
+        async with supervised(order) as workers:
+            await stage.play.begin()
+            await path.meanwhile(stage)
+            result = await stage.finish(LONGEST)
+        broken = []
+        if result.outcomes != {path.outcome: 1}:
+            broken.append(f"it is to end as {path.outcome}, and ended as {result.outcomes}")
+        if (changes := await stage.changes()) != path.changes:
+            broken.append(f"it is to send {path.changes}, and sent {changes}")
+        begun = [line.split()[0] for line in order.trace.read_text().splitlines()]
+        if kill is None and (done := tuple(name for name in begun if name not in ASIDE)) != path.activities:
+            broken.append(f"it is to go through {path.activities}, and went through {done}")
+        if len(workers.codes) != (kill is not None):
+            broken.append(f"{kill}: processes ended with {workers.codes}")
+        broken += await path.holds(stage)
+        return await scene_verdict(stage, {"worker death": len(workers.codes)}, broken)

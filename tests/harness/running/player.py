@@ -1,0 +1,53 @@
+"""A process that plays cases, several at a time, on one Temporal server of its own: it reads orders, one line
+of JSON each, and answers each with a line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import IO
+
+from edgeshift.embedded import embedded_temporal
+from edgeshift.settings import TemporalSettings
+from edgeshift.temporal import connect
+from tests.harness.cases import World
+from tests.harness.families.every import case_of
+from tests.harness.running.played import played
+
+
+async def serve() -> None:
+    """Play what is read until nothing more comes, and all that was read has been answered."""
+    answers = _own_stdout()
+    loop = asyncio.get_running_loop()
+    this = asyncio.current_task()
+    assert this is not None
+    loop.add_signal_handler(signal.SIGTERM, this.cancel)
+    orders = asyncio.StreamReader(limit=1 << 20)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
+    async with embedded_temporal(None) as server, asyncio.TaskGroup() as playing:
+        client = await connect(TemporalSettings(address=server.address), identity="harness")
+
+        async def play(order: dict[str, str]) -> None:
+            world = World(client, server.address, Path(order["folder"]))
+            verdict = await played(case_of(order["id"]), world)
+            answers.write(json.dumps({"id": order["id"], "verdict": verdict.model_dump()}) + "\n")
+            answers.flush()
+
+        while line := await orders.readline():
+            playing.create_task(play(json.loads(line)))
+
+
+def _own_stdout() -> IO[str]:
+    """What was the standard output. From now on whoever prints prints to the standard error."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
+
+
+if __name__ == "__main__":
+    asyncio.run(serve())

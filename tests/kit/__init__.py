@@ -1,0 +1,24 @@
+"""A scene for tests: the real simulator over HTTP, real workers on a real Temporal, a campaign, its people.
+
+Whoever plays a scene ends it with ``check_rules``: the witnesses judge every rule that it has a case of.
+"""
+
+from __future__ import annotations
+
+from tests.kit.clock import SkippedClock, eventually
+from tests.kit.names import APPROVER, BEFORE_REMOVAL, BUCKET, OPERATOR, SCALE, fleet_of
+from tests.kit.setting import scene
+from tests.kit.witnesses import Scene
+
+__all__ = [
+    "APPROVER",
+    "BEFORE_REMOVAL",
+    "BUCKET",
+    "OPERATOR",
+    "SCALE",
+    "Scene",
+    "SkippedClock",
+    "eventually",
+    "fleet_of",
+    "scene",
+]

@@ -1,0 +1,238 @@
+"""A scene's campaign and its zones: beginning it, looking at it, steering it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+
+from edgeshift.archive import Archive
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.campaign_start import campaign_start
+from edgeshift.fleet import Target, ZoneOutcome, campaign_id
+from edgeshift.ledger import Ledger, Packed, Place
+from edgeshift.messages import (
+    Answer,
+    CampaignResult,
+    CampaignStart,
+    CampaignSummary,
+    Person,
+    ResolvedTargets,
+    ResolveTargets,
+    ZoneResult,
+    ZoneState,
+)
+from edgeshift.settings import Settings
+from edgeshift.simulator.fleet_file import Fleet
+from edgeshift.simulator.server import RunningSimulator
+from edgeshift.witness.control import Control
+from edgeshift.witness.executions import load_executions
+from edgeshift.witness.seen import Execution, Signature, StopRecord, Word
+from tests.kit.clock import SkippedClock
+from tests.kit.names import OPERATOR
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class CampaignScene:
+    """A simulator and a campaign, with a record of what its people did."""
+
+    client: Client
+    simulator: RunningSimulator
+    folder: Path
+    fleet: Fleet
+    settings: Settings
+    spec: CampaignSpec
+    archive: Archive
+    start: CampaignStart | None = None
+    targets: list[Target] = field(default_factory=list)
+    signatures: list[Signature] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+    stops: list[StopRecord] = field(default_factory=list)
+    strangers: frozenset[str] = frozenset()
+    lists: bool = True
+    clock: SkippedClock | None = None
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    # --- the campaign
+
+    @property
+    def control(self) -> Control:
+        """The simulator's control API."""
+        return Control(self.simulator.control_url)
+
+    @property
+    def campaign(self) -> WorkflowHandle[Any, CampaignResult]:
+        """The campaign's workflow."""
+        return self.client.get_workflow_handle(campaign_id(self.spec.name), result_type=CampaignResult)
+
+    async def begin(self) -> None:
+        """Freeze the targets and start the campaign."""
+        digest = await self.archive.put_json(self.spec.model_dump(mode="json"))
+        frozen = await self.client.execute_workflow(
+            "Freeze",
+            ResolveTargets(spec=digest),
+            id=f"targets/{self.spec.name}",
+            task_queue="edgeshift",
+            result_type=ResolvedTargets,
+        )
+        self.start = campaign_start(
+            self.spec,
+            digest,
+            targets=frozen.targets,
+            count=frozen.count,
+            waves=frozen.waves,
+            enterprise=frozen.enterprise,
+            covers=frozen.covers,
+            started_by=OPERATOR,
+        )
+        self.targets = [Target.model_validate(item) for item in await self.archive.get_json(frozen.targets)]
+        await self.client.start_workflow(
+            "Campaign", self.start, id=campaign_id(self.spec.name), task_queue="edgeshift"
+        )
+
+    async def summary(self) -> CampaignSummary:
+        """The campaign as it stands."""
+        found: CampaignSummary = await self.campaign.query("summary", result_type=CampaignSummary)
+        return found
+
+    async def is_closed(self) -> bool:
+        """Whether the campaign's workflow has ended by itself, as the server says."""
+        described = await self.campaign.describe()
+        ended_by_hand = described.status is WorkflowExecutionStatus.TERMINATED
+        return described.close_time is not None and not ended_by_hand
+
+    async def excluded(self) -> set[int]:
+        """The targets that the campaign left to others; of a closed one, out of its result."""
+        if not await self.is_closed():
+            return set((await self.summary()).excluded)
+        return set((await self._ledger()).indexes(Place.EXCLUDED))
+
+    async def _ledger(self) -> Ledger:
+        """What the closed campaign has of its targets."""
+        result = await self.result()
+        ledger = Ledger(len(self.targets), self.now(), timedelta(seconds=1))
+        ledger.unpack(Packed.model_validate(json.loads(result.carried)["ledger"]))
+        return ledger
+
+    async def named(self) -> dict[str, str]:
+        """The outcomes that the closed campaign gives its targets, by their identifiers: its only word of
+        those whose workflows somebody ended by hand.
+        """
+        if not await self.is_closed():
+            return {}
+        places, outcomes = (await self._ledger()).places, {one.value for one in ZoneOutcome}
+        found = {}
+        for index, target in enumerate(self.targets):
+            if (name := Place(places[index]).name.lower()) in outcomes:
+                found[target.zone.id] = name
+        return found
+
+    async def _executions(self) -> tuple[Execution, ...]:
+        """Every execution. One that was ended by hand, after which none was begun, has the outcome under
+        which the campaign names it.
+        """
+        found, named = await load_executions(self.client), await self.named()
+        last = {one.zone: one.run for one in sorted(found, key=lambda one: one.started_at)}
+        return tuple(
+            one.model_copy(update={"outcome": named.get(one.zone)})
+            if one.closed_at and one.outcome is None and last[one.zone] == one.run
+            else one
+            for one in found
+        )
+
+    async def result(self) -> CampaignResult:
+        """The campaign's end."""
+        return await self._ended(self.campaign)
+
+    async def until(self, holds: Callable[[CampaignSummary], bool], within: float = 60.0) -> CampaignSummary:
+        """The summary once ``holds`` says yes. Fails after ``within`` real seconds."""
+        limit = asyncio.get_running_loop().time() + within
+        while True:
+            found = await self.summary()
+            if holds(found):
+                return found
+            if asyncio.get_running_loop().time() > limit:
+                raise AssertionError(f"not within {within:g} s; places {found.places}, notes {found.notes}")
+            await asyncio.sleep(0.1)
+
+    async def ask(
+        self, update: Literal["pause", "resume", "abort"], reason: str = "", key: str | None = None
+    ) -> Answer:
+        """Pause, resume or abort, and keep a record of when it was asked and answered. What is asked again
+        with the same ``key`` is done once.
+        """
+        asked = self.now()
+        answer: Answer = await self.campaign.execute_update(
+            update, Person(by=OPERATOR, reason=reason), id=key, result_type=Answer
+        )
+        if update == "resume":
+            if self.stops:
+                self.stops[-1] = self.stops[-1].model_copy(update={"resumed_at": asked})
+        else:
+            self.stops.append(
+                StopRecord(
+                    campaign=self.spec.name, kind=update, by=OPERATOR, asked_at=asked, answered_at=self.now()
+                )
+            )
+        return answer
+
+    async def _ended(self, handle: WorkflowHandle[Any, Result]) -> Result:
+        """A workflow's result. On skipped time the end is looked for, since the long poll of that server
+        may come back empty on a busy machine.
+        """
+        if self.clock is not None:
+            for _ in range(5_000):
+                if (await handle.describe()).close_time is not None:
+                    break
+                await self.clock.skip(timedelta(minutes=2))
+        return await handle.result()
+
+    # --- zones
+
+    def index(self, name: str) -> int:
+        """A zone's index by its name."""
+        return next(index for index, target in enumerate(self.targets) if target.zone.name == name)
+
+    def zone_id(self, name: str) -> str:
+        """A zone's identifier by its name, or an account's."""
+        accounts = {account.name: account.id for account in self.fleet.accounts}
+        return accounts.get(name) or next(zone.id for zone in self.fleet.zones if zone.name == name)
+
+    def zone(self, name: str) -> WorkflowHandle[Any, ZoneResult]:
+        """The workflow of a zone or an account by its name."""
+        kind = "account" if any(account.name == name for account in self.fleet.accounts) else "zone"
+        identifier = f"{kind}/{self.zone_id(name)}/{self.spec.area.value}"
+        return self.client.get_workflow_handle(identifier, result_type=ZoneResult)
+
+    async def state(self, name: str) -> ZoneState:
+        """A zone's state."""
+        found: ZoneState = await self.zone(name).query("state", result_type=ZoneState)
+        return found
+
+    async def zone_until(
+        self, name: str, holds: Callable[[ZoneState], bool], within: float = 60.0
+    ) -> ZoneState:
+        """A zone's state once ``holds`` says yes."""
+        limit = asyncio.get_running_loop().time() + within
+        while True:
+            try:
+                found = await self.state(name)
+                if holds(found):
+                    return found
+            except Exception as why:
+                found = why  # type: ignore[assignment]
+            if asyncio.get_running_loop().time() > limit:
+                raise AssertionError(f"{name} not within {within:g} s: {found}")
+            await asyncio.sleep(0.1)
+
+    async def outcome(self, name: str) -> ZoneOutcome:
+        """A zone's outcome, once it has one."""
+        return (await self._ended(self.zone(name))).outcome

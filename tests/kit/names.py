@@ -1,0 +1,24 @@
+"""What scenes of tests have in common: their people, their pace, their fleets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edgeshift.simulator.fleet_file import Fleet
+
+SCALE = 14_400.0
+"""Of scenes on a server that does not skip time: four hours a second."""
+
+BEFORE_REMOVAL = "2023-10-02T08:00:00Z"
+"""What the simulator says the time is in scenes of esc, unless they say it themselves."""
+
+BUCKET = "request-logs"
+"""The bucket that log jobs push to, as a fleet's ``s3://request-logs/ZONE?region=eu-west-1``."""
+
+OPERATOR = "olga"
+APPROVER = "ann"
+
+
+def fleet_of(*zones: dict[str, Any], **more: Any) -> Fleet:
+    """A fleet of these zones, as a fleet file would have them, in one account with one token."""
+    return Fleet.model_validate({"zones": list(zones), **more})
