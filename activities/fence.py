@@ -1,6 +1,5 @@
-"""What surrounds each mutating request: the permit's time, the intent in the archive, one attempt, and
-what is
-known of it afterwards.
+"""What surrounds each mutating request: the permit's time, the intent in the archive, one attempt, and what
+is known of it afterwards.
 """
 
 from __future__ import annotations
@@ -149,8 +148,8 @@ def judged(failure: ServiceError) -> ChangeResult:
     """What is known of a step whose request failed.
 
     Only a 429, a refused credential and a failure before anything was written prove that nothing happened and
-    may be tried again;
-    another 4xx with the service's envelope ends the attempt; everything else is unknown (docs/service.md §7).
+    may be tried again; another 4xx with the service's envelope ends the attempt; everything else is unknown
+    (docs/service.md §7).
     """
     facts: dict[str, Any] = {
         "reason": str(failure)[:200],

@@ -1,6 +1,5 @@
-"""What each field of a campaign file allows and the whole does not: values that exclude each other,
-things named
-twice, secrets inside of URLs. Pure.
+"""What each field of a campaign file allows and the whole does not: values that exclude each other, things
+named twice, secrets inside of URLs. Pure.
 """
 
 from __future__ import annotations

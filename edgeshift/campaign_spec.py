@@ -254,9 +254,8 @@ class CampaignSpec(_Part):
         """The same campaign with every duration divided by ``time_scale``.
 
         Limits of transport (``request_limit``), of permits (``lease``, ``send_window``, ``margin``) and of
-        workers (``silence``) are technical and stay; waits
-        between polls and sweeps keep a floor, since real work happens in them. Nothing becomes longer than
-        it was.
+        workers (``silence``) are technical and stay; waits between polls and sweeps keep a floor, since real
+        work happens in them. Nothing becomes longer than it was.
         """
         scale = self.time_scale
         if scale == 1:

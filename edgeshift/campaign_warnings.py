@@ -21,9 +21,8 @@ CALLS_WITH_WINDOW = 7
 """The same of an Enterprise zone: its validation PUT and its status more."""
 
 CALLS_BESIDE = 8
-"""Readings beside them: firewall rules, overrides, page rules, packages and what they hold, the setting,
-the entry
-point. More where a zone has many rules."""
+"""Readings beside them: firewall rules, overrides, page rules, packages and what they hold, the setting, the
+entry point. More where a zone has many rules."""
 
 CALLS_OF_LOG_FIELDS = 14
 """Calls that a zone's custom fields take: the rulesets and the one of the phase twice, its versions, the

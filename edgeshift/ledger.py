@@ -219,9 +219,8 @@ class Ledger:
         self.heard.add(index)
 
     def again(self, index: int) -> None:
-        """The target is to be started again. Where its fingerprint was rejected, people decide on it
-        anew: neither
-        the rejection nor any approval of before counts."""
+        """The target is to be started again. Where its fingerprint was rejected, people decide on it anew:
+        neither the rejection nor any approval of before counts."""
         if self.places[index] == Place.REJECTED and (shape := self.shape(index)):
             self.book = [entry for entry in self.book if entry.fingerprint != shape.fingerprint]
         self.places[index] = Place.PENDING

@@ -49,8 +49,7 @@ class SignOffPolicy(BaseModel):
     ``approvers`` empty means anybody who can reach Temporal; ``plan`` and ``doctor`` warn of it.
     ``four_eyes``: whoever started the campaign cannot approve. ``expires_after``: how long a zone waits for
     its sign-off before it goes on hold. ``valid_for``: how long a given approval counts. ``per``: what a
-    decision is about: every zone that
-    proposes the same, or each zone by itself.
+    decision is about: every zone that proposes the same, or each zone by itself.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -126,9 +126,9 @@ def sandbox() -> SandboxedWorkflowRunner:
 
 
 def deployment(settings: Settings) -> WorkerDeploymentConfig | None:
-    """The worker's place in a deployment, where its settings name one. Workflows move on to each new
-    build, so that
-    a safety fix reaches zones that wait for weeks; histories of theirs are replayed before it is released."""
+    """The worker's place in a deployment, where its settings name one. Workflows move on to each new build,
+    so that a safety fix reaches zones that wait for weeks; histories of theirs are replayed before it is
+    released."""
     named, build = settings.worker.deployment, settings.worker.build_id
     if named is None or build is None:
         return None
@@ -156,8 +156,7 @@ async def workers(
     """Run the workers of one process until the block ends: one for campaigns and zones, one for quotas.
 
     ``pacer``: in place of leases from the quota workflows (tests on skipped time). ``quota``: whether this
-    process also serves the quotas. ``extra``: further
-    workflow types.
+    process also serves the quotas. ``extra``: further workflow types.
     """
     quotas = Quotas(client)
     folder = ticket_folder or settings.state_dir / "tickets"

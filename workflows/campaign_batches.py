@@ -94,9 +94,8 @@ class CampaignBatches(CampaignState, ABC):
         summary: str,
         limits: dict[str, Any] | None = None,
     ) -> Any:
-        """Run an activity over a batch of zones. One that fails for good, such as by a corrupt archive,
-        is named in
-        the notes and tried again after a while: a campaign does not end by it.
+        """Run an activity over a batch of zones. One that fails for good, such as by a corrupt archive, is
+        named in the notes and tried again after a while: a campaign does not end by it.
         """
         while True:
             try:

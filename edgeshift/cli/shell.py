@@ -31,9 +31,9 @@ Answer = TypeVar("Answer")
 class Shell:
     """The surroundings of one call of the command line.
 
-    ``console`` is stdout, ``errors`` is stderr. Settings: options first, then EDGESHIFT_* of the
-    environment, then the
-    running stack of this folder (``.edgeshift/stack.json``, written by ``edgeshift up``), then the defaults.
+    ``console`` is stdout, ``errors`` is stderr. Settings: options first, then EDGESHIFT_* of the environment,
+    then the running stack of this folder (``.edgeshift/stack.json``, written by ``edgeshift up``), then the
+    defaults.
     """
 
     def __init__(

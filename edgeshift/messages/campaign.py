@@ -15,9 +15,8 @@ from edgeshift.sign_off import Choice, Decision, Digest
 
 
 class Again(Message):
-    """Begin zones again: those at ``indexes``; where there are none, those at ``places`` (names of
-    outcomes, or
-    ``excluded``); and where there are neither, every one that the verb is for.
+    """Begin zones again: those at ``indexes``; where there are none, those at ``places`` (names of outcomes,
+    or ``excluded``); and where there are neither, every one that the verb is for.
     """
 
     by: By
@@ -30,10 +29,9 @@ class CampaignStart(Message):
     """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled.
 
     ``enterprise``: bitmap of the targets that get a permit with their start, which are the Enterprise zones
-    of the area waf. ``covers``: how many zones each target stands for, where it is not one. ``carried``:
-    JSON of the state of an earlier run, or of
-    a closed campaign that ``again`` begins zones of. ``most_events``: events of one run after which the
-    campaign goes on in a new one.
+    of the area waf. ``covers``: how many zones each target stands for, where it is not one. ``carried``: JSON
+    of the state of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``:
+    events of one run after which the campaign goes on in a new one.
     """
 
     name: str

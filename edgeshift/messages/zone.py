@@ -52,10 +52,9 @@ class Prepared(Message):
     of the configuration alone.
 
     For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is,
-    ``comparable`` when it runs the proposal or its shadow, so that its events say something of the
-    proposal. ``covered``: digest of the list of the zones that an
-    account stands for. ``begun``: a part of the change was made, and has to be taken back where it cannot go
-    on.
+    ``comparable`` when it runs the proposal or its shadow, so that its events say something of the proposal.
+    ``covered``: digest of the list of the zones that an account stands for. ``begun``: a part of the change
+    was made, and has to be taken back where it cannot go on.
     """
 
     verdict: Verdict

@@ -178,9 +178,8 @@ async def start_campaign(
 ) -> CampaignStart:
     """Start a campaign; its input. ``frozen``: its targets; else they are found and frozen first.
 
-    ``again``: also where a closed campaign has its name. Raises Refused where one of this name runs, or
-    ran and
-    ``again`` is not given; BadInput for unknown zones; ServiceTrouble, TemporalTrouble.
+    ``again``: also where a closed campaign has its name. Raises Refused where one of this name runs, or ran
+    and ``again`` is not given; BadInput for unknown zones; ServiceTrouble, TemporalTrouble.
     """
     await refuse_if_started(client, spec.name, again=again)
     digest = await store_spec(archive, spec)
