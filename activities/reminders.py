@@ -1,5 +1,5 @@
-"""What a silent zone waits for, asked of the zone itself. A campaign that was reset to before the zone said
-so does not know it; and a zone that was reset says it with a number that the campaign has heard before.
+"""What a zone waits for, asked of the zone itself. A campaign that was reset to before the zone said so does
+not know it; and a zone that was reset says it with a number that the campaign has heard before.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _SAID = {
     ZonePhase.NEEDS_SUPPORT: (ReportKind.SUPPORT, None),
     ZonePhase.VALIDATING: (ReportKind.WAITING, None),
     ZonePhase.WATCHING: (ReportKind.WAITING, None),
+    ZonePhase.WAITING_FOR_SERVICE: (ReportKind.SERVICE, None),
 }
 """What a zone has said once it is in a phase in which it waits, and of which step."""
 
@@ -57,5 +58,6 @@ async def said_before(
         step=step or state.step,
         digest=state.digest,
         fingerprint=state.fingerprint,
+        hold=state.hold,
         joins=policy.per != "zone" and state.evidence_verdict in (None, EvidenceVerdict.PASS),
     )

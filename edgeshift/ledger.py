@@ -65,6 +65,9 @@ IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
 AWAITING = (Place.AWAITING, Place.AWAITING_SEPARATE)
 """Places of zones that wait for a sign-off."""
 
+WAITS = frozenset({Place.WORKING, Place.WAITING, Place.SUPPORT, *AWAITING})
+"""Places of zones that may wait for something else than is known, where one was reset."""
+
 FAILURES = (Place.FAILED, Place.UNKNOWN, Place.ROLLED_BACK)
 """Places that count against the failures which later waves allow."""
 
@@ -130,6 +133,10 @@ class Ledger:
         self.excluded: dict[int, str] = {}
         self.heard: set[int] = set()
         self.held: set[int] = set()
+        self.doubted: set[int] = set()
+        """Targets of which a word came with a number that was heard before: it came twice, or the target was
+        reset and counts from a lower one.
+        """
 
     # --- what it knows
 
@@ -244,6 +251,7 @@ class Ledger:
         if report.attempt != self.attempts[index] or not self.is_open(index):
             return settled
         if report.sequence <= self.sequences[index]:
+            self.doubted.add(index)
             return settled
         self.sequences[index] = min(65535, report.sequence)
         self.heard.add(index)
@@ -271,13 +279,27 @@ class Ledger:
         return True
 
     def may_wait(self, index: int) -> bool:
-        """Whether the target works, as far as is known, but may wait for something all the same: it holds no
-        permit, and what it has said may have been said to a run that was reset since, or by one.
+        """Whether the target may wait for something else than is known: it holds no permit, and what it has
+        said may have been said to a run that was reset since, or by one.
         """
         place = self.places[index]
-        return place == Place.WORKING or (
+        return place in WAITS or (
             place == Place.PERMITTED and all(permit.index != index for permit in self.permits.values())
         )
+
+    def _is_news(self, report: ZoneReport) -> bool:
+        """Whether a word says something else than is known."""
+        index = report.index
+        if report.kind is ReportKind.SERVICE:
+            return index not in self.held
+        places = {
+            ReportKind.AWAITING: AWAITING,
+            ReportKind.READY: (Place.READY, Place.READY_VALIDATE),
+        }
+        if self.places[index] not in places.get(report.kind, (_REPORTED.get(report.kind),)):
+            return True
+        shape = self.shape(index)
+        return bool(report.fingerprint) and (shape is None or shape.fingerprint != report.fingerprint)
 
     def remember(self, report: ZoneReport, now: datetime) -> bool:
         """Take in what a target that ``may_wait`` has said last; whether it changed anything. A word of its
@@ -286,6 +308,8 @@ class Ledger:
         index = report.index
         if not self.may_wait(index) or index in self.heard or report.attempt != self.attempts[index]:
             return False
+        if not self._is_news(report):
+            return False
         self.sequences[index] = min(65534, max(0, report.sequence - 1))
         return self.hear(report.model_copy(update={"sequence": max(1, report.sequence)}), now)
 
@@ -293,6 +317,7 @@ class Ledger:
         """The target has an outcome."""
         self.settle_all(index)
         self.held.discard(index)
+        self.doubted.discard(index)
         self.places[index] = OUTCOME_PLACE[outcome]
 
     def _propose(self, index: int, report: ZoneReport, now: datetime) -> None:

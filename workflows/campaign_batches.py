@@ -135,6 +135,11 @@ class CampaignBatches(CampaignState, ABC):
             for index in self._ledger.indexes(Place.WORKING, Place.PERMITTED, Place.STOPPING)
             if index not in self._ledger.heard
         ]
+        doubted: list[int] = []
+        if self._ledger.doubted and workflow.patched("doubted-zones-are-looked-at"):
+            doubted = sorted(filter(self._ledger.may_wait, self._ledger.doubted))[:SLICE]
+            silent += sorted({*doubted} - {*silent})
+            self._ledger.doubted.difference_update(doubted)
         self._ledger.heard.clear()
         places = [Place.WAITING, Place.SUPPORT, Place.AWAITING, Place.AWAITING_SEPARATE]
         ready = (Place.READY, Place.READY_VALIDATE)
@@ -144,7 +149,8 @@ class CampaignBatches(CampaignState, ABC):
         waiting = self._ledger.indexes(*places, first=self._cursor)
         some = list(islice(waiting, SLICE))
         self._cursor = some[-1] + 1 if len(some) == SLICE else 0
-        for first in range(0, len(found := silent + some), SLICE):
+        found = silent + [index for index in some if index not in doubted]
+        for first in range(0, len(found), SLICE):
             await self._look_at(found[first : first + SLICE])
 
     async def _give_up_expired_permits(self) -> None:
@@ -192,7 +198,9 @@ class CampaignBatches(CampaignState, ABC):
             self._hear_hold(described.hold)
         for word in described.words:
             if self._ledger.remember(word, workflow.now()):
-                self._note(f"zone {word.index} was found {word.kind.value}, of which nothing was known")
+                self._note(f"zone {word.index} was found {word.kind.value}, which was not known")
+                if word.hold is not None:
+                    self._hear_hold(word.hold)
                 self._apply_book([word.index])
                 self._changed = True
         for zone in described.closed:

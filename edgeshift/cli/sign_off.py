@@ -32,64 +32,45 @@ By = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
-@app.command()
-def approve(
-    campaign: Campaign,
-    zone: Zone = "",
-    fingerprint: Fingerprint = "",
-    wave: Wave = None,
-    digest: Digest = "",
-    reason: Reason = "",
-    by: By = "",
-    yes: Yes = False,
-) -> None:
-    """Approve a zone, a fingerprint or a wave. What is approved is sent as soon as the campaign permits
-    it.
-    """
-    _sign("approve", campaign, zone, fingerprint, wave, digest, reason, by, yes)
+def _command(choice: str, told: str) -> None:
+    """Add the command of a choice; both have the same options."""
+
+    @app.command(choice, help=told)
+    def sign(
+        campaign: Campaign,
+        zone: Zone = "",
+        fingerprint: Fingerprint = "",
+        wave: Wave = None,
+        digest: Digest = "",
+        reason: Reason = "",
+        by: By = "",
+        yes: Yes = False,
+    ) -> None:
+        from edgeshift.sign_off import LONGEST_REASON, Choice
+
+        if sum(map(bool, (zone, fingerprint, wave))) != 1:
+            raise CommandError("name exactly one of --zone, --fingerprint and --wave", ExitCode.BAD_INPUT)
+        if digest and not zone:
+            raise CommandError("--digest goes with --zone", ExitCode.BAD_INPUT)
+        if len(reason) > LONGEST_REASON:
+            said = f"--reason has {len(reason)} characters; at most {LONGEST_REASON}"
+            raise CommandError(said, ExitCode.BAD_INPUT)
+        who = (by or person()).strip()
+        shell = current()
+        if zone:
+            run(_sign_zone(shell, Choice(choice), campaign, zone, digest, reason, who, yes=yes))
+        else:
+            run(_sign_shapes(shell, Choice(choice), campaign, fingerprint, wave, reason, who, yes=yes))
 
 
-@app.command()
-def reject(
-    campaign: Campaign,
-    zone: Zone = "",
-    fingerprint: Fingerprint = "",
-    wave: Wave = None,
-    digest: Digest = "",
-    reason: Reason = "",
-    by: By = "",
-    yes: Yes = False,
-) -> None:
-    """Reject a zone, a fingerprint or a wave. Rejected zones end; `reopen --zone` begins one again."""
-    _sign("reject", campaign, zone, fingerprint, wave, digest, reason, by, yes)
-
-
-def _sign(
-    choice: str,
-    campaign: str,
-    zone: str,
-    fingerprint: str,
-    wave: int | None,
-    digest: str,
-    reason: str,
-    by: str,
-    yes: bool,
-) -> None:
-    from edgeshift.sign_off import LONGEST_REASON, Choice
-
-    if sum(map(bool, (zone, fingerprint, wave))) != 1:
-        raise CommandError("name exactly one of --zone, --fingerprint and --wave", ExitCode.BAD_INPUT)
-    if digest and not zone:
-        raise CommandError("--digest goes with --zone", ExitCode.BAD_INPUT)
-    if len(reason) > LONGEST_REASON:
-        said = f"--reason has {len(reason)} characters; at most {LONGEST_REASON}"
-        raise CommandError(said, ExitCode.BAD_INPUT)
-    who = (by or person()).strip()
-    shell = current()
-    if zone:
-        run(_sign_zone(shell, Choice(choice), campaign, zone, digest, reason, who, yes=yes))
-    else:
-        run(_sign_shapes(shell, Choice(choice), campaign, fingerprint, wave, reason, who, yes=yes))
+_command(
+    "approve",
+    "Approve a zone, a fingerprint or a wave. What is approved is sent as soon as the campaign permits it.",
+)
+_command(
+    "reject",
+    "Reject a zone, a fingerprint or a wave. Rejected zones end; `reopen --zone` begins one again.",
+)
 
 
 async def _sign_zone(

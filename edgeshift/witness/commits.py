@@ -9,28 +9,21 @@ import itertools
 from edgeshift.witness.digests import body_fingerprint
 from edgeshift.witness.requests import Request
 from edgeshift.witness.seen import RuleCheck, WitnessInput
-from edgeshift.witness.signing import sent_again, unsigned
+from edgeshift.witness.signing import all_signed, sent_again, unsigned
 
 
 def signed(seen: WitnessInput) -> RuleCheck:
     """Rule 1. No commit without a valid sign-off, by enough approvers, of exactly what was sent."""
     commits = [request for request in seen.journal if request.commits]
-    violations = []
-    for request in commits:
-        name = seen.name(request.zone)
-        if request.log_only:
-            violations.append(f"{name}: a body that only logs was committed (request {request.seq})")
-        if request.body_digest is None:
-            violations.append(f"{name}: what was committed is no ruleset (request {request.seq})")
-        elif why := unsigned(seen, request, _known_as(seen, request), request.body_digest):
-            violations.append(f"{name}: {why} (request {request.seq})")
-    return RuleCheck(
-        rule=1,
-        title="no commit without a sign-off of what was sent",
-        witness="journal, approvers' record",
-        checked=len(commits),
-        violations=violations,
-    )
+    return all_signed(seen, "no commit without a sign-off of what was sent", commits, _unsigned)
+
+
+def _unsigned(seen: WitnessInput, request: Request) -> str | None:
+    if request.log_only:
+        return "a body that only logs was committed"
+    if request.body_digest is None:
+        return "what was committed is no ruleset"
+    return unsigned(seen, request, _known_as(seen, request), request.body_digest)
 
 
 def _known_as(seen: WitnessInput, request: Request) -> set[str]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from edgeshift.witness.requests import Request
 from edgeshift.witness.seen import Execution, RuleCheck, WitnessInput
-from edgeshift.witness.signing import not_agreed, proposed, sent_again
+from edgeshift.witness.signing import all_signed, not_agreed, proposed, sent_again
 
 REMOVED_AT = datetime(2024, 1, 1, tzinfo=UTC)
 """When all Edge Side Code is removed, by the service's own clock (docs/service.md §8)."""
@@ -24,17 +24,7 @@ ON = frozenset({"rolled_back"})
 def signed(seen: WitnessInput) -> RuleCheck:
     """Rule 1. No ``always`` without a valid sign-off, by enough approvers, of the digest that was sent."""
     sent = [request for request in seen.journal if request.turns_off]
-    return RuleCheck(
-        rule=1,
-        title="esc is not turned off without a sign-off of what that changes",
-        witness="journal, approvers' record",
-        checked=len(sent),
-        violations=[
-            f"{seen.name(request.zone)}: {why} (request {request.seq})"
-            for request in sent
-            if (why := _unsigned(seen, request))
-        ],
-    )
+    return all_signed(seen, "esc is not turned off without a sign-off of what that changes", sent, _unsigned)
 
 
 def _unsigned(seen: WitnessInput, request: Request) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 from edgeshift.witness.log_history import ZoneRules, entries, is_ours, logged, our_fields
 from edgeshift.witness.requests import Request
 from edgeshift.witness.seen import Execution, RuleCheck, WitnessInput, ZoneAtService
-from edgeshift.witness.signing import not_agreed, proposed
+from edgeshift.witness.signing import all_signed, not_agreed, proposed
 
 MOST_FIELDS = 40
 """Custom fields of a zone at most (docs/service.md §8)."""
@@ -57,17 +57,7 @@ def _listed(job: dict[str, Any]) -> set[str]:
 def signed(seen: WitnessInput) -> RuleCheck:
     """Rule 1. No rule and no job is written without a sign-off of what that adds; the way back needs none."""
     sent = [request for request in seen.journal if request.mutates and is_forward(seen, request)]
-    return RuleCheck(
-        rule=1,
-        title="no field or job is added without a sign-off of it",
-        witness="journal, approvers' record",
-        checked=len(sent),
-        violations=[
-            f"{seen.name(request.zone)}: {why} (request {request.seq})"
-            for request in sent
-            if (why := _unsigned(seen, request))
-        ],
-    )
+    return all_signed(seen, "no field or job is added without a sign-off of it", sent, _unsigned)
 
 
 def _unsigned(seen: WitnessInput, request: Request) -> str | None:

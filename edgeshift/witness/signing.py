@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from edgeshift.witness.digests import body_fingerprint
 from edgeshift.witness.requests import Request
-from edgeshift.witness.seen import WitnessInput
+from edgeshift.witness.seen import RuleCheck, WitnessInput
+
+
+def all_signed(
+    seen: WitnessInput,
+    title: str,
+    sent: Sequence[Request],
+    why_not: Callable[[WitnessInput, Request], str | None],
+) -> RuleCheck:
+    """Rule 1, of an area. ``sent``: what needs a sign-off; ``why_not``: why a request had none, or None."""
+    return RuleCheck(
+        rule=1,
+        title=title,
+        witness="journal, approvers' record",
+        checked=len(sent),
+        violations=[
+            f"{seen.name(request.zone)}: {why} (request {request.seq})"
+            for request in sent
+            if (why := why_not(seen, request))
+        ],
+    )
 
 
 def unsigned(seen: WitnessInput, request: Request, known: Collection[str], digest: str | None) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
-from tests.journeys.runbook_kit import POLICY, Desk
+from tests.journeys.cli_kit import POLICY
+from tests.journeys.runbook_kit import Desk
 
 LONG = 'http.request.uri.path eq "/' + "ä" * 2100 + '"'
 RULES = ", ".join(

@@ -31,6 +31,7 @@ from edgeshift.settings import TemporalSettings
 from edgeshift.simulator.fleet_file import load_fleet
 from edgeshift.stack import Stack, stack
 from edgeshift.temporal import connect
+from tests.journeys.cli_kit import POLICY, Ran
 from tests.runbook import ENTRIES, commands_of
 
 Found = TypeVar("Found")
@@ -39,21 +40,6 @@ SCALE = 14_400
 """Four hours a second."""
 
 PATIENCE = "1000d"
-
-POLICY = """\
-sign_off: {approvers: [ada, grace], expires_after: 1000d, valid_for: 1000d}
-waits_for_support: 1000d
-validation: {window: 8h}
-"""
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a call of the command line gave."""
-
-    code: int
-    out: str
-    err: str
 
 
 @dataclass

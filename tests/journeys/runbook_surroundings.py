@@ -19,8 +19,9 @@ from edgeshift.fleet import campaign_id
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect
+from tests.journeys.cli_kit import POLICY
 from tests.journeys.runbook_fleet import MANY, full, refusal, temporal
-from tests.journeys.runbook_kit import POLICY, Desk
+from tests.journeys.runbook_kit import Desk
 
 
 def damage(found: Desk) -> None:

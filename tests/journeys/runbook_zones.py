@@ -7,8 +7,9 @@ from functools import partial
 
 import pytest
 
+from tests.journeys.cli_kit import POLICY
 from tests.journeys.runbook_fleet import SHORT, full, refusal
-from tests.journeys.runbook_kit import PATIENCE, POLICY, Desk
+from tests.journeys.runbook_kit import PATIENCE, Desk
 
 
 def one_approved_another_rejected(here: Desk, code: str, campaign: str, stem: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,23 @@ class Scene(PeopleScene):
         zones = list(names) or [zone.name for zone in self.fleet.zones if zone.status == "active"]
         await self.control.send("POST", "edge/requests", {"zones": zones, "count": count, **more})
         await self.control.send("POST", "logs/flush")
+
+    @asynccontextmanager
+    async def visited(self, *names: str, count: int = 40, every: float = 0.5) -> AsyncIterator[None]:
+        """Visitors come to the zones, or to all, as long as the block lasts."""
+
+        async def come() -> None:
+            for turn in itertools.count(1):
+                await self.traffic(*names, count=count, seed=turn)
+                await asyncio.sleep(every)
+
+        visitors = asyncio.create_task(come())
+        try:
+            yield
+        finally:
+            visitors.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await visitors
 
     async def stranger(self, name: str, rules: list[dict[str, Any]], **when: Any) -> None:
         """Let somebody else write the zone's custom log fields, now or around a call of the campaign's."""

@@ -4,10 +4,6 @@ Temporal.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,26 +54,6 @@ def client(temporal_client: Client, request: pytest.FixtureRequest) -> Client:
     return on_queue(temporal_client, request.node.name[:60])
 
 
-@asynccontextmanager
-async def visited(play: Scene) -> AsyncIterator[None]:
-    """Visitors come to all zones as long as the block lasts."""
-
-    async def come() -> None:
-        turn = 0
-        while True:
-            turn += 1
-            await play.traffic(seed=turn)
-            await asyncio.sleep(0.5)
-
-    visitors = asyncio.create_task(come())
-    try:
-        yield
-    finally:
-        visitors.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await visitors
-
-
 async def _result(play: Scene, name: str) -> tuple[ZoneOutcome, str]:
     found = await play.zone(name).result()
     return found.outcome, found.reason
@@ -90,7 +66,7 @@ async def test_fields_are_written_beside_others_and_seen_in_real_entries(
     fleet = fleet_of(
         zone("bare.example"), zone("shared.example", fields=[FOREIGN]), zone("jobless.example", job=False)
     )
-    async with scene(client, tmp_path, fleet, **QUICK) as play, visited(play):
+    async with scene(client, tmp_path, fleet, **QUICK) as play, play.visited():
         await play.sign_everything()
         for item in fleet.zones:
             outcome, reason = await _result(play, item.name)
@@ -107,7 +83,7 @@ async def test_what_cannot_be_done_is_said_before_anything_is_sent(client: Clien
         zone("full.example", fields=[full]),
         zone("fine.example"),
     )
-    async with scene(client, tmp_path, fleet, **QUICK) as play, visited(play):
+    async with scene(client, tmp_path, fleet, **QUICK) as play, play.visited():
         await play.sign_everything()
         assert (await _result(play, "small.example"))[0] is ZoneOutcome.BLOCKED
         outcome, reason = await _result(play, "full.example")
@@ -124,7 +100,7 @@ async def test_a_stranger_who_writes_in_between_loses_nothing(
     """Whichever write comes over which: both stand at the end."""
     async with (
         scene(client, tmp_path, fleet_of(zone("busy.example", fields=[FOREIGN])), **QUICK) as play,
-        visited(play),
+        play.visited(),
     ):
         await play.stranger("busy.example", [STRANGE], when=when, how="append")
         await play.sign_everything()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import count
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,37 +16,17 @@ from edgeshift.ledger import (
     Place,
 )
 from edgeshift.messages import ReportKind, Step, ZoneReport
-
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
-HOUR = timedelta(hours=1)
-FORTNIGHT = timedelta(days=14)
-SHAPE, OTHER = "a" * 64, "b" * 64
-
-
-def ledger(count: int = 10, begun: bool = True) -> Ledger:
-    found = Ledger(count, NOW, FORTNIGHT / 100)
-    for index in range(count if begun else 0):
-        found.begin(index)
-    return found
-
-
-def report(
-    sequence: int, kind: ReportKind = ReportKind.WAITING, index: int = 3, attempt: int = 1, **more: Any
-) -> ZoneReport:
-    return ZoneReport(campaign_run="r", index=index, attempt=attempt, sequence=sequence, kind=kind, **more)
-
-
-def awaiting(sequence: int = 1, index: int = 3, fingerprint: str = SHAPE, **more: Any) -> ZoneReport:
-    return report(sequence, ReportKind.AWAITING, index, fingerprint=fingerprint, step=Step.COMMIT, **more)
-
-
-def finished(sequence: int = 9, outcome: ZoneOutcome = ZoneOutcome.MIGRATED, **more: Any) -> ZoneReport:
-    return report(sequence, ReportKind.FINISHED, outcome=outcome, **more)
-
-
-def place(found: Ledger, index: int = 3) -> Place:
-    return Place(found.places[index])
-
+from tests.rules.ledger_kit import (
+    HOUR,
+    NOW,
+    OTHER,
+    SHAPE,
+    awaiting,
+    finished,
+    ledger,
+    place,
+    report,
+)
 
 # --- reports
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import count
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.fleet import Wave, ZoneOutcome
+from edgeshift.fleet import Wave
 from edgeshift.ledger import (
     MOST_NAMED,
     MOST_SHAPES,
@@ -23,41 +22,24 @@ from edgeshift.ledger import (
     WaveIndex,
     pack_bits,
 )
-from edgeshift.messages import Book, ReportKind, Step, ZoneReport
+from edgeshift.messages import Book, ReportKind, Step
 from edgeshift.sign_off import Choice, Decision, SignOffPolicy
+from tests.rules.ledger_kit import (
+    FORTNIGHT,
+    HOUR,
+    NOW,
+    OTHER,
+    SHAPE,
+    awaiting,
+    finished,
+    ledger,
+    place,
+    report,
+)
 
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
-HOUR = timedelta(hours=1)
-FORTNIGHT = timedelta(days=14)
-SHAPE, OTHER = "a" * 64, "b" * 64
 WAVES = WaveIndex((Wave(number=0, name="one", first=0, end=5), Wave(number=1, name="two", first=5, end=10)))
 POLICY = SignOffPolicy(approvers=("ann", "bob"))
 KINDS = st.sampled_from([kind for kind in ReportKind if kind is not ReportKind.FINISHED])
-
-
-def ledger(count: int = 10, begun: bool = True) -> Ledger:
-    found = Ledger(count, NOW, FORTNIGHT / 100)
-    for index in range(count if begun else 0):
-        found.begin(index)
-    return found
-
-
-def report(
-    sequence: int, kind: ReportKind = ReportKind.WAITING, index: int = 3, attempt: int = 1, **more: Any
-) -> ZoneReport:
-    return ZoneReport(campaign_run="r", index=index, attempt=attempt, sequence=sequence, kind=kind, **more)
-
-
-def awaiting(sequence: int = 1, index: int = 3, fingerprint: str = SHAPE, **more: Any) -> ZoneReport:
-    return report(sequence, ReportKind.AWAITING, index, fingerprint=fingerprint, step=Step.COMMIT, **more)
-
-
-def finished(sequence: int = 9, outcome: ZoneOutcome = ZoneOutcome.MIGRATED, **more: Any) -> ZoneReport:
-    return report(sequence, ReportKind.FINISHED, outcome=outcome, **more)
-
-
-def place(found: Ledger, index: int = 3) -> Place:
-    return Place(found.places[index])
 
 
 # --- decisions

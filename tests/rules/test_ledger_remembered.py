@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from edgeshift.fleet import ZoneOutcome
 from edgeshift.ledger import Ledger, Place
 from edgeshift.messages import ReportKind, Step, ZoneReport
 
@@ -67,3 +70,56 @@ def test_what_a_target_said_meanwhile_is_newer() -> None:
     ledger.permit(0, Step.COMMIT, "run", NOW + timedelta(minutes=2), lambda: 7)
     assert not ledger.may_wait(0)
     assert not ledger.remember(word(), NOW)
+
+
+@pytest.mark.parametrize(
+    "place", [Place.WAITING, Place.SUPPORT, Place.AWAITING, Place.AWAITING_SEPARATE, Place.WORKING]
+)
+def test_a_target_that_was_reset_while_it_waited_is_doubted_and_found_where_it_is(place: Place) -> None:
+    """It was in its window, with support or with a person, and is ready for its permit now."""
+    ledger = begun()
+    ledger.hear(word(42), NOW)
+    ledger.places[0] = place
+    ledger.heard.clear()
+    assert not ledger.hear(word(34, kind=ReportKind.READY), NOW)
+    assert ledger.doubted == {0} and ledger.may_wait(0)
+    assert ledger.remember(word(34, kind=ReportKind.READY), NOW)
+    assert ledger.places[0] == Place.READY
+
+
+def test_a_target_that_waits_for_what_is_known_is_no_news() -> None:
+    """Neither its place nor the time since which it waits changes, also where it is signed for alone."""
+    ledger = begun()
+    ledger.hear(word(joins=False), NOW)
+    before = (ledger.places[0], ledger.since[0], ledger.sequences[0])
+    ledger.heard.clear()
+    assert ledger.places[0] == Place.AWAITING_SEPARATE
+    assert not ledger.remember(word(), NOW + timedelta(hours=1))
+    assert (ledger.places[0], ledger.since[0], ledger.sequences[0]) == before
+    assert ledger.remember(word(fingerprint="e" * 64), NOW)
+    ledger.places[0] = Place.WAITING
+    ledger.heard.clear()
+    assert not ledger.remember(word(kind=ReportKind.WAITING, fingerprint=""), NOW)
+
+
+def test_a_target_that_was_reset_and_waits_for_the_service_is_told_to_go_on() -> None:
+    """It keeps its place, and is among those that wait for the service."""
+    ledger = begun()
+    ledger.hear(word(42, kind=ReportKind.WAITING), NOW)
+    ledger.heard.clear()
+    assert not ledger.hear(word(12, kind=ReportKind.SERVICE), NOW)
+    assert ledger.held == set()
+    assert ledger.remember(word(12, kind=ReportKind.SERVICE), NOW)
+    assert ledger.held == {0} and ledger.places[0] == Place.WAITING
+    ledger.heard.clear()
+    assert not ledger.remember(word(12, kind=ReportKind.SERVICE), NOW)
+
+
+def test_nobody_doubts_a_target_that_has_ended() -> None:
+    """A word of it that comes twice is of no use any more."""
+    ledger = begun()
+    ledger.hear(word(), NOW)
+    ledger.hear(word(), NOW)
+    assert ledger.doubted == {0}
+    ledger.finish(0, ZoneOutcome.FAILED)
+    assert ledger.doubted == set()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.faults_kit import Stage
@@ -91,28 +88,8 @@ async def stranger_writes(world: World) -> Verdict:
                 STRANGERS,
             )
 
-        async with visited(stage, "a"):
+        async with stage.play.visited(stage.name("a"), count=4, every=1):
             return await judged(stage, {3, 4, 7}, beside=as_said)
-
-
-@asynccontextmanager
-async def visited(stage: Stage, name: str) -> AsyncIterator[None]:
-    """Visitors come to a zone all the while, so that there are entries to be seen."""
-
-    async def come() -> None:
-        turn = 0
-        while True:
-            turn += 1
-            await stage.play.traffic(stage.name(name), count=4, seed=turn)
-            await asyncio.sleep(1)
-
-    visitors = asyncio.create_task(come())
-    try:
-        yield
-    finally:
-        visitors.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await visitors
 
 
 async def keep_histories(stage: Stage, folder: Path) -> None:

@@ -181,25 +181,12 @@ async def _beside(schedule: Schedule, acting: Acting) -> AsyncIterator[None]:
             raise one
 
 
-@asynccontextmanager
-async def _visited(stage: Stage, schedule: Schedule) -> AsyncIterator[None]:
+def _visited(stage: Stage, schedule: Schedule) -> contextlib.AbstractAsyncContextManager[None]:
     """Visitors come to the zones whose entries are to be seen."""
     seen = [stage.name(plan.name) for plan in schedule.zones if plan.shape != "unseen"]
-
-    async def come() -> None:
-        turn = 0
-        while schedule.area == "log-fields" and seen:
-            turn += 1
-            await stage.play.traffic(*seen, count=4, seed=turn)
-            await asyncio.sleep(1)
-
-    visitors = asyncio.create_task(come())
-    try:
-        yield
-    finally:
-        visitors.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await visitors
+    if schedule.area != "log-fields" or not seen:
+        return contextlib.nullcontext()
+    return stage.play.visited(*seen, count=4, every=1)
 
 
 async def keep_open_histories(client: Client, folder: Path) -> None:

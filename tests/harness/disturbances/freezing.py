@@ -32,15 +32,15 @@ AROUND = (
 WAITED = 60.0
 
 
-async def freeze_at(acting: Acting, place: str, seconds: float, nth: int = 1) -> bool:
+async def freeze_at(acting: Acting, place: str, seconds: float, nth: int = 1, within: float = WAITED) -> bool:
     """Stop the process that comes to a place as the ``nth``, and wake it ``seconds`` later. False where
-    nobody came.
+    nobody came ``within`` so many.
     """
     switches = Switches(acting.order.folder)
     switches.arm(place, nth)
     known = len(switches.frozen())
     try:
-        await eventually(lambda: _more(switches, known), WAITED)
+        await eventually(lambda: _more(switches, known), within)
         acting.told(f"frozen {place}")
         await asyncio.sleep(seconds)
         return True

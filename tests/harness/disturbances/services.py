@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import suppress
 from typing import Any
 
 from tests.harness.disturbances import Acting, Disturbance, disturbance
-from tests.kit import SCALE
+from tests.kit import SCALE, eventually
 
 HALF_AN_HOUR = 1800 / SCALE
 """Of simulated time, in seconds."""
+
+CALLED_WITHIN = 40.0
+"""Seconds within which a call is made, where any is to be made."""
 
 REVOKED: dict[str, Any] = {
     "kind": "server_error",
@@ -30,31 +32,33 @@ REVOKED: dict[str, Any] = {
 OUT: dict[str, Any] = {"kind": "server_error", "effect": "before", "status": 500}
 
 
-@asynccontextmanager
-async def every_call(acting: Acting, fault: dict[str, Any], kind: str) -> AsyncIterator[None]:
-    """Let every call go wrong in the same way until the block ends."""
+async def every_call(acting: Acting, fault: dict[str, Any], kind: str, seconds: float) -> None:
+    """Let every call go wrong in the same way for so many seconds, and until one was made meanwhile."""
     control = acting.stage.play.control
     booked = await control.send("POST", "faults", fault)
     identity = booked["id"]
+
+    async def met() -> bool:
+        return bool((await control.get(f"faults/{identity}"))["fired"])
+
     try:
-        yield
+        await asyncio.sleep(seconds)
+        with suppress(AssertionError):
+            await eventually(met, CALLED_WITHIN)
     finally:
-        met = (await control.get(f"faults/{identity}"))["fired"]
-        await control.send("DELETE", f"faults/{identity}", None)
-        if met:
+        if await met():
             acting.told(kind)
+        await control.send("DELETE", f"faults/{identity}", None)
 
 
 async def revoked(acting: Acting, seconds: float) -> None:
     """Let the service not take the credential, for a while."""
-    async with every_call(acting, REVOKED, "token revoked"):
-        await asyncio.sleep(seconds)
+    await every_call(acting, REVOKED, "token revoked", seconds)
 
 
 async def out(acting: Acting, seconds: float) -> None:
     """Let the service answer everything with 500, for a while."""
-    async with every_call(acting, OUT, "outage"):
-        await asyncio.sleep(seconds)
+    await every_call(acting, OUT, "outage", seconds)
 
 
 async def _revoked(acting: Acting) -> None:

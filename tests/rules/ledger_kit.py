@@ -1,0 +1,45 @@
+"""Ledgers and reports of zones, as the tests of a campaign's memory need them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from edgeshift.fleet import ZoneOutcome
+from edgeshift.ledger import Ledger, Place
+from edgeshift.messages import ReportKind, Step, ZoneReport
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+FORTNIGHT = timedelta(days=14)
+SHAPE, OTHER = "a" * 64, "b" * 64
+
+
+def ledger(count: int = 10, begun: bool = True) -> Ledger:
+    """A ledger of so many targets; ``begun``: all of which were started."""
+    found = Ledger(count, NOW, FORTNIGHT / 100)
+    for index in range(count if begun else 0):
+        found.begin(index)
+    return found
+
+
+def report(
+    sequence: int, kind: ReportKind = ReportKind.WAITING, index: int = 3, attempt: int = 1, **more: Any
+) -> ZoneReport:
+    """What the workflow of a target reports."""
+    return ZoneReport(campaign_run="r", index=index, attempt=attempt, sequence=sequence, kind=kind, **more)
+
+
+def awaiting(sequence: int = 1, index: int = 3, fingerprint: str = SHAPE, **more: Any) -> ZoneReport:
+    """A target waits for a sign-off."""
+    return report(sequence, ReportKind.AWAITING, index, fingerprint=fingerprint, step=Step.COMMIT, **more)
+
+
+def finished(sequence: int = 9, outcome: ZoneOutcome = ZoneOutcome.MIGRATED, **more: Any) -> ZoneReport:
+    """A target has ended."""
+    return report(sequence, ReportKind.FINISHED, outcome=outcome, **more)
+
+
+def place(found: Ledger, index: int = 3) -> Place:
+    """Where the ledger has a target."""
+    return Place(found.places[index])
