@@ -31,7 +31,8 @@ from edgeshift.fleet import Area, Plan, Target, Zone
 from edgeshift.messages import GatherEvidence, ZoneStart
 from edgeshift.service_api import ServiceClient, Unpaced
 from edgeshift.settings import Settings
-from edgeshift.simulator.fleet_models import Fleet, FleetZone
+from edgeshift.simulator.fleet_models import FleetZone
+from edgeshift.simulator.fleet_whole import Fleet
 from edgeshift.simulator.options import SimulatorOptions
 from edgeshift.simulator.server import running
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from edgeshift.areas.waf_evidence import Evidence, Finding, Kind
 from edgeshift.simulator.events import request_fields
-from edgeshift.simulator.fleet_models import Fleet, FleetZone
+from edgeshift.simulator.fleet_models import FleetZone
+from edgeshift.simulator.fleet_whole import Fleet
 from edgeshift.simulator.traffic import requests
 from edgeshift.simulator.traffic_shapes import FALSE_POSITIVES, GAPS
 from edgeshift.simulator.verdicts import NewWaf, PreviousWaf

@@ -11,7 +11,8 @@ from typing import Any
 from edgeshift.areas.esc_probe import ProbeReport
 from edgeshift.simulator.edge.origin import known_paths
 from edgeshift.simulator.fleet_edge import NOISE, OriginFailure
-from edgeshift.simulator.fleet_models import Fleet, FleetZone
+from edgeshift.simulator.fleet_models import FleetZone
+from edgeshift.simulator.fleet_whole import Fleet
 
 Places = Counter[tuple[str, str]]
 """Paths, each with the feature that replaces what Edge Side Code does there."""

@@ -18,7 +18,6 @@ from edgeshift.simulator.fleet_models import (
     PERMISSIONS,
     Credential,
     FirewallRule,
-    Fleet,
     FleetAccount,
     FleetUser,
     FleetZone,
@@ -35,6 +34,7 @@ from edgeshift.simulator.fleet_models import (
     Where,
     derived_id,
 )
+from edgeshift.simulator.fleet_whole import Fleet
 
 __all__ = [
     "PERMISSIONS",

@@ -7,7 +7,6 @@ zone's settings so, and the calls to the previous firewall (docs/service.md §4.
 
 import hashlib
 from datetime import datetime
-from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
@@ -273,8 +272,8 @@ class FleetZone(Strict):
         return self
 
 
-class Fleet(Strict):
-    """Everything the simulator is started with. References by name are ids once it is made."""
+class FleetParts(Strict):
+    """Everything that a fleet has, each part right by itself."""
 
     version: Literal[1] = 1
     note: str = Field("", description="free text about the fleet; the simulator ignores it")
@@ -282,17 +281,3 @@ class Fleet(Strict):
     credentials: list[Credential] = Field(default_factory=lambda: [Credential(label="operator")])
     accounts: list[FleetAccount] = Field(default_factory=lambda: [FleetAccount(name="Main account")])
     zones: list[FleetZone] = Field(default_factory=list)
-
-    @model_validator(mode="after")
-    def _resolve(self) -> "Fleet":
-        from edgeshift.simulator.fleet_references import resolve  # the module needs the models of this one
-
-        if problems := resolve(self):
-            first = f"{'.'.join(map(str, problems[0][0]))}: {problems[0][1]}"
-            raise PydanticCustomError("references", "{first}", {"first": first, "problems": problems})
-        return self
-
-    @cached_property
-    def zones_by_id(self) -> dict[str, FleetZone]:
-        """The zones by id."""
-        return {zone.id: zone for zone in self.zones}

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 from edgeshift.simulator.fleet_logs import ZoneLogs
-from edgeshift.simulator.fleet_models import Fleet, PreviousWaf, Where, derived_id
+from edgeshift.simulator.fleet_models import FleetParts, PreviousWaf, Where, derived_id
 from edgeshift.simulator.previous_waf import unknown_parts
 
 Problem = tuple[Where, str]
 
 
-def resolve(fleet: Fleet) -> list[Problem]:
+def resolve(fleet: FleetParts) -> list[Problem]:
     """Derive what was left out and turn names into ids, in place; returns what does not fit (place, text)."""
     problems: list[Problem] = []
     for name in ("users", "credentials", "accounts"):

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from edgeshift.simulator.fleet_models import Credential, Fleet, FleetAccount, FleetUser, FleetZone, derived_id
+from edgeshift.simulator.fleet_models import Credential, FleetAccount, FleetUser, FleetZone, derived_id
+from edgeshift.simulator.fleet_whole import Fleet
 from edgeshift.simulator.generate_cases import CASES, COMMON, RARE, Case
 from edgeshift.simulator.generate_esc import plant
 from edgeshift.simulator.generate_logs import plant_logs

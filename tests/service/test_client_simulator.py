@@ -30,7 +30,7 @@ from edgeshift.service_api import (
     Unpaced,
 )
 from edgeshift.simulator.faults import FaultSpec
-from edgeshift.simulator.fleet_models import Fleet
+from edgeshift.simulator.fleet_whole import Fleet
 from edgeshift.simulator.options import RateLimit, SimulatorOptions
 from edgeshift.simulator.server import RunningSimulator, running
 
