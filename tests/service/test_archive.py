@@ -167,11 +167,19 @@ def test_a_kill_leaves_no_half_object(tmp_path: Path) -> None:
         process = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.readline()
+        before, limit = written(tmp_path), time.monotonic() + 60
+        while written(tmp_path) <= before:
+            assert time.monotonic() < limit, "nothing is written"
         time.sleep(pause)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
     assert asyncio.run(whole(Archive(tmp_path))) > 0
+
+
+def written(folder: Path) -> int:
+    """How many files are there under their names; one that is being written has another one."""
+    return sum("#" not in path.name for path in files(folder))
 
 
 async def whole(archive: Archive) -> int:

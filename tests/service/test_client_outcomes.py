@@ -133,7 +133,7 @@ async def test_anything_else_may_have_happened(_what: str, answer: Answer, kind:
 
 async def test_silence_may_have_happened() -> None:
     """A service that reads the request and never answers: the limit ends it, the outcome is open."""
-    failure = await failure_of_put(Hang(), request_limit=timedelta(seconds=0.3))
+    failure = await failure_of_put(Hang(), request_limit=timedelta(seconds=1))
     assert isinstance(failure, TimedOut)
     assert failure.outcome is Outcome.MAY_HAVE_HAPPENED
 
@@ -154,7 +154,7 @@ async def test_the_limit_holds_for_an_answer_that_trickles() -> None:
     server = await asyncio.start_server(trickle, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     async with client(f"http://127.0.0.1:{port}/client/v4", request_limit=timedelta(seconds=0.4)) as calls:
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(30):
             with pytest.raises(TimedOut):
                 await calls.put_entry_point(ZONE, BODY, "pending")
     server.close()

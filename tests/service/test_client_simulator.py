@@ -115,7 +115,7 @@ async def scene(data: Path, **options: Any) -> AsyncIterator[Scene]:
 
 
 async def until_state(client: ServiceClient, zone: str, state: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             if (await client.waf_status(zone)).migration_state == state:
                 return
@@ -327,7 +327,7 @@ async def test_a_fault_at_the_commit_is_judged_and_never_sent_again(
 ) -> None:
     """Every fault at the migrating PUT: its outcome is what can be known, and the journal has one PUT."""
     spec = FaultSpec.model_validate({**fault, "match": {"call": "entrypoint.put"}})
-    async with scene(tmp_path, faults=[spec]) as here, here.client(seconds=0.6) as client:
+    async with scene(tmp_path, faults=[spec]) as here, here.client(seconds=2) as client:
         zone = here.zone("pro")
         config = await client.waf_config(zone)
         with pytest.raises(ServiceError) as raised:
@@ -359,7 +359,7 @@ async def test_what_is_only_unusual_is_tolerated(tmp_path: Path, kind: str) -> N
 async def test_nonsense_is_an_error_and_never_a_reading(tmp_path: Path, kind: str) -> None:
     """Answers that are no answers: each reading fails by name, none comes back empty or wrong."""
     faults = [FaultSpec.model_validate({"kind": kind})]
-    async with scene(tmp_path, faults=faults) as here, here.client(seconds=0.6) as client:
+    async with scene(tmp_path, faults=faults) as here, here.client(seconds=2) as client:
         zone = here.zone("rules")
         for read in (client.waf_check, client.waf_config, client.firewall_rules, client.page_rules):
             with pytest.raises(ServiceError) as raised:
@@ -391,9 +391,10 @@ async def test_a_block_is_kept_to(tmp_path: Path) -> None:
 
     class Noting(LocalPacer):
         told: float | None = None
+        at = 0.0
 
         def blocked(self, seconds: float) -> None:
-            self.told = seconds
+            self.told, self.at = seconds, asyncio.get_running_loop().time()
             super().blocked(seconds)
 
     async with scene(tmp_path, rate_limit=limit) as here:
@@ -404,7 +405,6 @@ async def test_a_block_is_kept_to(tmp_path: Path) -> None:
                 for _ in range(6):
                     await client.waf_status(zone)
             assert raised.value.retry_after == pacer.told == 1
-            began = asyncio.get_running_loop().time()
             assert (await client.waf_status(zone, urgent=True)).migration_state == "start"
-            assert asyncio.get_running_loop().time() - began > 0.9
+            assert asyncio.get_running_loop().time() - pacer.at > 0.9
         await pacer.aclose()

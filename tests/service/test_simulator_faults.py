@@ -64,7 +64,7 @@ async def test_a_hang_lasts_until_the_client_gives_up(tmp_path: Path) -> None:
         await call.control("POST", "faults", {"kind": "hang", "effect": "after", "match": PUT, "times": 1})
         path = "pro:/rulesets/phases/http_request_firewall_managed/entrypoint?waf_migration=1&phase_two=1"
         with pytest.raises(httpx.ReadTimeout):
-            await call("PUT", path, body, timeout=0.3)
+            await call("PUT", path, body, timeout=1)
         assert await call.state("pro") == "complete"
 
 
