@@ -25,6 +25,7 @@ from activities.mending import mend_one
 from activities.reminders import said_before
 from edgeshift.areas import AREAS
 from edgeshift.fleet import Area, Target, ZoneOutcome, migration_id
+from edgeshift.ledger import is_said
 from edgeshift.messages import (
     TASK_QUEUE,
     DescribedZones,
@@ -227,7 +228,9 @@ class ZoneActivities:
                 if await mend_one(self._connections.temporal, found) or index not in batch.working:
                     return None
                 policy = (await self._connections.spec(batch.spec)).sign_off
-                return await said_before(self._connections.temporal, found, batch.campaign_run, index, policy)
+                word = await said_before(self._connections.temporal, found, batch.campaign_run, index, policy)
+                known = batch.known[place] if batch.known else ""
+                return None if word is None or is_said(word, known) else word
             if found.status is WorkflowExecutionStatus.COMPLETED and mine:
                 result = await self._result(identifier, found.run_id)
                 if result is not None:

@@ -65,8 +65,10 @@ IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
 AWAITING = (Place.AWAITING, Place.AWAITING_SEPARATE)
 """Places of zones that wait for a sign-off."""
 
-WAITS = frozenset({Place.WORKING, Place.WAITING, Place.SUPPORT, *AWAITING})
-"""Places of zones that may wait for something else than is known, where one was reset."""
+WAITS = frozenset({Place.WORKING, Place.WAITING, Place.SUPPORT, *AWAITING, Place.STOPPING})
+"""Places of zones that may wait for something else than is known: one that was reset, or that did not end by
+what it was told.
+"""
 
 FAILURES = (Place.FAILED, Place.UNKNOWN, Place.ROLLED_BACK)
 """Places that count against the failures which later waves allow."""
@@ -80,6 +82,19 @@ _REPORTED = {
     ReportKind.WAITING: Place.WAITING,
     ReportKind.SUPPORT: Place.SUPPORT,
 }
+
+_KNOWN = {
+    Place.WAITING: ReportKind.WAITING,
+    Place.SUPPORT: ReportKind.SUPPORT,
+    Place.AWAITING: ReportKind.AWAITING,
+    Place.AWAITING_SEPARATE: ReportKind.AWAITING,
+}
+
+
+def is_said(report: ZoneReport, known: str) -> bool:
+    """Whether a word says no more than is known of its target (``Ledger.said_by``)."""
+    kind, _, fingerprint = known.partition(":")
+    return report.kind.value == kind and (not fingerprint or report.fingerprint == fingerprint)
 
 
 class Shape(BaseModel):
@@ -287,19 +302,18 @@ class Ledger:
             place == Place.PERMITTED and all(permit.index != index for permit in self.permits.values())
         )
 
-    def _is_news(self, report: ZoneReport) -> bool:
-        """Whether a word says something else than is known."""
-        index = report.index
-        if report.kind is ReportKind.SERVICE:
-            return index not in self.held
-        places = {
-            ReportKind.AWAITING: AWAITING,
-            ReportKind.READY: (Place.READY, Place.READY_VALIDATE),
-        }
-        if self.places[index] not in places.get(report.kind, (_REPORTED.get(report.kind),)):
-            return True
-        shape = self.shape(index)
-        return bool(report.fingerprint) and (shape is None or shape.fingerprint != report.fingerprint)
+    def said_by(self, index: int) -> str:
+        """What a word of the target would say that is no news: its kind and fingerprint, where that is known.
+        Empty where any word is news. One that waits apart from others of its fingerprint, or with them, goes
+        on so.
+        """
+        if index in self.held:
+            return ReportKind.SERVICE.value
+        kind = _KNOWN.get(Place(self.places[index]))
+        if kind is None:
+            return ""
+        shape = self.shape(index) if kind is ReportKind.AWAITING else None
+        return f"{kind.value}:{shape.fingerprint if shape else ''}"
 
     def remember(self, report: ZoneReport, now: datetime) -> bool:
         """Take in what a target that ``may_wait`` has said last; whether it changed anything. A word of its
@@ -308,8 +322,12 @@ class Ledger:
         index = report.index
         if not self.may_wait(index) or index in self.heard or report.attempt != self.attempts[index]:
             return False
-        if not self._is_news(report):
+        if is_said(report, self.said_by(index)):
+            self.sequences[index] = min(self.sequences[index], report.sequence)
             return False
+        if self.places[index] == Place.STOPPING:
+            # It did not end by what it was told.
+            self.places[index] = Place.WORKING
         self.sequences[index] = min(65534, max(0, report.sequence - 1))
         return self.hear(report.model_copy(update={"sequence": max(1, report.sequence)}), now)
 

@@ -5,7 +5,7 @@ back.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from itertools import islice
 from typing import Any
@@ -151,7 +151,7 @@ class CampaignBatches(CampaignState, ABC):
         self._cursor = some[-1] + 1 if len(some) == SLICE else 0
         found = silent + [index for index in some if index not in doubted]
         for first in range(0, len(found), SLICE):
-            await self._look_at(found[first : first + SLICE])
+            await self._look_at(found[first : first + SLICE], frozenset(doubted))
 
     async def _give_up_expired_permits(self) -> None:
         """Nothing can be sent any more under a permit that has run out. Its zone is told so: one that never
@@ -178,7 +178,8 @@ class CampaignBatches(CampaignState, ABC):
             revokes=tuple(Revoke(number=permit.number) for permit in permits),
         )
 
-    async def _look_at(self, indexes: list[int]) -> None:
+    async def _look_at(self, indexes: list[int], doubted: Collection[int] = ()) -> None:
+        attempts = tuple(self._ledger.attempts[index] for index in indexes)
         described: DescribedZones = await self._work(
             ZoneActivities.describe,
             DescribeZones(
@@ -188,9 +189,10 @@ class CampaignBatches(CampaignState, ABC):
                 spec=self._start.spec,
                 area=self._start.area,
                 indexes=tuple(indexes),
-                attempts=tuple(self._ledger.attempts[index] for index in indexes),
+                attempts=attempts,
                 settles_in=self._start.policy.migration_limit,
                 working=frozenset(filter(self._ledger.may_wait, indexes)),
+                known=tuple("" if index in doubted else self._ledger.said_by(index) for index in indexes),
             ),
             f"look at {len(indexes)} silent or waiting zone(s)",
         )
@@ -203,9 +205,12 @@ class CampaignBatches(CampaignState, ABC):
                     self._hear_hold(word.hold)
                 self._apply_book([word.index])
                 self._changed = True
+        asked = dict(zip(indexes, attempts, strict=True))
         for zone in described.closed:
-            # One that is only just being started is not to be found yet, and is no end.
-            if zone.index not in self._beginning and self._ledger.is_open(zone.index):
+            # One that is only just being started is not to be found yet, and is no end; nor is that of an
+            # attempt before.
+            stale = self._ledger.attempts[zone.index] != asked[zone.index]
+            if zone.index not in self._beginning and self._ledger.is_open(zone.index) and not stale:
                 self._ledger.finish(zone.index, zone.outcome)
                 self._note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
                 self._changed = True

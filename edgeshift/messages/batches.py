@@ -65,8 +65,9 @@ class ToldZones(Message):
 class DescribeZones(Message):
     """Look at zones that have been silent: are their workflows open, and if not, how did they end?
 
-    ``settles_in``: how long the effect of a step may take to show. ``working``: those that are not known to
-    wait for anything, which are asked whether they do.
+    ``settles_in``: how long the effect of a step may take to show. ``working``: those that may wait for
+    something else than is known, which are asked. ``known``: of each index, what it would say that is no
+    news (``Ledger.said_by``); empty where every word is wanted.
     """
 
     campaign: str
@@ -78,6 +79,7 @@ class DescribeZones(Message):
     attempts: tuple[int, ...]
     settles_in: Duration
     working: frozenset[int] = frozenset()
+    known: tuple[str, ...] = ()
 
 
 class SilentZone(Message):
@@ -90,7 +92,7 @@ class SilentZone(Message):
 
 class DescribedZones(Message):
     """Those of the silent zones that turned out to be closed. ``hold``: why others could not be read.
-    ``words``: what those that work, as far as is known, turned out to have said before.
+    ``words``: what those that may wait for something else than is known have said last.
     """
 
     closed: tuple[SilentZone, ...] = ()

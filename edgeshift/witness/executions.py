@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from temporalio.api.common.v1 import Payloads
+from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import (
     Client,
@@ -60,11 +62,22 @@ async def _load(client: Client, execution: WorkflowExecution) -> Execution:
         run=execution.run_id,
         campaign=str(start["campaign"]).removeprefix("campaign/"),
         zone=str(start["target"]["zone"]["id"]),
-        started_at=execution.start_time,
+        started_at=await _began(handle, execution),
         closed_at=execution.close_time,
         outcome=outcome,
         area=str(start.get("area", "waf")),
     )
+
+
+async def _began(handle: WorkflowHandle[Any, Any], execution: WorkflowExecution) -> datetime:
+    """From when on an execution lived: with its first task. The server notes the time of a start before it
+    looks whether the identifier is free, which may be a moment before the one before it has closed. The
+    events of a run that was reset are older than itself.
+    """
+    async for event in handle.fetch_history_events(page_size=10):
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+            return max(execution.start_time, event.event_time.ToDatetime(UTC))
+    return execution.start_time
 
 
 async def load_holds(client: Client) -> tuple[HeldZone, ...]:

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.embedded, pytest.mark.timeout(400)]
 
 LONG = over(ESC, esc={"observe": "48h", "every": "16h"})
 """Twelve seconds at the scale of scenes, a look every four: time for a person to say something."""
-SLOW_BACK = {"kind": "latency", "match": {"call": "esc.delete"}, "seconds": 2.0}
+SLOW_BACK = {"kind": "latency", "match": {"call": "esc.delete"}, "seconds": 3.0}
 
 
 async def signed_until(stage: Stage, short: str, phase: ZonePhase) -> None:

@@ -99,7 +99,7 @@ async def test_a_trouble_from_any_call_on_costs_nothing(
             await eventually(stands_still, 90, "the campaign pauses itself")
             if not ended.is_set():
                 during = await watched(play)
-                found = await play.summary()
+                found = await play.until(lambda seen: seen.state != "pausing")
                 assert found.state == "paused" and found.mend, found
                 assert few(during), [(entry["call"], entry["wall_time"]) for entry in during]
         if not ended.is_set() and mended == "doctor":

@@ -28,7 +28,7 @@ from tests.held_kit import (
     stands_still,
     watched,
 )
-from tests.kit import eventually
+from tests.kit import Scene, eventually
 from worker.wiring import workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]
@@ -43,6 +43,16 @@ async def held_stage(stage: Stage) -> None:
     await set_status(play, "expired")
     await play.sign([item.fingerprint for item in waiting.waiting])
     await stands_still(play)
+
+
+async def probed(play: Scene, times: int) -> None:
+    """Return once the service has been called so often from now on."""
+    before = await last(play)
+
+    async def called() -> bool:
+        return len(await calls_since(play, before)) >= times
+
+    await eventually(called, 60, f"{times} call(s) while calls are held")
 
 
 async def resume_too_early(client: Client, folder: Path) -> None:
@@ -60,7 +70,8 @@ async def resume_too_early(client: Client, folder: Path) -> None:
             return bool(found.holds) and sum("paused by itself" in note for note in found.notes) == 2
 
         await eventually(noted, 30, "it pauses itself again")
-        assert len(await calls_since(play, before)) <= 4
+        # But for the one that the resume cost, at most one a minute.
+        assert few((await calls_since(play, before))[1:])
         assert few(await watched(play))
         await set_status(play, "active")
         assert (await stage.finish()).outcomes == {"migrated": 3}
@@ -86,7 +97,7 @@ async def a_persons_pause(client: Client, folder: Path) -> None:
 
 async def abort_meanwhile(client: Client, folder: Path) -> None:
     """What waits ends at once; what was sent waits until it can be read, and ends as the service shows it."""
-    slow = {"migration_seconds": 40_000}
+    slow = {"migration_seconds": 86_400}
     async with staged(
         client,
         folder,
@@ -140,8 +151,8 @@ async def two_campaigns(client: Client, folder: Path) -> None:
             await one.sign([item.fingerprint for item in (await one.summary()).waiting])
         for one in both:
             await stands_still(one)
-        during = await watched(play, 5)
-        assert len(during) >= 2 and few(during)
+        await probed(play, 2)
+        assert few(await watched(play, 5))
         await set_status(play, "active")
         for one, count in zip(both, (1, 2), strict=True):
             assert (await one.sign_everything()).outcomes == {"migrated": count}
@@ -170,8 +181,8 @@ async def a_new_run(client: Client, folder: Path) -> None:
             return (await play.campaign.describe()).run_id != before
 
         await eventually(elsewhere, 30, "the campaign goes on in a new run")
-        found = await play.summary()
-        assert found.holds and found.held_zones == 3
+        found = await play.until(lambda seen: seen.held_zones == 3)
+        assert found.holds
         assert few(await watched(play))
         await set_status(play, "active")
         await play.until(lambda seen: not seen.holds)
@@ -196,8 +207,8 @@ async def a_new_worker(client: Client, folder: Path) -> None:
             await held_stage(stage)
             await watched(play, 1)
         async with worker():
-            during = await watched(play, 6)
-            assert len(during) >= 1 and few(during)
+            await probed(play, 1)
+            assert few(await watched(play, 6))
             await set_status(play, "active")
             assert (await stage.finish()).outcomes == {"migrated": 3}
         await stage.check()

@@ -45,6 +45,7 @@ async def test_a_campaign_goes_on_when_people_sign_while_workers_die(
         async with supervised(order_of(stage, embedded.address, tmp_path)):
             await _sign_at_once(stage, "bob")
             result = await stage.play.result()
+            await stage.closed(60)
         assert result.outcomes == {"migrated": 1}
         assert await stage.changes() == COURSES["professional"].changes
         await stage.check({3, 4, 7})
@@ -52,7 +53,7 @@ async def test_a_campaign_goes_on_when_people_sign_while_workers_die(
 
 async def _sign_at_once(stage: Stage, by: str) -> None:
     """Sign what waits as soon as anybody answers."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while True:
             try:
                 if waiting := (await stage.play.summary()).waiting:

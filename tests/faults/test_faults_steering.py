@@ -21,7 +21,7 @@ from edgeshift.sign_off import Choice
 from edgeshift.witness.seen import Word
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.running.share import shared
-from tests.kit import OPERATOR, Scene
+from tests.kit import OPERATOR, Scene, eventually
 
 pytestmark = pytest.mark.embedded
 
@@ -82,7 +82,11 @@ async def test_an_abort_while_permits_are_out_sees_through_what_was_sent(
         summary = await stage.play.until(lambda seen: seen.places.get("awaiting") == 8)
         await stage.play.sign(item.fingerprint for item in summary.waiting)
         await stage.play.until(lambda seen: seen.permits_out >= 4)
-        await asyncio.sleep(0.7)
+
+        async def on_the_wire() -> bool:
+            return not await stage.unfired()
+
+        await eventually(on_the_wire, 60, "a commit is on the wire")
         await stage.play.ask("abort", "enough")
         result = await stage.play.result()
         await stage.closed()
@@ -192,7 +196,7 @@ async def test_retry_and_reopen_begin_zones_again(temporal_client: Client, tmp_p
         begin=False,
         validation={"window": "80h"},
         commit={"resend_unchanged": 0},
-        sign_off={"expires_after": "24h"},
+        sign_off={"expires_after": "48h"},
     ) as stage:
         play = stage.play
         refusal: dict[str, Any] = {
@@ -282,8 +286,10 @@ async def test_a_zone_terminated_after_its_commit_is_settled_by_reading_the_serv
         tmp_path,
         zone("gone"),
         zone("open"),
-        simulator={"migration_seconds": 14_400},
+        simulator={"migration_seconds": 43_200},
         commit={"migration_limit": "20s"},
+        # The sweep looks for it once the migration is over.
+        sweep="24h",
     ) as stage:
         await stage.waits("gone")
         await stage.waits("open")

@@ -120,7 +120,7 @@ class Place:
         return asyncio.run(asked())
 
     def until(
-        self, campaign: str, found: Callable[[dict[str, int]], bool], seconds: float = 60
+        self, campaign: str, found: Callable[[dict[str, int]], bool], seconds: float = 120
     ) -> dict[str, int]:
         """The counts of a campaign, once they are as wanted."""
         limit = time.monotonic() + seconds

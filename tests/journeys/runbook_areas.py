@@ -78,6 +78,7 @@ def of_a_zone(
     here.start(campaign, [zone], POLICY, area)
     if sign:
         here.until(campaign, lambda places: any(place.startswith("awaiting") for place in places))
+        here.until_asked(zone, area)
         here.ok("sign-off", "approve", campaign, "--zone", zone, "--yes")
     if code == "rolled-back":
         limit = time.monotonic() + 60
@@ -171,14 +172,14 @@ class Silence(socketserver.BaseRequestHandler):
 
 def probe(here: Desk) -> None:
     """Nobody listens where the probe is to ask; then somebody does."""
-    with socketserver.TCPServer(("127.0.0.1", 0), Silence) as server:
+    with socketserver.TCPServer(("127.0.0.1", 0), Silence, bind_and_activate=False) as server:
+        server.server_bind()
         port = server.server_address[1]
-    edited(here, "probes", full("asked"), "esc", edge=f'    edge: "http://127.0.0.1:{port}"')
-    here.ok("start", "probes.yaml", "--yes")
-    here.alarmed("probe", "probes", "--service")
-    here.look("probe", names_of("probes"))
-    socketserver.TCPServer.allow_reuse_address = True
-    with socketserver.TCPServer(("127.0.0.1", port), Silence) as server:
+        edited(here, "probes", full("asked"), "esc", edge=f'    edge: "http://127.0.0.1:{port}"')
+        here.ok("start", "probes.yaml", "--yes")
+        here.alarmed("probe", "probes", "--service")
+        here.look("probe", names_of("probes"))
+        server.server_activate()
         threading.Thread(target=server.serve_forever, daemon=True).start()
         here.act("probe", names_of("probes"))
         here.over("probe", "probes", "--service")

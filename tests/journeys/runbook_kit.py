@@ -27,6 +27,7 @@ from edgeshift.alarms.kinds import filled
 from edgeshift.archive import Archive
 from edgeshift.cli.main import called
 from edgeshift.fleet import Area
+from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.settings import TemporalSettings
 from edgeshift.simulator.fleet_file import load_fleet
 from edgeshift.stack import Stack, stack
@@ -201,6 +202,20 @@ class Desk:
         limit = time.monotonic() + seconds
         while not found(places := self.places(campaign)):
             assert time.monotonic() < limit, places
+            time.sleep(0.3)
+
+    def until_asked(self, zone: str, area: str, seconds: float = 90) -> None:
+        """Wait until a zone waits for its sign-off by its own word: its campaign may hear of it before."""
+
+        async def phase() -> ZonePhase:
+            client = await connect(TemporalSettings(address=self.stack.address))
+            handle = client.get_workflow_handle(f"zone/{self.zone_id(zone)}/{area}")
+            state: ZoneState = await handle.query("state", result_type=ZoneState)
+            return state.phase
+
+        limit = time.monotonic() + seconds
+        while (found := self.wait(phase())) is not ZonePhase.AWAITING_SIGN_OFF:
+            assert time.monotonic() < limit, found
             time.sleep(0.3)
 
     def until_polled(self) -> None:

@@ -70,9 +70,8 @@ def test_a_campaign_is_started_once(place: Place) -> None:
 
 def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
     """Unknown zone, nothing waiting, not listed, an old digest, a prefix of nothing: each by name."""
-    place.until(
-        "main", lambda places: places.get("awaiting", 0) >= 5 and places.get("awaiting_separate") == 1
-    )
+    came_to = {"awaiting": 5, "awaiting_separate": 1, "support": 1, "blocked": 1}
+    place.until("main", lambda places: places == came_to)
     sign = ("sign-off", "approve", "main", "--yes")
     assert "did you mean shop-1.example?" in place.refused(5, *sign, "--zone", "shop1.example")
     assert "does not wait for a sign-off; it is needs support" in place.refused(

@@ -60,6 +60,7 @@ async def test_a_revoked_token_is_told_mended_and_gone_on_with(
         await stands_still(play)
         during = await watched(play)
         assert during and few(during), during
+        await play.until(lambda found: found.state == "paused" and found.held_zones == 3)
         shown = " ".join((await asyncio.to_thread(place.ok, "status", play.spec.name)).split())
         assert f"{play.spec.name} waf paused" in shown
         for words in (

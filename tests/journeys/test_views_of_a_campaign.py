@@ -74,6 +74,13 @@ class Place:
             assert time.monotonic() < limit, places
             time.sleep(1)
 
+    def until_at(self, phase: str, *names: str, seconds: float = 90) -> None:
+        """Wait until these zones are at a place."""
+        limit = time.monotonic() + seconds
+        while missing := {*names} - {zone["name"] for zone in self.zones(phase)}:
+            assert time.monotonic() < limit, missing
+            time.sleep(1)
+
     def zones(self, phase: str) -> list[dict[str, Any]]:
         """The zones at a place."""
         found: list[dict[str, Any]] = self.json("status", "rehearsal", "--phase", phase)["zones"]
@@ -93,7 +100,8 @@ def place(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> 
         campaign = here.folder / ".edgeshift" / "campaign.yaml"
         campaign.write_text(campaign.read_text() + POLICY)
         here.run("start", str(campaign), "--yes")
-        here.until(lambda places: not {"pending", "working", "waiting"} & places.keys())
+        at_work = {"pending", "working", "waiting", "permitted", "ready_validate"}
+        here.until(lambda places: not at_work & places.keys(), 150)
         yield here
     finally:
         up.send_signal(signal.SIGINT)
@@ -165,7 +173,7 @@ def test_a_sign_off_is_followed_from_the_person_to_the_change(place: Place) -> N
     approve = ("sign-off", "approve", "rehearsal", "--yes")
     place.run(*approve, "--fingerprint", fingerprint, "--by", "alice", "--reason", "as the canary")
     place.run(*approve, "--zone", alone["name"], "--by", "bob", "--reason", "looked at it")
-    place.until(lambda places: places.get("migrated", 0) >= 2)
+    place.until_at("migrated", first["name"], alone["name"])
     for zone, by in ((first, "alice"), (alone, "bob")):
         told = place.json("history", zone["name"])
         assert "was migrated by campaign rehearsal" in told["sentence"]
@@ -234,10 +242,10 @@ def test_watch_leaves_cleanly_on_ctrl_c(place: Place) -> None:
         start_new_session=True,
     )
     os.close(other)
-    seen = _read(main, lambda text: "sign it with" in text, 30)
+    seen = _read(main, lambda text: "sign it with" in text, 90)
     watching.send_signal(signal.SIGINT)
-    seen += _read(main, lambda text: False, 10)
-    assert watching.wait(timeout=15) == 130
+    seen += _read(main, lambda text: False, 30)
+    assert watching.wait(timeout=30) == 130
     assert "awaiting a sign-off" in seen
     assert "of 60 zones finished" in seen
     assert "█" in seen
@@ -266,10 +274,15 @@ def test_watch_prints_plain_lines_and_ends_with_the_campaign(place: Place) -> No
         stdout=subprocess.PIPE,
         text=True,
     )
-    time.sleep(4)
+    assert watching.stdout is not None
+    text = ""
+    while "rehearsal: running" not in text:
+        line = watching.stdout.readline()
+        assert line, text
+        text += line
     place.run("abort", "rehearsal", "--yes", "--by", "alice", "--reason", "enough seen")
-    text, _ = watching.communicate(timeout=60)
-    assert watching.returncode == 0
+    text += watching.stdout.read()
+    assert watching.wait(timeout=60) == 0
     assert "\x1b" not in text
     lines = text.splitlines()
     assert any("rehearsal: running" in line for line in lines)

@@ -30,6 +30,8 @@ QUICK: dict[str, Any] = {
     },
     "commit": {"migration_limit": "8s", "poll": "1s"},
 }
+SLOWLY: dict[str, Any] = {**QUICK, "esc": {**QUICK["esc"], "observe": "32h", "every": "16h"}}
+"""A look every four seconds: time for somebody to do something while a scope is watched."""
 ON: dict[str, Any] = {"behaviours": [{"kind": "tls_sni", "path": "/api/items", "to": "origin.example"}]}
 STOPS = 7
 
@@ -127,7 +129,7 @@ async def test_a_scope_whose_workflow_was_terminated_is_seen_through_by_a_retry(
 ) -> None:
     """Nobody watched it to the end, so it is unknown, not settled; a retry watches it, and sends nothing."""
     fleet = fleet_of(zone("cut.example"), zone("other.example"))
-    async with scene(client, tmp_path, fleet, **{**QUICK, "sweep": "2h"}) as play:
+    async with scene(client, tmp_path, fleet, **{**SLOWLY, "sweep": "2h"}) as play:
         await play.zone_until("cut.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
         await play.sign_zone("cut.example")
         await play.zone_until("cut.example", lambda found: found.phase is ZonePhase.WATCHING)
@@ -159,7 +161,7 @@ async def test_esc_that_somebody_turns_on_meanwhile_is_not_settled(
 ) -> None:
     """Where a secret is configured the service shows that alone then, and no status: that is not off."""
     meddled = zone("meddled.example", {"behaviours": behaviours})
-    async with scene(client, tmp_path, fleet_of(meddled), **QUICK) as play:
+    async with scene(client, tmp_path, fleet_of(meddled), **SLOWLY) as play:
         await play.zone_until("meddled.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
         await play.sign_zone("meddled.example")
         await play.zone_until("meddled.example", lambda found: found.phase is ZonePhase.WATCHING)

@@ -134,7 +134,7 @@ def refs(rules: list[dict[str, Any]]) -> list[str]:
 
 async def test_fields_arrive_in_entries_and_all_else_is_kept(temporal_client: Client, tmp_path: Path) -> None:
     """A stranger's rule and all else of the job stay as they were; the fields are seen."""
-    async with stage(temporal_client, tmp_path, "a.example") as (play, service):
+    async with stage(temporal_client, tmp_path, "a.example", fields={"verify": "80h"}) as (play, service):
         await service.begin("a.example", rule("theirs"))
         before, theirs = await service.job("a.example"), await service.rules("a.example")
         await play.begin()
@@ -228,7 +228,7 @@ async def test_a_stranger_who_writes_late_what_he_read_between_our_puts_loses_no
     """He read our first put, in which somebody's rule was missing for a moment, and writes after it was put
     back: it is noticed, our fields are taken back, and everybody's rules are there.
     """
-    async with stage(temporal_client, tmp_path, "late.example", fields={"verify": "20h"}) as (play, service):
+    async with stage(temporal_client, tmp_path, "late.example", fields={"verify": "80h"}) as (play, service):
         await service.begin("late.example", rule("theirs"))
         await service.stranger("late.example", "append", "before_put", rule("new"))
         await play.begin()

@@ -26,6 +26,7 @@ from edgeshift.fleet import Area, Target, campaign_id
 from edgeshift.messages import CampaignSummary
 from edgeshift.operations.campaigns import start_campaign
 from edgeshift.settings import TemporalSettings
+from edgeshift.sign_off import SignOffPolicy
 from edgeshift.simulator.fleet_file import Fleet, FleetZone
 from edgeshift.stack import Stack, stack
 from edgeshift.temporal import connect
@@ -55,6 +56,8 @@ def spec(running: Stack) -> CampaignSpec:
         service=ServiceSpec(base_url=running.service, credentials=running.credentials),
         validation=ValidationSpec(window=timedelta(hours=24)),
         commit=CommitSpec(poll=timedelta(hours=1)),
+        # What waits must not expire while the stack is stopped.
+        sign_off=SignOffPolicy(expires_after=timedelta(days=1000), valid_for=timedelta(days=1000)),
         tickets=TicketSpec(folder=str(running.places.tickets)),
         time_scale=SCALE,
     )
@@ -76,7 +79,7 @@ async def test_a_campaign_goes_on_after_the_stack_was_stopped(tmp_path: Path) ->
         await first.control.send("PUT", "options", {"migration_seconds": 3600, "visibility_seconds": 3600})
         client = await client_of(first)
         start = await start_campaign(client, Archive(first.archive), spec(first), by="olga")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             waiting = False
             while not waiting:
                 await asyncio.sleep(0.5)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from edgeshift.fleet import ZoneOutcome
-from edgeshift.ledger import Ledger, Place
+from edgeshift.ledger import Ledger, Place, is_said
 from edgeshift.messages import ReportKind, Step, ZoneReport
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -99,7 +99,40 @@ def test_a_target_that_waits_for_what_is_known_is_no_news() -> None:
     assert ledger.remember(word(fingerprint="e" * 64), NOW)
     ledger.places[0] = Place.WAITING
     ledger.heard.clear()
-    assert not ledger.remember(word(kind=ReportKind.WAITING, fingerprint=""), NOW)
+    assert not ledger.remember(word(kind=ReportKind.WAITING, fingerprint="e" * 64), NOW)
+
+
+def test_an_unknown_fingerprint_is_no_news() -> None:
+    """Past the shapes that a ledger keeps, a target that waits is not begun to be waited for again."""
+    ledger = begun()
+    ledger.places[0] = Place.AWAITING
+    since = ledger.since[0]
+    assert ledger.said_by(0) == "awaiting:" and is_said(word(), ledger.said_by(0))
+    assert not ledger.remember(word(), NOW + timedelta(hours=1))
+    assert ledger.since[0] == since
+
+
+def test_the_words_of_a_reset_target_count_from_then_on_also_without_news() -> None:
+    """It waits for what is known, with a lower number; what it says next is heard at once."""
+    ledger = begun()
+    ledger.hear(word(42), NOW)
+    ledger.heard.clear()
+    assert not ledger.hear(word(20), NOW)
+    assert not ledger.remember(word(20), NOW)
+    assert ledger.hear(word(21, kind=ReportKind.READY), NOW)
+    assert ledger.places[0] == Place.READY
+
+
+def test_a_target_that_did_not_end_by_what_it_was_told_is_found_where_it_is() -> None:
+    """It read anew when it was told that nobody had signed; words of before do not bring it back."""
+    ledger = begun()
+    ledger.hear(word(3), NOW)
+    ledger.places[0] = Place.STOPPING
+    ledger.hear(word(4), NOW)
+    assert ledger.places[0] == Place.STOPPING
+    ledger.heard.clear()
+    assert ledger.remember(word(5), NOW)
+    assert ledger.places[0] == Place.AWAITING
 
 
 def test_a_target_that_was_reset_and_waits_for_the_service_is_told_to_go_on() -> None:
