@@ -55,6 +55,7 @@ test: test-binaries ## The tests, on a real Temporal server and the time-skippin
 
 test-faults: test-binaries ## Every fault at every step, then at random; SHARE=5m, ONLY=family, SEED=2
 	@mkdir -p out
+	$(if $(SHARE)$(ONLY),,$(BIN)/python -m tests.mutants run --docs)
 	$(BIN)/python -m tests.harness run --share $(or $(SHARE),all) --seed $(or $(SEED),1) $(if $(ONLY),--family $(ONLY))
 	$(if $(SHARE)$(ONLY),,$(BIN)/python -m tests.harness table)
 

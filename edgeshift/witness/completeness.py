@@ -89,7 +89,9 @@ def nothing_lost(seen: WitnessInput) -> RuleCheck:
     violations: list[str] = []
     for campaign, targets in seen.targets.items():
         for zone in targets:
-            if zone in seen.excluded.get(campaign, frozenset()) or _spared(seen, campaign, zone):
+            if zone in seen.excluded.get(campaign, frozenset()) and held_by_another(seen, campaign, zone):
+                continue
+            if _spared(seen, campaign, zone):
                 continue
             if why := _lost(seen, zone, last.get((campaign, zone)), len(seen.executions_of.get(zone, ()))):
                 violations.append(f"{seen.name(zone)} of {campaign}: {why}")
@@ -101,6 +103,15 @@ def nothing_lost(seen: WitnessInput) -> RuleCheck:
         witness="frozen targets, Temporal server, state at the service",
         checked=sum(map(len, seen.targets.values())),
         violations=violations,
+    )
+
+
+def held_by_another(seen: WitnessInput, campaign: str, zone: str) -> bool:
+    """Whether another campaign, or another scope of any, had a zone, by the Temporal server: a campaign that
+    leaves a zone out is not believed otherwise.
+    """
+    return any(one.campaign != campaign for one in seen.executions_of.get(zone, ())) or any(
+        hold.zone == zone for hold in seen.holds
     )
 
 

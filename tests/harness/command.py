@@ -15,7 +15,7 @@ import typer
 
 from tests.harness.cases import Case
 from tests.harness.families.every import all_cases, case_of
-from tests.harness.running.figures import figures, put_table, table
+from tests.harness.running.figures import figures, missed, put_table, table
 from tests.harness.running.kept import ROOT, Kept
 from tests.harness.running.played import alone
 from tests.harness.running.progress import Progress
@@ -72,7 +72,7 @@ def run(
 ) -> None:
     """Play all cases, or a share; those that were played on the same code are not played again.
 
-    Exit 1 on any complaint. Ctrl-C leaves what was played.
+    Exit 1 on any complaint, and where all is played and a goal missed. Ctrl-C leaves what was played.
     """
     began = time.monotonic()
     limit = _time_of(share)
@@ -94,7 +94,10 @@ def run(
         if limit:
             playing.until = began + BEGINS_FOR * limit.total_seconds()
         stopped = _until_stopped(playing)
-    found = figures(verdicts, seed=seed, share=share, seconds=time.monotonic() - began, mutants=MUTANTS)
+    seconds = time.monotonic() - began
+    whole = share == "all" and not family
+    spent = kept.spent(seconds) if whole and not fresh else seconds
+    found = figures(verdicts, seed=seed, share=share, seconds=spent, mutants=MUTANTS)
     FIGURES.parent.mkdir(parents=True, exist_ok=True)
     FIGURES.write_text(json_format.dumps(found, indent=2) + "\n")
     print(table(found))
@@ -103,7 +106,10 @@ def run(
             print(f"{case.id}: {text}\n  again: .venv/bin/python -m tests.harness play '{case.id}'")
     if playing.left:
         print(f"{len(playing.left)} cases were not begun")
-    sys.exit(130 if stopped else 1 if found["complaints"] else 0)
+    missing = missed(found) if whole and not playing.left else []
+    for text in missing:
+        print(f"missed: {text}")
+    sys.exit(130 if stopped else 1 if found["complaints"] or missing else 0)
 
 
 @app.command("table")

@@ -17,6 +17,7 @@ import typer
 
 from edgeshift.binaries import temporal_cli
 from tests.harness.families.every import all_cases
+from tests.harness.running.kept import code_digest
 from tests.mutants.catalogue import MUTANTS, mutant_of
 from tests.mutants.mutant import Mutant
 from tests.mutants.playing import Caught, Control, Try, hunted
@@ -63,6 +64,8 @@ def run(
         "control_complaints": [
             f"{one.case}: {text}" for one in control for text in filter(None, [*one.complaints, one.trouble])
         ],
+        "code": code_digest(),
+        "whole": not only,
         "seed": seed,
         "seconds": round(time.monotonic() - began, 1),
         "mutants": [one.model_dump() for one in found],

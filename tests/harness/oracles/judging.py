@@ -12,6 +12,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
 
 from edgeshift.witness import RuleCheck, check_rules
+from edgeshift.witness.completeness import held_by_another
 from edgeshift.witness.seen import WitnessInput
 from tests.faults_kit import Stage
 from tests.harness.campaigns.schedules import Schedule, ZonePlan
@@ -114,7 +115,9 @@ def _met(seen: WitnessInput) -> Counter[str]:
 
 def _spared(seen: WitnessInput, zone: str) -> bool:
     """Whether the campaign left a zone alone: stopped before it was begun, or had by another."""
-    excluded = any(zone in zones for zones in seen.excluded.values())
+    excluded = any(
+        zone in zones and held_by_another(seen, campaign, zone) for campaign, zones in seen.excluded.items()
+    )
     return excluded or (
         any(facts.aborted for facts in seen.campaigns)
         and zone not in seen.executions_of

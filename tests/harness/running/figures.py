@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.harness.cases import Case
-from tests.harness.running.kept import ROOT
+from tests.harness.running.kept import ROOT, code_digest
 from tests.harness.verdict import Verdict, added
 
 BEGIN = "<!-- faults:begin -->"
 END = "<!-- faults:end -->"
 DEATHS = "worker death"
+LEAST_SCHEDULES, LEAST_UNKNOWN, LEAST_RESOLVED = 10_000, 1_000, 0.95
 UNKNOWN = "unknown"
 """The family whose unknown outcomes the goal is about."""
 
@@ -74,8 +75,28 @@ def _share(found: Verdict) -> float | None:
     return round(found.unknown_resolved / found.unknown_met, 4) if found.unknown_met else None
 
 
+def missed(found: Mapping[str, Any]) -> list[str]:
+    """The goals that a run of everything has missed."""
+    share, met = found["unknown_resolved_share"], _of_unknown(found)
+    goals = {
+        f"{found['zone_schedules']:,} zone-schedules of {LEAST_SCHEDULES:,}": found["zone_schedules"]
+        >= LEAST_SCHEDULES,
+        f"{met:,} unknown outcomes of {LEAST_UNKNOWN:,}": met >= LEAST_UNKNOWN,
+        f"{share or 0:.1%} of them resolved without a person, of {LEAST_RESOLVED:.0%}": (share or 0.0)
+        >= LEAST_RESOLVED,
+        **{
+            f"{found[key]} {key.replace('_', ' ')}": found[key] == 0
+            for key in ("unsigned_commits", "double_commits", "lost_zones")
+        },
+    }
+    return [text for text, reached in goals.items() if not reached]
+
+
 def _mutants(path: Path) -> dict[str, int | None]:
+    """Of all of them, on the code as it is."""
     found = json.loads(path.read_text()) if path.exists() else {}
+    if found.get("code") != code_digest() or not found.get("whole"):
+        found = {}
     return {key: found.get(key) for key in ("mutants_caught", "mutants_total")}
 
 
@@ -142,8 +163,13 @@ def _percent(found: Mapping[str, Any]) -> str:
     share = found["unknown_resolved_share"]
     if share is None:
         return "not played"
-    met = sum(one["unknown_met"] for name, one in found["families"].items() if name.split("-")[0] == UNKNOWN)
-    return f"{share:.1%} of {met:,}"
+    return f"{share:.1%} of {_of_unknown(found):,}"
+
+
+def _of_unknown(found: Mapping[str, Any]) -> int:
+    """The unknown outcomes that the goal is about."""
+    families = found["families"].items()
+    return sum(one["unknown_met"] for name, one in families if name.split("-")[0] == UNKNOWN)
 
 
 def _caught(found: Mapping[str, Any]) -> str:

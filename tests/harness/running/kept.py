@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from pathlib import Path
 
@@ -15,7 +16,13 @@ ROOT = Path(__file__).resolve().parents[3]
 CODE = ("edgeshift", "workflows", "activities", "worker", "tests/harness", "tests/kit")
 """Folders, and the files below whose names begin like tests/harness's own, that a verdict is about."""
 
-CODE_FILES = ("tests/faults_kit.py", "tests/faults_worker.py")
+CODE_FILES = (
+    "tests/faults_kit.py",
+    "tests/faults_worker.py",
+    "tests/journeys/canary_courses.py",
+    "tests/journeys/canary_kit.py",
+    "tests/journeys/cli_kit.py",
+)
 
 
 class Played(BaseModel):
@@ -53,6 +60,14 @@ class Kept:
         except (FileNotFoundError, ValidationError):
             return None
         return played.verdict if played.code == self.code and played.id == identifier else None
+
+    def spent(self, seconds: float) -> float:
+        """The seconds of all runs on this code, of which so many were this one's."""
+        path = self.folder / "seconds.json"
+        known = json.loads(path.read_text()) if path.exists() else {}
+        total = seconds + (known["seconds"] if known.get("code") == self.code else 0.0)
+        path.write_text(json.dumps({"code": self.code, "seconds": total}) + "\n")
+        return float(total)
 
     def _path(self, identifier: str) -> Path:
         return self.folder / "cases" / f"{_file_name(identifier)}.json"
