@@ -17,6 +17,19 @@ ANY_DIGEST = Edit(
 
 STEERING = (
     mutant(
+        "one-of-two",
+        "one approver is enough where two are required",
+        1,
+        [
+            Edit(
+                SIGN_OFF,
+                "Tally.APPROVED if len(people) >= policy.required else",
+                "Tally.APPROVED if people else",
+            )
+        ],
+        "signed-by-one-of-two",
+    ),
+    mutant(
         "permit-not-awaited",
         "a zone that is signed off commits without a permit of its campaign",
         7,

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+
+from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import staged, zone
@@ -83,6 +86,22 @@ async def words_that_do_not_count(world: World) -> Verdict:
         for decision in (word("0" * 64), word(state.digest, by="mallory"), word(state.digest, by="olga")):
             await handle.signal("sign_off", decision)
         await quiet(2)
+        return await judged(stage, PRO)
+
+
+async def signed_by_one_of_two(world: World) -> Verdict:
+    """Two have to sign. One signs three times, by the fingerprint and by the zone's own digest; then the
+    other does.
+    """
+    policy = {"approvers": ["ann", "bob"], "required": 2}
+    async with staged(world.client, world.folder, zone("a"), sign_off=policy) as stage:
+        state = await waits(stage, "a")
+        await stage.play.sign([state.fingerprint])
+        # A zone that believed one person has ended by now, and takes no word more.
+        with contextlib.suppress(RPCError):
+            for by in ("ann", "ann", "bob"):
+                await stage.play.sign_zone(stage.name("a"), by=by)
+                await quiet(2)
         return await judged(stage, PRO)
 
 

@@ -29,6 +29,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (people.stalled_in_a_pause, 1),
     (people.stalled_past_its_permit, 1),
     (people.words_that_do_not_count, 1),
+    (people.signed_by_one_of_two, 1),
     (people.signed_for_another, 2),
     (people.signed_too_long_ago, 1),
     (people.window_of_one, 4),

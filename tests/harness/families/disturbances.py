@@ -24,7 +24,16 @@ AFTERWARDS = 4.0
 """Seconds in which a process that was woken does what it had in hand."""
 
 ACTIVITIES: dict[str, tuple[str, ...]] = {
-    "professional": ("start_zones", "prepare_waf_zone", "tell_zones", "change_zone", "verify_waf_zone"),
+    "professional": (
+        "start_zones",
+        "prepare_waf_zone",
+        "tell_campaign",
+        "tell_zones",
+        "change_zone",
+        "verify_waf_zone",
+    ),
+    "enterprise": ("change_zone", "gather_evidence"),
+    "overrides": ("change_zone",),
     "support": ("open_ticket",),
     "secret": ("prepare_esc_scope", "probe_esc_scope", "change_zone", "settle_esc_scope", "watch_esc_scope"),
     "shared": ("prepare_log_fields_zone", "change_zone", "settle_log_fields_zone", "watch_log_fields_zone"),
