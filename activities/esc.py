@@ -109,12 +109,17 @@ class EscActivities:
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, target)
         try:
-            secret = (await client.esc(target.scope)).with_secret
+            setting = await client.esc(target.scope)
         except ServiceError:
             if not (gone := esc.too_late(self._connections.time_at(client))):
                 raise
             over = prepared.model_copy(update={"verdict": Verdict.BLOCKED, "reasons": (gone,)})
             return Probed(prepared=over)
+        if setting.always:
+            # Turned off since it was read, by somebody else or by a request that was under way: it is read
+            # again, and nothing can be compared.
+            return Probed(prepared=prepared.model_copy(update={"verdict": Verdict.ALREADY_SETTLED}))
+        secret = setting.with_secret
         if secret is None or not secret.get_secret_value():
             raise ApplicationError("the scope's secret does not show yet", type="SecretNotShown")
         zones = await covered_zones(self._connections, target, prepared.covered)

@@ -192,6 +192,8 @@ class EscScope(ReversibleZone):
                     # The word that would have said so was not sent: the next one says it.
                     self._to_settle = settles
                     raise
+                if found.prepared.verdict is not Verdict.READY:
+                    self._to_settle = settles
             return found
 
         probed = await self._served(probe)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,8 @@ from activities.holds import HoldActivities
 from edgeshift.fleet import Area, ZoneOutcome
 from edgeshift.messages import Held, ZonePhase
 from tests.faults_kit import on_queue
-from tests.kit import fleet_of, scene
+from tests.harness.aimed.scene import Stalled
+from tests.kit import eventually, fleet_of, scene
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 
@@ -172,6 +174,25 @@ async def test_esc_that_somebody_turns_on_meanwhile_is_not_settled(
         result = await play.zone("meddled.example").result()
         assert result.outcome is ZoneOutcome.ROLLED_BACK and "somebody has turned esc on" in result.reason
         assert not await play.is_off("meddled.example")
+
+
+async def test_a_scope_that_somebody_turns_off_before_its_probe_is_read_again(
+    client: Client, tmp_path: Path
+) -> None:
+    """There is nothing to compare any more, and nothing that a person would have to sign."""
+    stalls = Stalled("probe_esc_scope")
+    own = zone("first.example", {**ON, "with_secret": "customer-0123456789"})
+    async with scene(client, tmp_path, fleet_of(own), interceptors=[stalls], **QUICK) as play:
+        await asyncio.wait_for(stalls.begun.wait(), 60)
+        path = f"{play.simulator.base_url}/zones/{play.zone_id('first.example')}/disable_esc"
+        headers = {"authorization": f"Bearer {play.fleet.credentials[0].value}"}
+        async with httpx.AsyncClient() as somebody:
+            answer = await somebody.post(path, headers=headers, json={"always": True})
+            assert answer.status_code == 200
+        await eventually(lambda: play.is_off("first.example"))
+        stalls.go.set()
+        assert await play.outcome("first.example") is ZoneOutcome.ALREADY_SETTLED
+        assert len(await play.journal("esc.set", "first.example")) == 1
 
 
 async def test_a_scope_that_was_settled_is_left_alone_by_a_campaign_begun_again(
