@@ -26,7 +26,8 @@ def figures(
     verdicts: Mapping[Case, Verdict], *, seed: int, share: str, seconds: float, mutants: Path
 ) -> dict[str, Any]:
     """Everything that a run says. ``verdicts``: of the cases that were played, now or before on the same
-    code; ``seconds``: of this run; ``mutants``: the file of the run of the wrong versions.
+    code; ``seconds``: of all runs on it; ``mutants``: the file of the run of the wrong versions. Each zone that
+    ended with a person is named under ``not_final``, with its reason.
     """
     total = added(verdicts.values())
     families = {
@@ -50,6 +51,10 @@ def figures(
         "version": version("edgeshift"),
         "commit": _commit(),
         "cores": os.cpu_count(),
+        "not_final": [f"{case.id}: {one}" for case, verdict in verdicts.items() for one in verdict.not_final],
+        "complained": [
+            f"{case.id}: {one}" for case, verdict in verdicts.items() for one in verdict.complaints
+        ],
         "families": {
             family: {
                 "cases": sum(case.family == family for case in verdicts),
