@@ -26,8 +26,8 @@ def figures(
     verdicts: Mapping[Case, Verdict], *, seed: int, share: str, seconds: float, mutants: Path
 ) -> dict[str, Any]:
     """Everything that a run says. ``verdicts``: of the cases that were played, now or before on the same
-    code; ``seconds``: of all runs on it; ``mutants``: the file of the run of the wrong versions. Each zone that
-    ended with a person is named under ``not_final``, with its reason.
+    code; ``seconds``: of all runs on it; ``mutants``: the file of the run of the wrong versions. Each zone
+    that ended with a person is named under ``not_final``, with its reason.
     """
     total = added(verdicts.values())
     families = {
