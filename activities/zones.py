@@ -98,11 +98,9 @@ class ZoneActivities:
         )
         memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
         memo |= {"attempt": message.attempt, "wave": target.wave}
-        if activity.info().attempt > 1:
-            # The one before may have started it, and a zone with nothing to do ends at once: not once more.
-            before = await self._describe(identifier)
-            if before is not None and await _is_of(before, batch, message.attempt):
-                return None
+        # The activity before this one, or a campaign that was reset since, may have started it; and a zone
+        # with nothing to do ends at once. So an identifier that was ever used is looked at first.
+        reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE
         for _ in range(50):
             try:
                 await self._connections.temporal.start_workflow(
@@ -110,7 +108,7 @@ class ZoneActivities:
                     message,
                     id=identifier,
                     task_queue=TASK_QUEUE,
-                    id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                    id_reuse_policy=reuse,
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                     task_timeout=self._connections.task_timeout,
                     memo=memo,
@@ -128,15 +126,16 @@ class ZoneActivities:
                 return None
             except WorkflowAlreadyStartedError:
                 holder = await self._describe(identifier)
+                if holder is not None and await _is_of(holder, batch, message.attempt):
+                    return None
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
+                    reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
                     continue
                 held: Mapping[str, Any] = await holder.memo()
                 same = (held.get("campaign"), held.get("campaign_run")) == (
                     batch.campaign,
                     batch.campaign_run,
                 )
-                if same and held.get("attempt") == message.attempt:
-                    return None
                 if held.get("campaign") != batch.campaign:
                     through = f", with all of {held['holder']}" if "holder" in held else ""
                     return Exclusion(

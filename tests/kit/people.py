@@ -54,6 +54,9 @@ class PeopleScene(CampaignScene):
             await self.zone(name).signal("sign_off", decision)
         else:
             await self.zone(name).execute_update("decide", decision, result_type=Answer)
+        if choice is Choice.REJECT:
+            # An approval may be acted upon before it is answered; a rejection holds from its answer on.
+            at = self.now()
         self.signatures.append(
             Signature(by=by, choice=choice.value, digest=found, at=at, zone=self.zone_id(name))
         )

@@ -1,4 +1,4 @@
-"""A batch of zones that is started again, since the worker that started it first did not get to say so."""
+"""A batch of zones that is started again: its worker did not get to say so, or its campaign was reset."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from tests.faults_kit import staged, zone
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]
 
 
+@pytest.mark.parametrize("attempt", [1, 2], ids=["campaign reset", "worker died"])
 async def test_a_zone_that_has_ended_meanwhile_is_not_started_once_more(
-    temporal_client: Client, tmp_path: Path
+    attempt: int, temporal_client: Client, tmp_path: Path
 ) -> None:
     """Its campaign has heard of its end, and may have closed: nobody would know of the second one."""
     migrated = zone("done", migration={"state": "complete"})
@@ -49,7 +50,7 @@ async def test_a_zone_that_has_ended_meanwhile_is_not_started_once_more(
             permits=(None,),
         )
         again = ActivityEnvironment()
-        again.info = dataclasses.replace(again.info, attempt=2)
+        again.info = dataclasses.replace(again.info, attempt=attempt)
         zones = ZoneActivities(cast(Connections, connections), {})
         assert (await again.run(zones.start, batch)).excluded == ()
         assert (await handle.describe()).run_id == first.run_id

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
-
 from tests.faults_kit import Stage
 from tests.harness.aimed.scene import judged
-from tests.harness.campaigns.play import STRANGER
+from tests.harness.campaigns.play import STRANGER, keep_histories
 from tests.harness.campaigns.stages import LISTS, LOG_FIELDS, esc_stage, esc_zone, log_stage, log_zone, over
 from tests.harness.cases import World
 from tests.harness.oracles.judging import STRANGERS, WANTED_FIELDS, shown
@@ -35,7 +32,7 @@ async def esc_plain(world: World) -> Verdict:
             return await esc_as_said(stage, own={"own"})
 
         async def keep() -> None:
-            await keep_histories(stage, histories)
+            await keep_histories(stage.play.client, histories)
 
         return await judged(stage, {3, 4, 7}, searched=[histories], closed=keep, beside=as_said)
 
@@ -90,13 +87,3 @@ async def stranger_writes(world: World) -> Verdict:
 
         async with stage.play.visited(stage.name("a"), count=4, every=1):
             return await judged(stage, {3, 4, 7}, beside=as_said)
-
-
-async def keep_histories(stage: Stage, folder: Path) -> None:
-    """Write the history of every workflow of the scene into a folder."""
-    await asyncio.to_thread(folder.mkdir, exist_ok=True)
-    number = 0
-    async for found in stage.play.client.list_workflows():
-        number += 1
-        history = await stage.play.client.get_workflow_handle(found.id, run_id=found.run_id).fetch_history()
-        await asyncio.to_thread((folder / f"{number}.json").write_text, history.to_json())

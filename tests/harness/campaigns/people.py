@@ -120,7 +120,9 @@ class People:
             subject = f"{short} {state.digest}"
             if choice := self._due(subject):
                 self._approving(choice, state.digest, zone=self._stage.id(short))
-                await play.sign_zone(name, choice, digest=state.digest)
+                # A rejection that comes too late, for it was approved by its fingerprint, has to be told so.
+                plain = choice is Choice.APPROVE
+                await play.sign_zone(name, choice, digest=state.digest, plain=plain)
                 self._said[subject] += 1
 
     def _approving(self, choice: Choice, *digests: str, zone: str | None = None) -> None:

@@ -42,6 +42,9 @@ WINDOW = 24
 MOST_LEFT = 0.25
 """The share of zones that may fail or stay unknown where nothing is done that people have to mend."""
 
+HISTORIES = "histories"
+"""The folder of a case in which it leaves the histories of its workflows, where there is a complaint."""
+
 REQUEST_LIMIT_SECONDS = 4.0
 PATIENCE = "240h"
 """A minute as it passes, so that no reading is given up because a busy machine was slow."""
@@ -75,13 +78,15 @@ async def judge(
                 async with _beside(schedule, acting):
                     await _people(stage, schedule).until_closed(within)
             except BaseException:
-                await keep_open_histories(stage.play.client, folder)
+                await keep_histories(stage.play.client, folder / HISTORIES)
                 raise
         told["worker death"] += len(processes.codes)
         verdict = await verdict_of(stage, schedule, before, told)
         more = await expected(stage) if expected else []
         if not any(one.leaves_people_work for one in chosen):
             more += _too_many(verdict)
+        if verdict.complaints or more:
+            await keep_histories(stage.play.client, folder / HISTORIES)
         return verdict.model_copy(update={"complaints": [*verdict.complaints, *more]})
 
 
@@ -189,13 +194,13 @@ def _visited(stage: Stage, schedule: Schedule) -> contextlib.AbstractAsyncContex
     return stage.play.visited(*seen, count=4, every=1)
 
 
-async def keep_open_histories(client: Client, folder: Path) -> None:
-    """Write the history of every workflow that is still open beside the scene, for whoever looks at it."""
-    kept = folder / "open"
-    kept.mkdir(exist_ok=True)
-    async for found in client.list_workflows("ExecutionStatus = 'Running'"):
+async def keep_histories(client: Client, folder: Path) -> None:
+    """Write the history of every workflow of the scene into a folder; ``client``: the scene's own."""
+    await asyncio.to_thread(folder.mkdir, exist_ok=True)
+    async for found in client.list_workflows(""):
         history = await client.get_workflow_handle(found.id, run_id=found.run_id).fetch_history()
-        await asyncio.to_thread((kept / f"{found.id.replace('/', '-')}.json").write_text, history.to_json())
+        kept = folder / f"{found.id.replace('/', '-')}-{found.run_id}.json"
+        await asyncio.to_thread(kept.write_text, history.to_json())
 
 
-__all__ = ["STRANGER", "STRANGERS", "WANTED_FIELDS", "judge", "keep_open_histories", "shown"]
+__all__ = ["HISTORIES", "STRANGER", "STRANGERS", "WANTED_FIELDS", "judge", "keep_histories", "shown"]

@@ -13,7 +13,7 @@ from typing import Any, cast
 from tests.faults_kit import Stage, staged
 from tests.faults_worker import supervised
 from tests.harness.campaigns.people import People
-from tests.harness.campaigns.play import keep_open_histories
+from tests.harness.campaigns.play import HISTORIES, keep_histories
 from tests.harness.campaigns.schedules import Area, Schedule, ZonePlan
 from tests.harness.cases import World
 from tests.harness.disturbances import Acting
@@ -95,7 +95,7 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
                     finishing = _to_the_end(stage, way, seed)
                     await _side_by_side(beside.act(acting), finishing, whole=beside.whole)
             except BaseException:
-                await keep_open_histories(stage.play.client, world.folder)
+                await keep_histories(stage.play.client, world.folder / HISTORIES)
                 raise
         switches = Switches(order.folder)
         told.update(
@@ -103,7 +103,10 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
         )
         if processes.codes:
             told["worker death"] += len(processes.codes)
-        return await _judged(stage, way, beside, before, told)
+        verdict = await _judged(stage, way, beside, before, told)
+        if verdict.complaints:
+            await keep_histories(stage.play.client, world.folder / HISTORIES)
+        return verdict
 
 
 async def _to_the_end(stage: Stage, way: Way, seed: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -35,6 +36,8 @@ async def serve() -> None:
         async def play(order: dict[str, str]) -> None:
             world = World(client, server.address, Path(order["folder"]))
             verdict = await played(case_of(order["id"]), world)
+            if verdict.complaints:
+                await asyncio.to_thread(shutil.copy, server.log, world.folder / "server.log")
             answers.write(json.dumps({"id": order["id"], "verdict": verdict.model_dump()}) + "\n")
             answers.flush()
 
