@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 
 from activities.boundary import refuse_held
 from activities.connections import Connections
 from edgeshift.messages import Settle, Shown
 from edgeshift.service_api import ServiceError
+
+LONGER = timedelta(minutes=4)
+"""How much longer than a change may take is looked for it until it can be read, at most."""
 
 
 async def shown_in_time(
@@ -17,6 +21,9 @@ async def shown_in_time(
     failed with, if it did.
     """
     clock, pause = connections.clock, message.start.policy.poll.total_seconds()
+    limit = message.limit.total_seconds()
+    # One answer that went wrong at the very end is no reason to leave the target with a person.
+    longest = limit + min(LONGER, message.start.policy.patience).total_seconds()
     began = clock.monotonic()
     while True:
         trouble = ""
@@ -26,6 +33,6 @@ async def shown_in_time(
         except ServiceError as failure:
             refuse_held(failure)
             trouble = str(failure)[:150]
-        if clock.monotonic() - began > message.limit.total_seconds():
+        if clock.monotonic() - began > (longest if trouble else limit):
             return None, trouble
         await clock.sleep(pause)

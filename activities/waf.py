@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from datetime import timedelta
 from typing import Any
 
 from temporalio import activity
@@ -13,6 +12,7 @@ from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
 from activities.reports import awaiting, tell_campaign
+from activities.settling import LONGER
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import waf
 from edgeshift.areas.digests import digest, fingerprint
@@ -28,9 +28,6 @@ from edgeshift.messages import (
     Verify,
 )
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
-
-LONGER = timedelta(minutes=4)
-"""How much longer than a migration may take the status is polled until it can be read, at most."""
 
 
 class WafActivities:
