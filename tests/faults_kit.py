@@ -281,7 +281,7 @@ class Stage:
                 self._signed.add((state.zone.id, state.digest))
         return summary.state != "closed"
 
-    async def closed(self, within: float = 20) -> None:
+    async def closed(self, within: float = 60) -> None:
         """Return once no zone's workflow is open, nor said to be by the server's list."""
         await eventually(self._all_closed, within, "every workflow of the scene closes")
 

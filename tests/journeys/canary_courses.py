@@ -35,12 +35,7 @@ def play_waf(play: Rehearsal) -> None:
     )
     play.ok("start", "waf.yaml", "--yes")
     archive_away(play, 1.0)
-    until(play, "canary-waf", lambda places: waits(places) >= 2 or ended(places) >= 4)
-    play.run("sign-off", "approve", "canary-waf", "--wave", "1", "--yes", "--reason", "as planned")
-    for zone in ("bank", "own", "shop"):
-        if play.place.places("canary-waf").get("awaiting_separate"):
-            play.run("sign-off", "approve", "canary-waf", "--zone", f"{zone}.canary.example", "--yes")
-    until(play, "canary-waf", lambda places: ended(places) + places.get("support", 0) >= 5)
+    signed_until_closed(play, "canary-waf", ("bank", "own", "shop"))
     aftermath(play, "canary-waf", ("bank", "long") if play.brief else ("bank", "long", "echo"), Area.WAF)
 
 
@@ -155,16 +150,20 @@ def until(
     play.failures.append(f"{campaign}: not within {seconds:g} s: {places}")
 
 
-def signed_until_closed(play: Rehearsal, campaign: str) -> None:
-    """Approve what comes to wait until every zone has an outcome, a few times at most."""
+def signed_until_closed(play: Rehearsal, campaign: str, apart: tuple[str, ...] = ("own", "bank")) -> None:
+    """Approve what comes to wait until every zone has an outcome, or is with support. ``apart``: zones that
+    may wait apart from others of their fingerprint.
+    """
     total = len(zone_ids(play))
-    for _ in range(4):
-        until(play, campaign, lambda places: waits(places) > 0 or ended(places) >= total)
-        places = play.place.places(campaign)
-        if not waits(places):
-            return
-        play.run("sign-off", "approve", campaign, "--wave", "1", "--yes")
-        for zone in ("own", "bank"):
-            if play.place.places(campaign).get("awaiting_separate"):
-                play.run("sign-off", "approve", campaign, "--zone", f"{zone}.canary.example", "--yes")
-        until(play, campaign, lambda now: not waits(now) or ended(now) >= total, 60)
+
+    def done(places: dict[str, int]) -> bool:
+        return ended(places) + places.get("support", 0) >= total
+
+    def signed(places: dict[str, int]) -> bool:
+        if waits(places):
+            play.run("sign-off", "approve", campaign, "--wave", "1", "--yes", "--reason", "as planned")
+        for zone in apart if places.get("awaiting_separate") else ():
+            play.run("sign-off", "approve", campaign, "--zone", f"{zone}.canary.example", "--yes")
+        return done(places)
+
+    until(play, campaign, signed)

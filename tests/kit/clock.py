@@ -67,7 +67,7 @@ class Refreshing(Interceptor):
         return Inbound(next)
 
 
-async def eventually(holds: Callable[[], Awaitable[bool]], within: float = 30.0, what: str = "") -> None:
+async def eventually(holds: Callable[[], Awaitable[bool]], within: float = 60.0, what: str = "") -> None:
     """Return once ``holds`` says yes. Fails after ``within`` real seconds."""
     limit = asyncio.get_running_loop().time() + within
     while not await holds():

@@ -124,8 +124,20 @@ class Scene(PeopleScene):
             rate_limit=await load_rate_limit(self.control),
             targets={self.spec.name: zones},
             excluded={self.spec.name: frozenset(zones[index] for index in await self.excluded())},
-            executions=await self._executions() if self.lists else await self._described(),
+            executions=await self._listed() if self.lists else await self._described(),
         )
+
+    async def _listed(self) -> tuple[Execution, ...]:
+        """Every execution. The server's list comes after what it lists: of a campaign that is closed, no zone
+        is still open for long.
+        """
+        found = await self._executions()
+        for _ in range(40):
+            if all(one.closed_at for one in found) or not await self.is_closed():
+                break
+            await asyncio.sleep(0.25)
+            found = await self._executions()
+        return found
 
     async def _described(self) -> tuple[Execution, ...]:
         """Each zone's last execution, where the server cannot list them."""
