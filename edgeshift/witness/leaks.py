@@ -117,7 +117,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 def _values(path: Path) -> Iterator[bytes]:
     """Every text and blob of a SQLite file, those in its write-ahead log included."""
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
     try:
         tables = [
             name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
