@@ -88,6 +88,7 @@ class People:
         if self._anew != self._stage.anew:
             self._anew = self._stage.anew
             self._said.clear()
+            self._closed.clear()
         waiting = (await self._stage.play.summary()).waiting
         together = [one for one in waiting if one.zones > one.separate]
         await self._decide(together)
