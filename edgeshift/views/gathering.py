@@ -89,9 +89,10 @@ async def known_campaign(client: Client, name: str) -> Known:
         return Known(start, closed_summary(start, result, ledger, ended), places, status)
     subject = f"campaign {name}"
     try:
-        summary = await ask(handle, "summary", CampaignSummary, subject)
-        every = summary.count <= MOST_PLACES
+        every = start.count <= MOST_PLACES
         found = await zones_at(client, name, EVERYWHERE if every else LISTED, MOST_PLACES)
+        # After the places, so that it has the reason of every zone that was left out by then.
+        summary = await ask(handle, "summary", CampaignSummary, subject)
         return Known(start, summary, {target.index: target for target in found.targets}, status)
     except (TemporalTrouble, Failed) as error:
         return Known(start, None, {}, status, str(error))

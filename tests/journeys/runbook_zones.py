@@ -78,7 +78,8 @@ def held_by_another(here: Desk) -> None:
     here.start("holds", full("held"))
     here.until("holds", lambda places: places == {"awaiting": 1})
     here.start("wants", full("held"))
-    assert "campaign/holds" in here.alarmed("excluded", "wants")["said"]
+    said = here.alarmed("excluded", "wants")["said"]
+    assert "campaign/holds" in said, said
     names = {"CAMPAIGN": "wants", "ZONE": "held.example"}
     here.look("excluded", names)
     here.ok("sign-off", "approve", "holds", "--zone", "held.example", "--yes")
