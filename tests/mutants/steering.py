@@ -194,7 +194,12 @@ STEERING = (
                 "activities/zones.py",
                 "id_conflict_policy=WorkflowIDConflictPolicy.FAIL,",
                 "id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,",
-            )
+            ),
+            Edit(
+                "activities/zones.py",
+                "        reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE\n",
+                "        reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE\n",
+            ),
         ],
         "rival-campaign",
     ),
