@@ -55,7 +55,7 @@ async def answer_lost(world: World) -> Verdict:
         zone("cut"),
         begin=False,
         simulator=LATE,
-        commit={"migration_limit": "16s"},
+        commit={"migration_limit": "64h"},
     ) as stage:
         await stage.fault("server_error", "entrypoint.put", "gateway", effect="after")
         await stage.fault("reset", "entrypoint.put", "cut", effect="after")
@@ -72,7 +72,7 @@ async def killed_after_commit(world: World) -> Verdict:
         serve=False,
         simulator={"migration_seconds": 25 * SCALE},
         request_limit="1s",
-        commit={"migration_limit": "40s"},
+        commit={"migration_limit": "160h"},
     ) as stage:
         order = order_of(stage, world.address, world.folder, [Kill("change_zone", 1, "after")])
         async with supervised(order):
@@ -87,7 +87,7 @@ async def reset_while_verified(world: World) -> Verdict:
         world.folder,
         zone("a"),
         simulator={"migration_seconds": 8 * SCALE},
-        commit={"migration_limit": "20s", "lease": "2m"},
+        commit={"migration_limit": "80h", "lease": "2m"},
     ) as stage:
         await waits(stage, "a")
         await stage.play.sign_zone(stage.name("a"))
