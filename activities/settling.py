@@ -7,11 +7,20 @@ from datetime import timedelta
 
 from activities.boundary import refuse_held
 from activities.connections import Connections
-from edgeshift.messages import Settle, Shown
+from edgeshift.messages import Settle, Shown, Verify
 from edgeshift.service_api import ServiceError
 
 LONGER = timedelta(minutes=4)
 """How much longer than a change may take is looked for it until it can be read, at most."""
+
+
+def limits(message: Settle | Verify) -> tuple[float, float]:
+    """For how many seconds a change is looked for, and for how many where the last look failed: one answer
+    that went wrong at the very end is no reason to leave the target with a person.
+    """
+    limit = message.limit
+    longest = limit + min(LONGER, message.start.policy.patience)
+    return limit.total_seconds(), longest.total_seconds()
 
 
 async def shown_in_time(
@@ -21,9 +30,7 @@ async def shown_in_time(
     failed with, if it did.
     """
     clock, pause = connections.clock, message.start.policy.poll.total_seconds()
-    limit = message.limit.total_seconds()
-    # One answer that went wrong at the very end is no reason to leave the target with a person.
-    longest = limit + min(LONGER, message.start.policy.patience).total_seconds()
+    limit, longest = limits(message)
     began = clock.monotonic()
     while True:
         trouble = ""

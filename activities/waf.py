@@ -12,7 +12,7 @@ from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
 from activities.reports import awaiting, tell_campaign
-from activities.settling import LONGER
+from activities.settling import limits
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import waf
 from edgeshift.areas.digests import digest, fingerprint
@@ -130,9 +130,7 @@ class WafActivities:
         body = (await self._connections.archive.get_json(message.proposal))["body"]
         clock = self._connections.clock
         before = (await self._connections.archive.get_json(message.snapshot))["reading"]["status"]
-        limit = message.limit.total_seconds()
-        # One answer that went wrong at the very end is no reason to leave the zone with a person.
-        longest = limit + min(LONGER, start.policy.patience).total_seconds()
+        limit, longest = limits(message)
         began = clock.monotonic()
         pause = start.policy.poll.total_seconds()
         state, trouble = "", ""

@@ -25,7 +25,6 @@ from activities.mending import mend_one
 from activities.reminders import said_before
 from edgeshift.areas import AREAS
 from edgeshift.fleet import Area, Target, ZoneOutcome, migration_id
-from edgeshift.ledger import is_said
 from edgeshift.messages import (
     TASK_QUEUE,
     DescribedZones,
@@ -46,6 +45,7 @@ from edgeshift.messages import (
     ZoneResult,
     ZoneStart,
 )
+from edgeshift.places import is_said
 from edgeshift.secret_refs import SecretRefError
 from edgeshift.service_api import ServiceError
 from edgeshift.temporal import CAMPAIGN, PHASE, PLAN, WAVE
@@ -126,7 +126,7 @@ class ZoneActivities:
                 return None
             except WorkflowAlreadyStartedError:
                 holder = await self._describe(identifier)
-                if holder is not None and await _is_of(holder, batch, message.attempt):
+                if holder is not None and await _attempt(holder, batch) >= message.attempt:
                     return None
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
@@ -220,20 +220,26 @@ class ZoneActivities:
     ) -> SilentZone | ZoneReport | None:
         index = batch.indexes[place]
         identifier = migration_id(target.zone, batch.area)
-        found = await self._describe(identifier)
+        found, attempt = await self._describe(identifier), 0
         if found is not None:
-            mine = await _is_of(found, batch, batch.attempts[place])
+            attempt = await _attempt(found, batch)
+            # A later one was begun by a run of the campaign that was reset since.
+            mine, later = attempt >= batch.attempts[place], attempt > batch.attempts[place]
             if found.status is WorkflowExecutionStatus.RUNNING and mine:
-                if await mend_one(self._connections.temporal, found) or index not in batch.working:
+                if await mend_one(self._connections.temporal, found):
+                    return None
+                if index not in batch.working and not later:
                     return None
                 policy = (await self._connections.spec(batch.spec)).sign_off
                 word = await said_before(self._connections.temporal, found, batch.campaign_run, index, policy)
-                known = batch.known[place] if batch.known else ""
+                known = batch.known[place] if batch.known and not later else ""
                 return None if word is None or is_said(word, known) else word
             if found.status is WorkflowExecutionStatus.COMPLETED and mine:
                 result = await self._result(identifier, found.run_id)
                 if result is not None:
-                    return SilentZone(index=index, outcome=result.outcome, reason=result.reason[:120])
+                    return SilentZone(
+                        index=index, attempt=attempt, outcome=result.outcome, reason=result.reason[:120]
+                    )
         how = (
             found.status.name.lower() if found is not None and found.status is not None else "not to be found"
         )
@@ -242,12 +248,13 @@ class ZoneActivities:
         except (ServiceError, SecretRefError) as failure:
             refuse_held(failure)
             reason = f"workflow {how}; the service could not be read: {failure}"[:120]
-            return SilentZone(index=index, outcome=ZoneOutcome.UNKNOWN, reason=reason)
+            return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, reason=reason)
         if outcome is None:
             limit = batch.settles_in
             sent = await commit_may_show(self._connections, target.zone, batch.area, limit)
             outcome = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
-        return SilentZone(index=index, outcome=outcome, reason=f"workflow {how}; {shown}"[:120])
+        reason = f"workflow {how}; {shown}"[:120]
+        return SilentZone(index=index, attempt=attempt, outcome=outcome, reason=reason)
 
     async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
         """Where the service shows the target, tried a few times: one unreadable zone must not hold the
@@ -275,13 +282,11 @@ class ZoneActivities:
             return None
 
 
-async def _is_of(
-    found: WorkflowExecutionDescription, batch: StartZones | DescribeZones, attempt: int
-) -> bool:
-    """Whether an execution is the target's attempt of the campaign that the batch is of."""
+async def _attempt(found: WorkflowExecutionDescription, batch: StartZones | DescribeZones) -> int:
+    """Which attempt of the campaign that the batch is of an execution is; 0: none of it."""
     memo = await found.memo()
-    whose = (memo.get("campaign"), memo.get("campaign_run"), memo.get("attempt"))
-    return whose == (batch.campaign, batch.campaign_run, attempt)
+    of = (memo.get("campaign"), memo.get("campaign_run"))
+    return int(memo.get("attempt", 0)) if of == (batch.campaign, batch.campaign_run) else 0
 
 
 def _message(batch: TellZones, place: int) -> object:

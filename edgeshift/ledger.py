@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
-from enum import IntEnum
 
 from pydantic import BaseModel
 
@@ -20,6 +19,7 @@ from edgeshift.messages import BEFORE_SIGN_OFF, Book, Permit, ReportKind, Step, 
 from edgeshift.packing import Bits as Bits
 from edgeshift.packing import pack, pack_numbers, unpack, unpack_numbers
 from edgeshift.packing import pack_bits as pack_bits
+from edgeshift.places import AWAITING, KNOWN, OUTCOME_PLACE, REPORTED, WAITS, Place, is_said
 from edgeshift.sign_off import SignOffPolicy, Tally, tally
 
 MOST_SHAPES = 2_000
@@ -29,72 +29,8 @@ MOST_NAMED = 500
 """How many exclusions are kept by name; the rest are counted."""
 
 
-class Place(IntEnum):
-    """Where a target is, as the campaign knows it. From ``EXCLUDED`` on, places are final."""
-
-    PENDING = 0
-    WORKING = 1
-    WAITING = 2
-    SUPPORT = 3
-    AWAITING = 4
-    AWAITING_SEPARATE = 5
-    READY = 6
-    READY_VALIDATE = 7
-    PERMITTED = 8
-    REJECTING = 9
-    EXPIRING = 10
-    STOPPING = 11
-    EXCLUDED = 16
-    MIGRATED = 17
-    ALREADY_MIGRATED = 18
-    BLOCKED = 19
-    NEEDS_SUPPORT = 20
-    REJECTED = 21
-    ON_HOLD = 22
-    ABORTED = 23
-    FAILED = 24
-    UNKNOWN = 25
-    SETTLED = 26
-    ALREADY_SETTLED = 27
-    ROLLED_BACK = 28
-
-
-IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
-"""Places that take a slot of the window: zones that work, not zones that wait for a window or a person."""
-
-AWAITING = (Place.AWAITING, Place.AWAITING_SEPARATE)
-"""Places of zones that wait for a sign-off."""
-
-WAITS = frozenset({Place.WORKING, Place.WAITING, Place.SUPPORT, *AWAITING, Place.STOPPING})
-"""Places of zones that may wait for something else than is known: one that was reset, or that did not end by
-what it was told.
-"""
-
-FAILURES = (Place.FAILED, Place.UNKNOWN, Place.ROLLED_BACK)
-"""Places that count against the failures which later waves allow."""
-
-OUTCOME_PLACE = {outcome: Place[outcome.name] for outcome in ZoneOutcome}
-
 _ROUND = 65_536
 """Ticks that waiting times are told in, before they begin again."""
-
-_REPORTED = {
-    ReportKind.WAITING: Place.WAITING,
-    ReportKind.SUPPORT: Place.SUPPORT,
-}
-
-_KNOWN = {
-    Place.WAITING: ReportKind.WAITING,
-    Place.SUPPORT: ReportKind.SUPPORT,
-    Place.AWAITING: ReportKind.AWAITING,
-    Place.AWAITING_SEPARATE: ReportKind.AWAITING,
-}
-
-
-def is_said(report: ZoneReport, known: str) -> bool:
-    """Whether a word says no more than is known of its target (``Ledger.said_by``)."""
-    kind, _, fingerprint = known.partition(":")
-    return report.kind.value == kind and (not fingerprint or report.fingerprint == fingerprint)
 
 
 class Shape(BaseModel):
@@ -287,8 +223,8 @@ class Ledger:
             if report.fingerprint:
                 self._propose(index, report, now)
             self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
-        elif report.kind in _REPORTED:
-            self.places[index] = _REPORTED[report.kind]
+        elif report.kind in REPORTED:
+            self.places[index] = REPORTED[report.kind]
         elif report.unused and self.places[index] == Place.PERMITTED:
             self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
         return True
@@ -309,7 +245,7 @@ class Ledger:
         """
         if index in self.held:
             return ReportKind.SERVICE.value
-        kind = _KNOWN.get(Place(self.places[index]))
+        kind = KNOWN.get(Place(self.places[index]))
         if kind is None:
             return ""
         shape = self.shape(index) if kind is ReportKind.AWAITING else None
@@ -318,8 +254,12 @@ class Ledger:
     def remember(self, report: ZoneReport, now: datetime) -> bool:
         """Take in what a target that ``may_wait`` has said last; whether it changed anything. A word of its
         own that came meanwhile is newer. Its words are counted from this one on.
+
+        It may be in a later attempt than is known: one that the campaign began before it was reset.
         """
         index = report.index
+        if report.attempt > self.attempts[index] and self.is_open(index):
+            self._take_up(index, report.attempt)
         if not self.may_wait(index) or index in self.heard or report.attempt != self.attempts[index]:
             return False
         if is_said(report, self.said_by(index)):
@@ -331,8 +271,20 @@ class Ledger:
         self.sequences[index] = min(65534, max(0, report.sequence - 1))
         return self.hear(report.model_copy(update={"sequence": max(1, report.sequence)}), now)
 
-    def finish(self, index: int, outcome: ZoneOutcome) -> None:
-        """The target has an outcome."""
+    def _take_up(self, index: int, attempt: int) -> None:
+        """The target is in a later attempt, of which nothing has been heard."""
+        self.attempts[index] = min(255, attempt)
+        self.sequences[index] = 0
+        self.heard.discard(index)
+        self.held.discard(index)
+        if self.may_wait(index):
+            self.places[index] = Place.WORKING
+
+    def finish(self, index: int, outcome: ZoneOutcome, attempt: int = 0) -> None:
+        """The target has an outcome. ``attempt``: in which of its attempts, where that may be a later one
+        than is known.
+        """
+        self.attempts[index] = max(self.attempts[index], min(255, attempt))
         self.settle_all(index)
         self.held.discard(index)
         self.doubted.discard(index)

@@ -13,7 +13,6 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.zones import ZoneActivities
-    from edgeshift.ledger import Place
     from edgeshift.messages import (
         CampaignResult,
         CampaignStart,
@@ -26,6 +25,7 @@ with workflow.unsafe.imports_passed_through():
         Step,
         Stop,
     )
+    from edgeshift.places import Place
     from edgeshift.rollout import may_advance
     from edgeshift.sign_off import Choice
     from workflows.campaign_batches import BATCH

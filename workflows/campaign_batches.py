@@ -17,7 +17,6 @@ with workflow.unsafe.imports_passed_through():
     from activities.zones import ZoneActivities
     from edgeshift.circuit import ServiceHold
     from edgeshift.fleet import ZoneOutcome
-    from edgeshift.ledger import Place
     from edgeshift.messages import (
         DescribedZones,
         DescribeZones,
@@ -33,6 +32,7 @@ with workflow.unsafe.imports_passed_through():
         TellZones,
         ToldZones,
     )
+    from edgeshift.places import Place
     from workflows import options
     from workflows.campaign_state import CampaignState
 
@@ -211,7 +211,7 @@ class CampaignBatches(CampaignState, ABC):
             # attempt before.
             stale = self._ledger.attempts[zone.index] != asked[zone.index]
             if zone.index not in self._beginning and self._ledger.is_open(zone.index) and not stale:
-                self._ledger.finish(zone.index, zone.outcome)
+                self._ledger.finish(zone.index, zone.outcome, zone.attempt)
                 self._note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
                 self._changed = True
 

@@ -7,8 +7,8 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.fleet import REOPENABLE, RETRYABLE, ZoneOutcome
-    from edgeshift.ledger import FAILURES, Place
     from edgeshift.messages import Again, Answer, Book, CampaignSignOff, Person, ZoneReport
+    from edgeshift.places import FAILURES, Place
     from edgeshift.sign_off import Decision
     from workflows.campaign_service import ServicePause
     from workflows.campaign_state import SHORT

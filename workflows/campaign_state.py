@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
 
     from edgeshift.circuit import ServiceHold, to_mend
     from edgeshift.fleet import REOPENABLE, RETRYABLE, Area, ZoneOutcome
-    from edgeshift.ledger import FAILURES, IN_FLIGHT, Bits, Ledger, Packed, Place, WaveIndex
+    from edgeshift.ledger import Bits, Ledger, Packed, WaveIndex
     from edgeshift.messages import (
         Again,
         Book,
@@ -29,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
         Waiting,
         WaveSummary,
     )
+    from edgeshift.places import FAILURES, IN_FLIGHT, Place
     from edgeshift.sign_off import Decision, refusal
 
 MOST_NOTES = 20

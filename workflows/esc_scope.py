@@ -88,6 +88,10 @@ class EscScope(ReversibleZone):
                 continue
             probed = await self._probe(prepared)
             if probed.verdict is not Verdict.READY:
+                if probed.verdict is Verdict.ALREADY_SETTLED:
+                    # It was found off, and is read again; readings may show that a little later.
+                    poll = self._start.policy.poll
+                    await self._until(lambda: False, poll, summary="before it is read again")
                 continue
             if self._sent is not None and probed.digest != self._sent.digest:
                 # Maybe what was sent is in force by now: a probe of a scope that is off is no proposal.

@@ -83,9 +83,13 @@ class DescribeZones(Message):
 
 
 class SilentZone(Message):
-    """A zone that closed without a word, settled by its own result or by reading the service."""
+    """A zone that closed without a word, settled by its own result or by reading the service.
+
+    ``attempt``: which of the zone's attempts was found; 0: none of the campaign's.
+    """
 
     index: int
+    attempt: int = 0
     outcome: ZoneOutcome
     reason: str
 

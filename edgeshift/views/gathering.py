@@ -17,7 +17,6 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 
 from edgeshift.archive import Archive
 from edgeshift.fleet import Area, Target, campaign_id
-from edgeshift.ledger import Place
 from edgeshift.messages import (
     CampaignResult,
     CampaignStart,
@@ -32,6 +31,7 @@ from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble
 from edgeshift.operations.zones import frozen_targets
+from edgeshift.places import Place
 from edgeshift.temporal import FINGERPRINT, PHASE
 from edgeshift.views.closed import closed_summary, ledger_of, places_of
 from edgeshift.views.finding import checked_name

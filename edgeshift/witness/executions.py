@@ -52,7 +52,7 @@ async def load_executions(client: Client) -> tuple[Execution, ...]:
 
 async def _load(client: Client, execution: WorkflowExecution) -> Execution:
     handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
-    start = await _start(client, execution)
+    start, began = await _beginning(client, execution)
     outcome: str | None = None
     if execution.status is WorkflowExecutionStatus.COMPLETED:
         last = await _close_event(handle)
@@ -62,22 +62,11 @@ async def _load(client: Client, execution: WorkflowExecution) -> Execution:
         run=execution.run_id,
         campaign=str(start["campaign"]).removeprefix("campaign/"),
         zone=str(start["target"]["zone"]["id"]),
-        started_at=await _began(handle, execution),
+        started_at=began,
         closed_at=execution.close_time,
         outcome=outcome,
         area=str(start.get("area", "waf")),
     )
-
-
-async def _began(handle: WorkflowHandle[Any, Any], execution: WorkflowExecution) -> datetime:
-    """From when on an execution lived: with its first task. The server notes the time of a start before it
-    looks whether the identifier is free, which may be a moment before the one before it has closed. The
-    events of a run that was reset are older than itself.
-    """
-    async for event in handle.fetch_history_events(page_size=10):
-        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED:
-            return max(execution.start_time, event.event_time.ToDatetime(UTC))
-    return execution.start_time
 
 
 async def load_holds(client: Client) -> tuple[HeldZone, ...]:
@@ -85,7 +74,7 @@ async def load_holds(client: Client) -> tuple[HeldZone, ...]:
     found = [execution async for execution in client.list_workflows("WorkflowType = 'ZoneHold'")]
 
     async def load(execution: WorkflowExecution) -> HeldZone:
-        start = await _start(client, execution)
+        start, _ = await _beginning(client, execution)
         return HeldZone(
             zone=str(start["zone_id"]),
             account=str(start["holder"]).split("/")[1],
@@ -96,11 +85,19 @@ async def load_holds(client: Client) -> tuple[HeldZone, ...]:
     return tuple([await load(execution) for execution in found])
 
 
-async def _start(client: Client, execution: WorkflowExecution) -> Any:
-    """The input of an execution, out of its own first event."""
+async def _beginning(client: Client, execution: WorkflowExecution) -> tuple[Any, datetime]:
+    """The input of an execution, out of its own first event, and from when on it lived: with its first task.
+    The server notes the time of a start before it looks whether the identifier is free, which may be a moment
+    before the one before it has closed. The events of a run that was reset are older than itself.
+    """
     handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
-    first = await anext(aiter(handle.fetch_history_events(page_size=1)))
-    return await _decoded(client, first.workflow_execution_started_event_attributes.input)
+    start: Any = None
+    async for event in handle.fetch_history_events(page_size=10):
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+            start = await _decoded(client, event.workflow_execution_started_event_attributes.input)
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+            return start, max(execution.start_time, event.event_time.ToDatetime(UTC))
+    return start, execution.start_time
 
 
 async def _close_event(handle: WorkflowHandle[Any, Any]) -> HistoryEvent:

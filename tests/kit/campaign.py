@@ -16,7 +16,7 @@ from edgeshift.archive import Archive
 from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.campaign_start import campaign_start
 from edgeshift.fleet import Target, ZoneOutcome, campaign_id
-from edgeshift.ledger import Ledger, Packed, Place
+from edgeshift.ledger import Ledger, Packed
 from edgeshift.messages import (
     Answer,
     CampaignResult,
@@ -28,6 +28,7 @@ from edgeshift.messages import (
     ZoneResult,
     ZoneState,
 )
+from edgeshift.places import Place
 from edgeshift.settings import Settings
 from edgeshift.simulator.fleet_file import Fleet
 from edgeshift.simulator.server import RunningSimulator

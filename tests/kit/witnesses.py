@@ -13,12 +13,13 @@ from typing import Any
 
 from edgeshift.witness import RuleCheck, WitnessInput, check_rules
 from edgeshift.witness.archived import ArchiveFolder
-from edgeshift.witness.executions import load_holds
+from edgeshift.witness.executions import KINDS, load_holds
 from edgeshift.witness.kept import load_secrets
 from edgeshift.witness.leaks import scan
 from edgeshift.witness.seen import CampaignFacts, Execution
 from edgeshift.witness.service import load_journal, load_rate_limit, load_zones
 from edgeshift.witness.ticketed import load_tickets
+from tests.kit.clock import eventually
 from tests.kit.people import PeopleScene
 
 
@@ -131,13 +132,15 @@ class Scene(PeopleScene):
         """Every execution. The server's list comes after what it lists: of a campaign that is closed, no zone
         is still open for long.
         """
-        found = await self._executions()
-        for _ in range(40):
-            if all(one.closed_at for one in found) or not await self.is_closed():
-                break
-            await asyncio.sleep(0.25)
-            found = await self._executions()
-        return found
+        if await self.is_closed():
+            with contextlib.suppress(AssertionError):
+                await eventually(self._none_open, 10, "the server lists no zone as open")
+        return await self._executions()
+
+    async def _none_open(self) -> bool:
+        kinds = ", ".join(f"'{kind}'" for kind in KINDS)
+        query = f"WorkflowType IN ({kinds}) AND ExecutionStatus = 'Running'"
+        return not [found async for found in self.client.list_workflows(query)]
 
     async def _described(self) -> tuple[Execution, ...]:
         """Each zone's last execution, where the server cannot list them."""

@@ -55,7 +55,11 @@ SENDING = (
         "after an unknown outcome the status is read once, and the commit is sent again",
         2,
         [
-            Edit(WAF, "        limit = message.limit.total_seconds()\n", "        limit = 0.0\n"),
+            Edit(
+                WAF,
+                "        limit, longest = limits(message)\n",
+                "        limit, longest = 0.0, limits(message)[1]\n",
+            ),
             NO_REFUSAL[1],
         ],
         "answer-lost",

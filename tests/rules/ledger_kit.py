@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from edgeshift.fleet import ZoneOutcome
-from edgeshift.ledger import Ledger, Place
+from edgeshift.ledger import Ledger
 from edgeshift.messages import ReportKind, Step, ZoneReport
+from edgeshift.places import Place
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -13,8 +13,9 @@ from pydantic import ValidationError
 
 from edgeshift.campaign_spec import ValidationSpec
 from edgeshift.fleet import Wave, ZoneOutcome
-from edgeshift.ledger import Ledger, Place, WaveIndex
+from edgeshift.ledger import Ledger, WaveIndex
 from edgeshift.messages import Book, ReportKind, Step, ZoneReport
+from edgeshift.places import Place
 from edgeshift.sign_off import Choice, Decision, SignOffPolicy
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -10,12 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.fleet import ZoneOutcome
-from edgeshift.ledger import (
-    OUTCOME_PLACE,
-    Ledger,
-    Place,
-)
+from edgeshift.ledger import Ledger
 from edgeshift.messages import ReportKind, Step, ZoneReport
+from edgeshift.places import OUTCOME_PLACE, Place
 from tests.rules.ledger_kit import (
     HOUR,
     NOW,

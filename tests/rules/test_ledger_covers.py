@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from edgeshift.ledger import FAILURES, IN_FLIGHT, Ledger, Place
+from edgeshift.ledger import Ledger
 from edgeshift.packing import pack_numbers
+from edgeshift.places import FAILURES, IN_FLIGHT, Place
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

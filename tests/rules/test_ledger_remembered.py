@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from edgeshift.fleet import ZoneOutcome
-from edgeshift.ledger import Ledger, Place, is_said
+from edgeshift.ledger import Ledger
 from edgeshift.messages import ReportKind, Step, ZoneReport
+from edgeshift.places import Place, is_said
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -60,12 +61,15 @@ def test_a_target_that_was_reset_is_heard_again_from_its_own_number_on() -> None
 
 
 def test_what_a_target_said_meanwhile_is_newer() -> None:
-    """Its own word, another attempt's, and a permit that is out keep what is known."""
+    """Its own word, that of an attempt before, and a permit that is out keep what is known."""
     ledger = begun()
     ledger.hear(word(2, kind=ReportKind.READY), NOW)
     assert not ledger.remember(word(), NOW)
     ledger = begun()
-    assert not ledger.remember(word(attempt=2), NOW)
+    ledger.begin(0)
+    ledger.heard.clear()
+    assert not ledger.remember(word(attempt=1), NOW)
+    ledger = begun()
     ledger.places[0] = Place.PERMITTED
     ledger.permit(0, Step.COMMIT, "run", NOW + timedelta(minutes=2), lambda: 7)
     assert not ledger.may_wait(0)
@@ -146,6 +150,48 @@ def test_a_target_that_was_reset_and_waits_for_the_service_is_told_to_go_on() ->
     assert ledger.held == {0} and ledger.places[0] == Place.WAITING
     ledger.heard.clear()
     assert not ledger.remember(word(12, kind=ReportKind.SERVICE), NOW)
+
+
+def test_a_later_attempt_that_is_found_is_taken_up() -> None:
+    """The campaign began it before it was reset. Words of the attempt before it count no more."""
+    ledger = begun()
+    ledger.hear(word(42, kind=ReportKind.WAITING), NOW)
+    assert not ledger.hear(word(3, attempt=2), NOW)
+    assert ledger.remember(word(3, attempt=2), NOW)
+    assert ledger.places[0] == Place.AWAITING and ledger.attempts[0] == 2
+    assert not ledger.hear(word(43, kind=ReportKind.FINISHED, outcome=ZoneOutcome.FAILED), NOW)
+    assert ledger.hear(word(4, attempt=2, kind=ReportKind.READY), NOW)
+
+
+def test_a_later_attempt_keeps_the_permit_that_it_was_sent() -> None:
+    """What it says of it is heard from then on."""
+    ledger = begun()
+    ledger.places[0] = Place.PERMITTED
+    permit = ledger.permit(0, Step.COMMIT, "run", NOW + timedelta(minutes=2), lambda: 7)
+    assert not ledger.remember(word(attempt=2), NOW)
+    assert ledger.places[0] == Place.PERMITTED and permit.number in ledger.permits
+    assert ledger.hear(word(8, attempt=2, settles=permit.number), NOW)
+    assert ledger.places[0] == Place.AWAITING and not ledger.permits
+
+
+@pytest.mark.parametrize("place", [Place.PENDING, Place.EXCLUDED, Place.FAILED])
+def test_a_target_that_is_not_open_takes_up_nothing(place: Place) -> None:
+    """It is begun again by people, or about to be."""
+    ledger = begun()
+    ledger.places[0] = place
+    assert not ledger.remember(word(attempt=2), NOW)
+    assert ledger.attempts[0] == 1
+
+
+def test_an_outcome_is_of_the_attempt_that_was_found() -> None:
+    """The next one is the one after it; an outcome of no attempt changes none."""
+    ledger = begun()
+    ledger.finish(0, ZoneOutcome.FAILED, 3)
+    ledger.again(0)
+    ledger.begin(0)
+    assert ledger.attempts[0] == 4
+    ledger.finish(0, ZoneOutcome.FAILED)
+    assert ledger.attempts[0] == 4
 
 
 def test_nobody_doubts_a_target_that_has_ended() -> None:

@@ -15,8 +15,8 @@ from edgeshift.areas.esc_probe import Controls, Coverage, Difference, Feature, K
 from edgeshift.areas.log_fields_entries import FieldSeen, FieldState, Judgement
 from edgeshift.areas.log_fields_names import Kind as FieldKind
 from edgeshift.fleet import Area
-from edgeshift.ledger import Place
 from edgeshift.messages import ZonePhase
+from edgeshift.places import Place
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import EntryKind, Timeline
 from edgeshift.views.events import Event, Run

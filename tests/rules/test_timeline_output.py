@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from edgeshift.fleet import ZoneOutcome
-from edgeshift.ledger import Place
 from edgeshift.messages import CampaignSummary
+from edgeshift.places import Place
 from edgeshift.views.entries import Attempt, Entry, Sending, Signed, Timeline
 from edgeshift.views.lists import CampaignLine
 from edgeshift.views.rows import ZoneRow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from tests.faults_kit import Stage
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.operators import (
+    Handle,
     pause_activity,
     reset,
     reset_activity,
@@ -59,6 +60,7 @@ def cases() -> list[Case]:
                 found.append(_case(f"reset-zone/{at}", way, phase, TASKS + 1, _reset_zones))
             if phase is not ZonePhase.CLOSED:
                 found.append(_case(f"terminate-zone/{at}", way, phase, 3, _terminate_zones))
+                found.append(_case(f"reset-retried/{at}", way, phase, 2, _reset_before_retry))
             found.append(_case(f"terminate-campaign/{at}", way, phase, 2, _terminate_campaign))
             found += [
                 _case(f"reset-campaign/{at}/{point}", way, phase, 2, partial(_reset_campaign, point))
@@ -93,22 +95,31 @@ def _others(stage: Stage) -> list[str]:
     return stage.names[:-1]
 
 
-async def _reset_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
-    """Each zone to another one of its workflow tasks."""
-    stage = acting.stage
+async def _at_each(
+    way: Way, phase: ZonePhase, stage: Stage, there: Callable[[int, Handle], Awaitable[None]]
+) -> None:
+    """Bring all zones but the last one to the phase, and do something to those that were seen in it.
+    ``there``: takes a zone's place among them, and its workflow.
+    """
 
     async def one(place: int, short: str) -> None:
         with suppress(Missed):
             await bring(stage, way, short, phase)
-            await there(place, short)
-
-    async def there(place: int, short: str) -> None:
-        handle = stage.play.zone(stage.name(short))
-        at = await tasks(handle)
-        if place < len(at) and await reset(stage.play.client, handle, at[place]):
-            acting.told("reset-zone")
+            await there(place, stage.play.zone(stage.name(short)))
 
     await asyncio.gather(*(one(place, short) for place, short in enumerate(_others(stage))))
+
+
+async def _reset_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
+    """Each zone to another one of its workflow tasks."""
+    client = acting.stage.play.client
+
+    async def there(place: int, handle: Handle) -> None:
+        at = await tasks(handle)
+        if place < len(at) and await reset(client, handle, at[place]):
+            acting.told("reset-zone")
+
+    await _at_each(way, phase, acting.stage, there)
 
 
 async def _terminate_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
@@ -119,8 +130,27 @@ async def _terminate_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
     await stage.play.zone(stage.name(ended)).terminate("by hand")
     await stage.play.zone(stage.name(cancelled)).cancel()
     acting.told("terminate-zone")
-    await eventually(lambda: _settled(stage, ended, cancelled), 150, "the campaign finds them")
-    if asked := [short for short in (ended, cancelled) if await _is_at(stage, short, RETRYABLE)]:
+    await _retry(acting, ended, cancelled)
+
+
+async def _reset_before_retry(way: Way, phase: ZonePhase, acting: Acting) -> None:
+    """A zone is terminated and begun again; then its campaign is reset to before it was terminated."""
+    stage = acting.stage
+    ended = stage.names[0]
+    await bring(stage, way, ended, phase)
+    before = (await tasks(stage.play.campaign))[-1]
+    await stage.play.zone(stage.name(ended)).terminate("by hand")
+    await _retry(acting, ended)
+    if await reset(stage.play.client, stage.play.campaign, before):
+        acting.told("reset-retried")
+    stage.forget_signed()
+
+
+async def _retry(acting: Acting, *shorts: str) -> None:
+    """Begin again those of the zones that the campaign finds open."""
+    stage = acting.stage
+    await eventually(lambda: _settled(stage, *shorts), 150, "the campaign finds them")
+    if asked := [short for short in shorts if await _is_at(stage, short, RETRYABLE)]:
         await stage.play.again("retry", *map(stage.name, asked))
         acting.told("retry")
 
@@ -157,16 +187,9 @@ async def _reset_campaign(point: str, way: Way, phase: ZonePhase, acting: Acting
 
 async def _disturb_activity(kind: str, way: Way, phase: ZonePhase, acting: Acting) -> None:
     """One is reset, one is paused for a moment, one past every time-out, while they run."""
-    stage = acting.stage
-    client = stage.play.client
+    client = acting.stage.play.client
 
-    async def one(place: int, short: str) -> None:
-        with suppress(Missed):
-            await bring(stage, way, short, phase)
-            await there(place, short)
-
-    async def there(place: int, short: str) -> None:
-        handle = stage.play.zone(stage.name(short))
+    async def there(place: int, handle: Handle) -> None:
         done = (
             await reset_activity(client, handle, kind)
             if place == 0
@@ -175,4 +198,4 @@ async def _disturb_activity(kind: str, way: Way, phase: ZonePhase, acting: Actin
         if done:
             acting.told("reset-activity")
 
-    await asyncio.gather(*(one(place, short) for place, short in enumerate(_others(stage))))
+    await _at_each(way, phase, acting.stage, there)

@@ -1,0 +1,75 @@
+"""A campaign that is reset to before it began a zone again takes up the later attempt of the zone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.fleet import ZoneOutcome
+from edgeshift.operations.again import zones_at
+from tests.faults_kit import Stage, staged, zone
+from tests.harness.disturbances.operators import reset, tasks
+from tests.kit import eventually
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
+
+
+async def ended(stage: Stage, short: str) -> None:
+    """The zone's workflow is terminated, and the campaign finds that."""
+
+    async def is_failed() -> bool:
+        failed = await zones_at(stage.play.client, stage.play.spec.name, [ZoneOutcome.FAILED.value])
+        return [one.index for one in failed.targets] == [stage.play.index(stage.name(short))]
+
+    await stage.play.zone(stage.name(short)).terminate("by hand")
+    await eventually(is_failed, 60, "the campaign finds that the zone was terminated")
+
+
+async def begun_again(stage: Stage, short: str, attempt: int) -> None:
+    """People begin the zone again, and the attempt waits for a sign-off."""
+
+    async def waits() -> bool:
+        state = await stage.play.state(stage.name(short))
+        return state.attempt == attempt and bool(state.digest)
+
+    await stage.play.again("retry", stage.name(short))
+    await eventually(waits, 60, f"attempt {attempt} waits for a person")
+
+
+async def test_a_zone_that_waits_in_a_later_attempt_is_not_taken_for_ended(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The campaign closes when it has been signed and migrated, not before."""
+    async with staged(temporal_client, tmp_path, zone("one"), zone("other")) as stage:
+        await stage.waits("one")
+        await stage.waits("other")
+        before = (await tasks(stage.play.campaign))[-1]
+        await ended(stage, "one")
+        await begun_again(stage, "one", attempt=2)
+        assert await reset(stage.play.client, stage.play.campaign, before)
+        found = f"zone {stage.play.index(stage.name('one'))} was found awaiting, which was not known"
+
+        async def is_found() -> bool:
+            return any(found in note for note in (await stage.play.summary()).notes)
+
+        await eventually(is_found, 60, "the campaign takes up the second attempt")
+        assert (await stage.finish(150)).outcomes == {"migrated": 2}
+        assert await stage.outcome("one") is ZoneOutcome.MIGRATED
+
+
+async def test_a_later_attempt_that_was_ended_is_followed_by_the_one_after_it(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """A retry begins the third attempt, and does not take the second for it."""
+    async with staged(temporal_client, tmp_path, zone("one"), zone("other")) as stage:
+        await stage.waits("one")
+        await stage.waits("other")
+        before = (await tasks(stage.play.campaign))[-1]
+        await ended(stage, "one")
+        await begun_again(stage, "one", attempt=2)
+        assert await reset(stage.play.client, stage.play.campaign, before)
+        await ended(stage, "one")
+        await begun_again(stage, "one", attempt=3)
+        assert (await stage.finish(150)).outcomes == {"migrated": 2}
