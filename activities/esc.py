@@ -183,6 +183,8 @@ class EscActivities:
             if off is not message.wanted:
                 return None
             await close_intents(self._connections, target, start.area, "it shows")
+            if not message.wanted:
+                await seen_through(self._connections, target, start.area)
             return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
 
         shown, trouble = await shown_in_time(self._connections, message, look)

@@ -72,16 +72,21 @@ async def seen_through(connections: Connections, zone: Zone, area: Area) -> None
 async def own_commit(
     connections: Connections, zone: Zone, area: Area, campaign: str
 ) -> dict[str, Any] | None:
-    """The intent of the zone's last step, where that is a commit of this campaign, in whichever attempt,
-    which nobody has watched to its end; or None.
+    """The intent of the zone's last commit, where that is one of this campaign, in whichever attempt, and
+    nobody has watched it, or its way back, to the end; or None.
     """
     found = [
         (str(record["at"]), key, record)
         async for key, record in _intents(connections, zone, area)
         if record.get("step") in (Step.COMMIT.value, Step.ROLL_BACK.value)
     ]
-    _, key, last = max(found, default=("", "", {}))
-    if last.get("step") != Step.COMMIT.value or last.get("campaign") != campaign or "proposal" not in last:
+    if not found or max(found)[2].get("campaign") != campaign:
+        return None
+    # A way back that came last may have come to nothing, or may show any moment: the commit stays to be
+    # seen through.
+    commits = [one for one in found if one[2]["step"] == Step.COMMIT.value]
+    _, key, last = max(commits, default=("", "", {}))
+    if last.get("campaign") != campaign or "proposal" not in last:
         return None
     seen = await connections.archive.get_named(_beside(key, "seen"))
     return last if seen is None else None

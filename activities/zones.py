@@ -14,7 +14,7 @@ from temporalio.common import (
     WorkflowIDConflictPolicy,
     WorkflowIDReusePolicy,
 )
-from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.area_work import AreaWork
@@ -129,6 +129,7 @@ class ZoneActivities:
                 if holder is not None and await _attempt(holder, batch) >= message.attempt:
                     return None
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
+                    await self._refuse_when_gone(batch)
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
                     continue
                 held: Mapping[str, Any] = await holder.memo()
@@ -149,6 +150,25 @@ class ZoneActivities:
                 await asyncio.sleep(0.2)
         return Exclusion(index=index, reason="its previous attempt does not close")
 
+    async def _refuse_when_gone(self, batch: StartZones) -> None:
+        """Raises CampaignGone where the run that wanted a zone begun again was reset or ended since: it is
+        for the next one to say whether it is.
+        """
+        run = activity.info().workflow_run_id
+        try:
+            found = await self._connections.temporal.get_workflow_handle(
+                batch.campaign, run_id=run
+            ).describe()
+        except RPCError as failure:
+            if failure.status is not RPCStatusCode.NOT_FOUND:
+                raise
+        else:
+            if found.status is WorkflowExecutionStatus.RUNNING:
+                return
+        raise ApplicationError(
+            f"no open run {run} of {batch.campaign}", type="CampaignGone", non_retryable=True
+        )
+
     async def _end_orphan(self, identifier: str, campaign_run: str) -> None:
         stop = Stop(campaign_run=campaign_run, by="edgeshift", reason="its campaign is gone and begins anew")
         try:
@@ -157,9 +177,9 @@ class ZoneActivities:
             if failure.status is not RPCStatusCode.NOT_FOUND:
                 raise
 
-    async def _describe(self, identifier: str) -> WorkflowExecutionDescription | None:
+    async def _describe(self, identifier: str, run: str | None = None) -> WorkflowExecutionDescription | None:
         try:
-            return await self._connections.temporal.get_workflow_handle(identifier).describe()
+            return await self._connections.temporal.get_workflow_handle(identifier, run_id=run).describe()
         except RPCError as failure:
             if failure.status is RPCStatusCode.NOT_FOUND:
                 return None

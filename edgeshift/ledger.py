@@ -88,6 +88,10 @@ class Ledger:
         """Targets of which a word came with a number that was heard before: it came twice, or the target was
         reset and counts from a lower one.
         """
+        self.overtaken: set[int] = set()
+        """Targets of which a word came from a later attempt than is known: the campaign was reset to before
+        it began that.
+        """
 
     # --- what it knows
 
@@ -199,6 +203,8 @@ class Ledger:
         if not 0 <= index < self.count:
             return False
         settled = report.settles is not None and self.settle(report.settles, index)
+        if report.attempt > self.attempts[index]:
+            self.overtaken.add(index)
         if report.attempt != self.attempts[index] or not self.is_open(index):
             return settled
         if report.sequence <= self.sequences[index]:
@@ -255,10 +261,11 @@ class Ledger:
         """Take in what a target that ``may_wait`` has said last; whether it changed anything. A word of its
         own that came meanwhile is newer. Its words are counted from this one on.
 
-        It may be in a later attempt than is known: one that the campaign began before it was reset.
+        It may be in a later attempt than is known, also where it has ended in the known one: the campaign
+        began that before it was reset.
         """
         index = report.index
-        if report.attempt > self.attempts[index] and self.is_open(index):
+        if report.attempt > self.attempts[index] and self.places[index] != Place.PENDING:
             self._take_up(index, report.attempt)
         if not self.may_wait(index) or index in self.heard or report.attempt != self.attempts[index]:
             return False
@@ -277,7 +284,8 @@ class Ledger:
         self.sequences[index] = 0
         self.heard.discard(index)
         self.held.discard(index)
-        if self.may_wait(index):
+        self.excluded.pop(index, None)
+        if self.may_wait(index) or not self.is_open(index):
             self.places[index] = Place.WORKING
 
     def finish(self, index: int, outcome: ZoneOutcome, attempt: int = 0) -> None:

@@ -140,6 +140,10 @@ class CampaignBatches(CampaignState, ABC):
             doubted = sorted(filter(self._ledger.may_wait, self._ledger.doubted))[:SLICE]
             silent += sorted({*doubted} - {*silent})
             self._ledger.doubted.difference_update(doubted)
+        if self._ledger.overtaken and workflow.patched("later-attempts-are-taken-up"):
+            overtaken = sorted(self._ledger.overtaken)[:SLICE]
+            silent += sorted({*overtaken} - {*silent})
+            self._ledger.overtaken.difference_update(overtaken)
         self._ledger.heard.clear()
         places = [Place.WAITING, Place.SUPPORT, Place.AWAITING, Place.AWAITING_SEPARATE]
         ready = (Place.READY, Place.READY_VALIDATE)
@@ -149,7 +153,7 @@ class CampaignBatches(CampaignState, ABC):
         waiting = self._ledger.indexes(*places, first=self._cursor)
         some = list(islice(waiting, SLICE))
         self._cursor = some[-1] + 1 if len(some) == SLICE else 0
-        found = silent + [index for index in some if index not in doubted]
+        found = silent + [index for index in some if index not in silent]
         for first in range(0, len(found), SLICE):
             await self._look_at(found[first : first + SLICE], frozenset(doubted))
 
@@ -201,6 +205,8 @@ class CampaignBatches(CampaignState, ABC):
         for word in described.words:
             if self._ledger.remember(word, workflow.now()):
                 self._note(f"zone {word.index} was found {word.kind.value}, which was not known")
+                # Whoever waits although it was told to end is told again.
+                self._told.discard(word.index)
                 if word.hold is not None:
                     self._hear_hold(word.hold)
                 self._apply_book([word.index])
@@ -208,9 +214,12 @@ class CampaignBatches(CampaignState, ABC):
         asked = dict(zip(indexes, attempts, strict=True))
         for zone in described.closed:
             # One that is only just being started is not to be found yet, and is no end; nor is that of an
-            # attempt before.
+            # attempt before. One that was begun by a run that was reset since may have ended once more.
             stale = self._ledger.attempts[zone.index] != asked[zone.index]
-            if zone.index not in self._beginning and self._ledger.is_open(zone.index) and not stale:
+            later = zone.attempt > asked[zone.index]
+            if zone.index in self._beginning or stale:
+                continue
+            if self._ledger.is_open(zone.index) or later:
                 self._ledger.finish(zone.index, zone.outcome, zone.attempt)
                 self._note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
                 self._changed = True

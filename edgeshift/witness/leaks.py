@@ -88,13 +88,17 @@ def scan(
         leaks: set[str] = set()
         size = 0
         closed = False
-        for block in _opened(path):
-            size += len(block)
-            closed = closed or is_closed(block)
-            sighted = sighted or (sighting is not None and sighting.encode() in block)
-            for beginning, ways in wanted.items():
-                if beginning in block:
-                    leaks |= {label for label, way in ways if way in block}
+        try:
+            for block in _opened(path):
+                size += len(block)
+                closed = closed or is_closed(block)
+                sighted = sighted or (sighting is not None and sighting.encode() in block)
+                for beginning, ways in wanted.items():
+                    if beginning in block:
+                        leaks |= {label for label, way in ways if way in block}
+        except FileNotFoundError:
+            # Such as the journal of a database that goes on: it was deleted since the folder was listed.
+            continue
         found.append(Scan(place=str(path), size=size, leaks=tuple(sorted(leaks)), sighted=not closed))
     if not sighted:
         found.append(Scan(place=str(place), size=0, sighted=False))

@@ -174,11 +174,22 @@ def test_a_later_attempt_keeps_the_permit_that_it_was_sent() -> None:
     assert ledger.places[0] == Place.AWAITING and not ledger.permits
 
 
-@pytest.mark.parametrize("place", [Place.PENDING, Place.EXCLUDED, Place.FAILED])
-def test_a_target_that_is_not_open_takes_up_nothing(place: Place) -> None:
-    """It is begun again by people, or about to be."""
+@pytest.mark.parametrize("place", [Place.EXCLUDED, Place.FAILED, Place.MIGRATED])
+def test_a_later_attempt_of_a_target_that_has_ended_is_taken_up(place: Place) -> None:
+    """It was begun while the campaign was reset; the ledger doubts it once it says anything."""
     ledger = begun()
+    ledger.finish(0, ZoneOutcome.FAILED)
     ledger.places[0] = place
+    assert not ledger.hear(word(attempt=2), NOW)
+    assert ledger.overtaken == {0}
+    assert ledger.remember(word(attempt=2), NOW)
+    assert ledger.places[0] == Place.AWAITING and ledger.attempts[0] == 2
+
+
+def test_a_target_that_is_about_to_be_begun_takes_up_nothing() -> None:
+    """Its next attempt begins where it is found to run already."""
+    ledger = begun()
+    ledger.places[0] = Place.PENDING
     assert not ledger.remember(word(attempt=2), NOW)
     assert ledger.attempts[0] == 1
 

@@ -40,6 +40,17 @@ POINTS: dict[str, Callable[[int], int]] = {
 }
 """Which of the campaign's workflow tasks it is reset to."""
 
+RETRIED = ("asked", "begun")
+"""When the campaign is reset: as soon as it has said that it will begin the zone again, or once it has."""
+
+ENDS = {
+    # A zone that is cancelled while it is changed sees that through, and begins nothing more.
+    "terminate-zone": frozenset({"aborted", "rolled_back"}),
+    # A campaign that is reset before it has begun the zone again does not know that it was to.
+    "asked": frozenset({"failed", "unknown"}),
+}
+"""Outcomes of the zones of a family, or of a case whose id ends so, beside those of their way."""
+
 PENDING: dict[str, tuple[tuple[str, ZonePhase], ...]] = {
     "professional": (("change_zone", ZonePhase.COMMITTING), ("verify_waf_zone", ZonePhase.VERIFYING)),
     "enterprise": (("change_zone", ZonePhase.STARTING_VALIDATION),),
@@ -60,7 +71,10 @@ def cases() -> list[Case]:
                 found.append(_case(f"reset-zone/{at}", way, phase, TASKS + 1, _reset_zones))
             if phase is not ZonePhase.CLOSED:
                 found.append(_case(f"terminate-zone/{at}", way, phase, 3, _terminate_zones))
-                found.append(_case(f"reset-retried/{at}", way, phase, 2, _reset_before_retry))
+                found += [
+                    _case(f"reset-retried/{at}/{when}", way, phase, 2, partial(_reset_before_retry, when))
+                    for when in RETRIED
+                ]
             found.append(_case(f"terminate-campaign/{at}", way, phase, 2, _terminate_campaign))
             found += [
                 _case(f"reset-campaign/{at}/{point}", way, phase, 2, partial(_reset_campaign, point))
@@ -84,8 +98,7 @@ def _case(identifier: str, way: Way, phase: ZonePhase, zones: int, do: Do) -> Ca
 async def _play(identifier: str, way: Way, phase: ZonePhase, zones: int, do: Do, world: World) -> Verdict:
     act: Act = partial(do, way, phase)
     family = identifier.partition("/")[0]
-    # A zone that is cancelled while it is changed sees that through, and begins nothing more.
-    ends = frozenset({"aborted", "rolled_back"}) if family == "terminate-zone" else frozenset[str]()
+    ends = ENDS.get(identifier.rpartition("/")[2], ENDS.get(family, frozenset()))
     beside = Beside(act, (family,), zones, first=True, faults=way.phases[phase], outcomes=ends)
     return await play_beside(identifier, way, beside, world)
 
@@ -133,26 +146,36 @@ async def _terminate_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
     await _retry(acting, ended, cancelled)
 
 
-async def _reset_before_retry(way: Way, phase: ZonePhase, acting: Acting) -> None:
-    """A zone is terminated and begun again; then its campaign is reset to before it was terminated."""
+async def _reset_before_retry(when: str, way: Way, phase: ZonePhase, acting: Acting) -> None:
+    """A zone is terminated, and people begin it again; then its campaign is reset to before it was
+    terminated.
+    """
     stage = acting.stage
     ended = stage.names[0]
     await bring(stage, way, ended, phase)
     before = (await tasks(stage.play.campaign))[-1]
     await stage.play.zone(stage.name(ended)).terminate("by hand")
-    await _retry(acting, ended)
+    asked = await _retry(acting, ended)
+    if asked and when == "begun":
+        await eventually(lambda: _is_open(stage, ended), 60, "the zone is begun again")
     if await reset(stage.play.client, stage.play.campaign, before):
         acting.told("reset-retried")
     stage.forget_signed()
 
 
-async def _retry(acting: Acting, *shorts: str) -> None:
-    """Begin again those of the zones that the campaign finds open."""
+async def _is_open(stage: Stage, short: str) -> bool:
+    described = await stage.play.zone(stage.name(short)).describe()
+    return described.close_time is None
+
+
+async def _retry(acting: Acting, *shorts: str) -> list[str]:
+    """Begin again those of the zones that the campaign finds open; which."""
     stage = acting.stage
     await eventually(lambda: _settled(stage, *shorts), 150, "the campaign finds them")
     if asked := [short for short in shorts if await _is_at(stage, short, RETRYABLE)]:
         await stage.play.again("retry", *map(stage.name, asked))
         acting.told("retry")
+    return asked
 
 
 async def _settled(stage: Stage, *shorts: str) -> bool:
