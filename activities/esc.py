@@ -85,7 +85,8 @@ class EscActivities:
         """A scope that an earlier attempt of this campaign turned off, and did not see through, is taken up
         where it was left.
         """
-        mine = await own_commit(self._connections, start.target.zone, start.area, start.campaign)
+        limit = start.policy.migration_limit
+        mine = await own_commit(self._connections, start.target.zone, start.area, start.campaign, limit)
         if mine is None:
             return prepared
         names = ("digest", "fingerprint", "proposal", "snapshot")

@@ -14,7 +14,7 @@ from temporalio import activity
 
 from activities.boundary import hold_of
 from activities.connections import Connections
-from activities.intents import came_to_nothing, commit_may_show, intent_key
+from activities.intents import ANSWERED, came_to_nothing, commit_may_show, intent_key
 from edgeshift.archive import ArchiveError
 from edgeshift.areas import waf
 from edgeshift.areas.digests import canonical_bytes
@@ -75,7 +75,7 @@ class Fence:
     async def close(self) -> None:
         """Record that the request was answered, where its effect is immediate: nothing more comes of it."""
         if self.intent:
-            await came_to_nothing(self.connections, self.intent, "answered")
+            await came_to_nothing(self.connections, self.intent, ANSWERED)
 
     def time_left(self) -> timedelta:
         """How long something may still be sent under the permit."""

@@ -15,6 +15,9 @@ from edgeshift.areas.digests import canonical_bytes
 from edgeshift.fleet import Area, Zone
 from edgeshift.messages import Step
 
+ANSWERED = "answered"
+"""Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
+
 
 def intent_key(zone: Zone, area: Area, permit: str) -> str:
     """The archive's name of an intent."""
@@ -70,23 +73,31 @@ async def seen_through(connections: Connections, zone: Zone, area: Area) -> None
 
 
 async def own_commit(
-    connections: Connections, zone: Zone, area: Area, campaign: str
+    connections: Connections, zone: Zone, area: Area, campaign: str, limit: timedelta
 ) -> dict[str, Any] | None:
-    """The intent of the zone's last commit, where that is one of this campaign, in whichever attempt, and
-    nobody has watched it, or its way back, to the end; or None.
+    """The intent of the zone's last commit, where that is one of this campaign, in whichever attempt, which
+    nobody has watched to its end; or None.
+
+    One that was to be undone counts as long as the way back may still come to show, which is ``limit``,
+    unless it has been seen to, or came to nothing.
     """
-    found = [
-        (str(record["at"]), key, record)
-        async for key, record in _intents(connections, zone, area)
-        if record.get("step") in (Step.COMMIT.value, Step.ROLL_BACK.value)
-    ]
-    if not found or max(found)[2].get("campaign") != campaign:
-        return None
-    # A way back that came last may have come to nothing, or may show any moment: the commit stays to be
-    # seen through.
-    commits = [one for one in found if one[2]["step"] == Step.COMMIT.value]
-    _, key, last = max(commits, default=("", "", {}))
-    if last.get("campaign") != campaign or "proposal" not in last:
-        return None
-    seen = await connections.archive.get_named(_beside(key, "seen"))
-    return last if seen is None else None
+    archive = connections.archive
+    found = sorted(
+        [
+            (str(record["at"]), key, record)
+            async for key, record in _intents(connections, zone, area)
+            if record.get("step") in (Step.COMMIT.value, Step.ROLL_BACK.value)
+        ]
+    )
+    while found:
+        at, key, last = found.pop()
+        if last.get("campaign") != campaign:
+            return None
+        seen = await archive.get_named(_beside(key, "seen")) is not None
+        if last["step"] == Step.COMMIT.value:
+            return last if not seen and "proposal" in last else None
+        nothing = json.loads(await archive.get_named(_beside(key, "nothing")) or b"{}")
+        late = connections.clock.now() >= datetime.fromisoformat(at) + limit
+        if late or seen or nothing.get("reason", ANSWERED) != ANSWERED:
+            return None
+    return None

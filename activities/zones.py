@@ -32,6 +32,7 @@ from edgeshift.messages import (
     Exclusion,
     Expire,
     GoOn,
+    LaterAttempt,
     PermitGrant,
     Revoke,
     Ruling,
@@ -220,24 +221,26 @@ class ZoneActivities:
         """
         targets = await self._connections.targets(batch.targets)
         done, found = _progress(DescribedZones)
-        closed, words, hold = list(found.closed), list(found.words), found.hold
+        closed, words, later, hold = list(found.closed), list(found.words), list(found.later), found.hold
         for place in range(done, len(batch.indexes)):
             try:
                 looked = await self._settle(batch, place, targets[batch.indexes[place]])
                 if isinstance(looked, SilentZone):
                     closed.append(looked)
+                elif isinstance(looked, LaterAttempt):
+                    later.append(looked)
                 elif looked is not None:
                     words.append(looked)
             except (ServiceError, SecretRefError) as failure:
                 # Where it stands is found out once the service may be asked again.
                 hold = hold or hold_of(failure)
-            found = DescribedZones(closed=tuple(closed), words=tuple(words), hold=hold)
+            found = DescribedZones(closed=tuple(closed), words=tuple(words), later=tuple(later), hold=hold)
             activity.heartbeat(place + 1, found)
         return found
 
     async def _settle(
         self, batch: DescribeZones, place: int, target: Target
-    ) -> SilentZone | ZoneReport | None:
+    ) -> SilentZone | ZoneReport | LaterAttempt | None:
         index = batch.indexes[place]
         identifier = migration_id(target.zone, batch.area)
         found, attempt = await self._describe(identifier), 0
@@ -252,7 +255,9 @@ class ZoneActivities:
                     return None
                 policy = (await self._connections.spec(batch.spec)).sign_off
                 word = await said_before(self._connections.temporal, found, batch.campaign_run, index, policy)
-                known = batch.known[place] if batch.known and not later else ""
+                if later:
+                    return word or LaterAttempt(index=index, attempt=attempt)
+                known = batch.known[place] if batch.known else ""
                 return None if word is None or is_said(word, known) else word
             if found.status is WorkflowExecutionStatus.COMPLETED and mine:
                 result = await self._result(identifier, found.run_id)

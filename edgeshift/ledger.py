@@ -57,6 +57,7 @@ class _Rest(BaseModel):
     permits: list[Permit]
     excluded: dict[int, str]
     held: str = ""
+    overtaken: list[int] = []
 
 
 class Ledger:
@@ -89,8 +90,8 @@ class Ledger:
         reset and counts from a lower one.
         """
         self.overtaken: set[int] = set()
-        """Targets of which a word came from a later attempt than is known: the campaign was reset to before
-        it began that.
+        """Targets of which a word came from a later attempt than is known, until they are looked at: the
+        campaign was reset to before it began that.
         """
 
     # --- what it knows
@@ -175,6 +176,7 @@ class Ledger:
         """The target is being started: a new attempt."""
         self.places[index] = Place.WORKING
         self.held.discard(index)
+        self.overtaken.discard(index)
         self.attempts[index] = min(255, self.attempts[index] + 1)
         self.sequences[index] = 0
         self.shapes[index] = 0
@@ -265,8 +267,7 @@ class Ledger:
         began that before it was reset.
         """
         index = report.index
-        if report.attempt > self.attempts[index] and self.places[index] != Place.PENDING:
-            self._take_up(index, report.attempt)
+        self.take_up(index, report.attempt)
         if not self.may_wait(index) or index in self.heard or report.attempt != self.attempts[index]:
             return False
         if is_said(report, self.said_by(index)):
@@ -278,15 +279,20 @@ class Ledger:
         self.sequences[index] = min(65534, max(0, report.sequence - 1))
         return self.hear(report.model_copy(update={"sequence": max(1, report.sequence)}), now)
 
-    def _take_up(self, index: int, attempt: int) -> None:
-        """The target is in a later attempt, of which nothing has been heard."""
+    def take_up(self, index: int, attempt: int) -> bool:
+        """The target is in this attempt, of which nothing has been heard; whether it is later than the one
+        that is known. It keeps a permit, which may have reached it.
+        """
+        if attempt <= self.attempts[index] or self.places[index] == Place.PENDING:
+            return False
+        if self.places[index] != Place.PERMITTED or self.may_wait(index):
+            self.places[index] = Place.WORKING
         self.attempts[index] = min(255, attempt)
         self.sequences[index] = 0
-        self.heard.discard(index)
-        self.held.discard(index)
+        for known in (self.heard, self.held, self.doubted, self.overtaken):
+            known.discard(index)
         self.excluded.pop(index, None)
-        if self.may_wait(index) or not self.is_open(index):
-            self.places[index] = Place.WORKING
+        return True
 
     def finish(self, index: int, outcome: ZoneOutcome, attempt: int = 0) -> None:
         """The target has an outcome. ``attempt``: in which of its attempts, where that may be a later one
@@ -296,6 +302,7 @@ class Ledger:
         self.settle_all(index)
         self.held.discard(index)
         self.doubted.discard(index)
+        self.excluded.pop(index, None)
         self.places[index] = OUTCOME_PLACE[outcome]
 
     def _propose(self, index: int, report: ZoneReport, now: datetime) -> None:
@@ -398,6 +405,7 @@ class Ledger:
             permits=list(self.permits.values()),
             excluded=self.excluded,
             held=pack_bits(self.held, self.count) if self.held else "",
+            overtaken=sorted(self.overtaken),
         )
         return Packed(
             places=pack(bytes(self.places)),
@@ -423,6 +431,7 @@ class Ledger:
         self.excluded = rest.excluded
         bits = Bits(rest.held)
         self.held = {index for index in range(self.count) if index in bits} if rest.held else set()
+        self.overtaken = set(rest.overtaken)
 
 
 class WaveIndex:

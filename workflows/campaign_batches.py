@@ -32,7 +32,7 @@ with workflow.unsafe.imports_passed_through():
         TellZones,
         ToldZones,
     )
-    from edgeshift.places import Place
+    from edgeshift.places import FAILURES, Place
     from workflows import options
     from workflows.campaign_state import CampaignState
 
@@ -143,7 +143,6 @@ class CampaignBatches(CampaignState, ABC):
         if self._ledger.overtaken and workflow.patched("later-attempts-are-taken-up"):
             overtaken = sorted(self._ledger.overtaken)[:SLICE]
             silent += sorted({*overtaken} - {*silent})
-            self._ledger.overtaken.difference_update(overtaken)
         self._ledger.heard.clear()
         places = [Place.WAITING, Place.SUPPORT, Place.AWAITING, Place.AWAITING_SEPARATE]
         ready = (Place.READY, Place.READY_VALIDATE)
@@ -202,11 +201,12 @@ class CampaignBatches(CampaignState, ABC):
         )
         if described.hold is not None:
             self._hear_hold(described.hold)
+        for one in described.later:
+            self._take_up(one.index, one.attempt)
         for word in described.words:
+            self._take_up(word.index, word.attempt)
             if self._ledger.remember(word, workflow.now()):
                 self._note(f"zone {word.index} was found {word.kind.value}, which was not known")
-                # Whoever waits although it was told to end is told again.
-                self._told.discard(word.index)
                 if word.hold is not None:
                     self._hear_hold(word.hold)
                 self._apply_book([word.index])
@@ -219,10 +219,21 @@ class CampaignBatches(CampaignState, ABC):
             later = zone.attempt > asked[zone.index]
             if zone.index in self._beginning or stale:
                 continue
+            self._ledger.overtaken.discard(zone.index)
             if self._ledger.is_open(zone.index) or later:
                 self._ledger.finish(zone.index, zone.outcome, zone.attempt)
                 self._note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
                 self._changed = True
+
+    def _take_up(self, index: int, attempt: int) -> None:
+        """The campaign was reset to before it began this attempt, which is open."""
+        before = self._ledger.zones(*FAILURES)
+        if self._ledger.take_up(index, attempt):
+            self._note(f"zone {index} was found in attempt {attempt}, which was not known")
+            self._failures_accepted = max(0, self._failures_accepted + self._ledger.zones(*FAILURES) - before)
+            # It may not have been told what the attempt before it was.
+            self._told.discard(index)
+            self._changed = True
 
     async def _tell_held_zones(self) -> None:
         """Tell the zones that wait for the service to go on."""

@@ -104,7 +104,8 @@ class CampaignState:
 
     @property
     def _closed(self) -> bool:
-        return self._ledger.finished() == self._start.count and not self._pausing
+        over = self._ledger.finished() == self._start.count and not self._ledger.overtaken
+        return over and not self._pausing
 
     @property
     def _stands_still(self) -> bool:

@@ -94,11 +94,20 @@ class SilentZone(Message):
     reason: str
 
 
+class LaterAttempt(Message):
+    """A zone whose workflow is open in a later attempt than the campaign knows."""
+
+    index: int
+    attempt: int
+
+
 class DescribedZones(Message):
     """Those of the silent zones that turned out to be closed. ``hold``: why others could not be read.
-    ``words``: what those that may wait for something else than is known have said last.
+    ``words``: what those that may wait for something else than is known have said last. ``later``: those that
+    work in a later attempt than is known.
     """
 
     closed: tuple[SilentZone, ...] = ()
+    later: tuple[LaterAttempt, ...] = ()
     words: tuple[ZoneReport, ...] = ()
     hold: ServiceHold | None = None

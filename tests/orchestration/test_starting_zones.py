@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 from temporalio.client import Client
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.connections import Connections
@@ -50,7 +51,15 @@ async def test_a_zone_that_has_ended_meanwhile_is_not_started_once_more(
             permits=(None,),
         )
         again = ActivityEnvironment()
-        again.info = dataclasses.replace(again.info, attempt=attempt)
+        again.info = dataclasses.replace(
+            again.info, attempt=attempt, workflow_run_id=str(memo["campaign_run"])
+        )
         zones = ZoneActivities(cast(Connections, connections), {})
         assert (await again.run(zones.start, batch)).excluded == ()
+        assert (await handle.describe()).run_id == first.run_id
+        # The run that wants the next attempt was reset, or has ended: nothing is begun in its name.
+        next_one = batch.model_copy(update={"attempts": (batch.attempts[0] + 1,)})
+        with pytest.raises(ApplicationError, match="no open run") as gone:
+            await again.run(zones.start, next_one)
+        assert gone.value.type == "CampaignGone"
         assert (await handle.describe()).run_id == first.run_id

@@ -127,14 +127,13 @@ def test_the_newest_word_decides_while_a_zone_is_open(kinds: list[ReportKind], d
         awaiting(3),
         awaiting(2),
         awaiting(9, attempt=0),
-        awaiting(9, attempt=2),
         awaiting(9, index=-1),
         awaiting(9, index=10),
         finished(1),
     ],
 )
 def test_what_does_not_count_changes_nothing(said: ZoneReport) -> None:
-    """Duplicates, overtaken words, other attempts, and indexes that are none."""
+    """Duplicates, overtaken words, attempts before, and indexes that are none."""
     found = ledger()
     assert found.hear(report(3), NOW)
     before = found.packed()

@@ -187,11 +187,36 @@ def test_a_later_attempt_of_a_target_that_has_ended_is_taken_up(place: Place) ->
 
 
 def test_a_target_that_is_about_to_be_begun_takes_up_nothing() -> None:
-    """Its next attempt begins where it is found to run already."""
+    """Its next attempt begins where it is found to run already, and nobody doubts it any more."""
     ledger = begun()
     ledger.places[0] = Place.PENDING
+    ledger.hear(word(attempt=2), NOW)
     assert not ledger.remember(word(attempt=2), NOW)
-    assert ledger.attempts[0] == 1
+    assert ledger.attempts[0] == 1 and ledger.overtaken == {0}
+    ledger.begin(0)
+    assert ledger.attempts[0] == 2 and not ledger.overtaken
+
+
+@pytest.mark.parametrize("place", [Place.READY, Place.REJECTING, Place.EXPIRING, Place.AWAITING])
+def test_what_was_to_become_of_the_attempt_before_does_not_become_of_the_later_one(place: Place) -> None:
+    """It works, until it says what it waits for."""
+    ledger = begun()
+    ledger.places[0] = place
+    assert ledger.take_up(0, 2)
+    assert ledger.places[0] == Place.WORKING
+    assert not ledger.take_up(0, 2)
+
+
+def test_a_later_attempt_is_carried_until_it_is_looked_at() -> None:
+    """Also where the target was said to have ended meanwhile, as by an abort."""
+    ledger = begun()
+    ledger.hear(word(attempt=2), NOW)
+    ledger.finish(0, ZoneOutcome.ABORTED)
+    carried = Ledger(2, NOW, timedelta(minutes=1))
+    carried.unpack(ledger.packed())
+    assert carried.overtaken == {0}
+    assert carried.take_up(0, 2)
+    assert not carried.overtaken
 
 
 def test_an_outcome_is_of_the_attempt_that_was_found() -> None:

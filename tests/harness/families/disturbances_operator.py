@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from temporalio.service import RPCError, RPCStatusCode
+
 from edgeshift.fleet import RETRYABLE, ZoneOutcome
 from edgeshift.messages import ZonePhase
 from edgeshift.operations.again import zones_at
@@ -44,8 +46,9 @@ RETRIED = ("asked", "begun")
 """When the campaign is reset: as soon as it has said that it will begin the zone again, or once it has."""
 
 ENDS = {
-    # A zone that is cancelled while it is changed sees that through, and begins nothing more.
-    "terminate-zone": frozenset({"aborted", "rolled_back"}),
+    # A zone that is cancelled while it is changed sees that through, and begins nothing more. One of log-fields
+    # that is terminated is settled where everything is in place, as its reason says, without being watched.
+    "terminate-zone": frozenset({"aborted", "rolled_back", "settled"}),
     # A campaign that is reset before it has begun the zone again does not know that it was to.
     "asked": frozenset({"failed", "unknown"}),
 }
@@ -140,8 +143,8 @@ async def _terminate_zones(way: Way, phase: ZonePhase, acting: Acting) -> None:
     stage = acting.stage
     ended, cancelled = _others(stage)
     await asyncio.gather(*(bring(stage, way, short, phase) for short in (ended, cancelled)))
-    await stage.play.zone(stage.name(ended)).terminate("by hand")
-    await stage.play.zone(stage.name(cancelled)).cancel()
+    await _while_open(stage.play.zone(stage.name(ended)).terminate("by hand"))
+    await _while_open(stage.play.zone(stage.name(cancelled)).cancel())
     acting.told("terminate-zone")
     await _retry(acting, ended, cancelled)
 
@@ -154,13 +157,22 @@ async def _reset_before_retry(when: str, way: Way, phase: ZonePhase, acting: Act
     ended = stage.names[0]
     await bring(stage, way, ended, phase)
     before = (await tasks(stage.play.campaign))[-1]
-    await stage.play.zone(stage.name(ended)).terminate("by hand")
+    await _while_open(stage.play.zone(stage.name(ended)).terminate("by hand"))
     asked = await _retry(acting, ended)
     if asked and when == "begun":
         await eventually(lambda: _is_open(stage, ended), 60, "the zone is begun again")
     if await reset(stage.play.client, stage.play.campaign, before):
         acting.told("reset-retried")
     stage.forget_signed()
+
+
+async def _while_open(asked: Awaitable[None]) -> None:
+    """What is asked of a workflow that may have closed since it was looked at, on a busy machine."""
+    try:
+        await asked
+    except RPCError as refused:
+        if refused.status is not RPCStatusCode.NOT_FOUND:
+            raise
 
 
 async def _is_open(stage: Stage, short: str) -> bool:

@@ -1,0 +1,99 @@
+"""Which commit of a campaign's own is taken up, where an attempt finds its target changed already."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from activities.connections import Connections
+from activities.intents import ANSWERED, came_to_nothing, intent_key, own_commit, seen_through
+from edgeshift.archive import Archive
+from edgeshift.areas.digests import canonical_bytes
+from edgeshift.fleet import Area, Plan, ScopeKind, Zone
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LIMIT = timedelta(minutes=5)
+ZONE = Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.ENTERPRISE, kind=ScopeKind.ZONE)
+
+
+class Sent:
+    """An archive with what was sent to a zone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.archive = Archive(folder)
+        found = SimpleNamespace(archive=self.archive, clock=SimpleNamespace(now=lambda: NOW))
+        self.connections = cast(Connections, found)
+
+    async def intend(self, step: str, ago: timedelta, campaign: str = "mine") -> str:
+        """A step was about to be sent so long ago."""
+        at = (NOW - ago).isoformat()
+        key = intent_key(ZONE, Area.ESC, f"{campaign}-{step}-{ago.total_seconds():g}")
+        record = {"step": step, "at": at, "campaign": campaign, "proposal": f"{campaign}'s"}
+        await self.archive.create_once(key, canonical_bytes(record))
+        return key
+
+    async def taken_up(self) -> dict[str, Any] | None:
+        """What the campaign ``mine`` takes up."""
+        return await own_commit(self.connections, ZONE, Area.ESC, "mine", LIMIT)
+
+
+@pytest.fixture
+def sent(tmp_path: Path) -> Sent:
+    return Sent(tmp_path)
+
+
+def ago(**amount: float) -> timedelta:
+    return timedelta(**amount)
+
+
+async def test_a_commit_that_nobody_watched_is_taken_up_however_old_it_is(sent: Sent) -> None:
+    """Until somebody has watched it to its end."""
+    assert await sent.taken_up() is None
+    await sent.intend("commit", ago(days=3))
+    found = await sent.taken_up()
+    assert found is not None and found["proposal"] == "mine's"
+    await seen_through(sent.connections, ZONE, Area.ESC)
+    assert await sent.taken_up() is None
+
+
+async def test_a_way_back_that_may_still_show_takes_its_commit_up(sent: Sent) -> None:
+    """The target is found changed, and will not stay so, also where the way back was answered."""
+    await came_to_nothing(sent.connections, await sent.intend("commit", ago(minutes=9)), ANSWERED)
+    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=4)), ANSWERED)
+    found = await sent.taken_up()
+    assert found is not None and found["step"] == "commit"
+
+
+async def test_what_was_undone_belongs_to_whoever_changed_it_since(sent: Sent) -> None:
+    """The way back has shown: the change that is found now is somebody else's, and stays."""
+    await sent.intend("commit", ago(minutes=9))
+    await sent.intend("roll_back", ago(minutes=4))
+    await seen_through(sent.connections, ZONE, Area.ESC)
+    assert await sent.taken_up() is None
+
+
+async def test_a_way_back_of_long_ago_takes_up_nothing(sent: Sent) -> None:
+    """Whoever left the target changed since did so on purpose."""
+    await sent.intend("commit", ago(minutes=30))
+    await sent.intend("roll_back", ago(minutes=6))
+    assert await sent.taken_up() is None
+
+
+async def test_each_way_back_that_was_tried_is_looked_at(sent: Sent) -> None:
+    """The last of them came to nothing: people were told so."""
+    await sent.intend("commit", ago(minutes=9))
+    await sent.intend("roll_back", ago(minutes=4))
+    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=3)), "refused")
+    assert await sent.taken_up() is None
+
+
+@pytest.mark.parametrize("step", ["commit", "roll_back"])
+async def test_what_another_campaign_did_last_is_its_own(sent: Sent, step: str) -> None:
+    """Ours was before that."""
+    await sent.intend("commit", ago(minutes=9))
+    await sent.intend(step, ago(minutes=2), campaign="another")
+    assert await sent.taken_up() is None
