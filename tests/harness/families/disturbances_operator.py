@@ -46,11 +46,12 @@ RETRIED = ("asked", "begun")
 """When the campaign is reset: as soon as it has said that it will begin the zone again, or once it has."""
 
 ENDS = {
-    # A zone that is cancelled while it is changed sees that through, and begins nothing more. One of log-fields
-    # that is terminated is settled where everything is in place, as its reason says, without being watched.
+    # A zone that is cancelled while it is changed sees that through, and begins nothing more. One of the area
+    # log-fields that is terminated once all is in place is settled: its reason says that nobody watched it.
     "terminate-zone": frozenset({"aborted", "rolled_back", "settled"}),
+    "reset-retried": frozenset({"settled"}),
     # A campaign that is reset before it has begun the zone again does not know that it was to.
-    "asked": frozenset({"failed", "unknown"}),
+    "asked": frozenset({"failed", "unknown", "settled"}),
 }
 """Outcomes of the zones of a family, or of a case whose id ends so, beside those of their way."""
 
