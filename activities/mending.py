@@ -33,6 +33,14 @@ LOOKS_EVERY = 30.0
 FAILED_AT_LEAST = 2
 """Attempts of a workflow task from which on it is looked at."""
 
+_ASTRAY = (
+    WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR,
+    WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE,
+)
+"""Why a task fails whose replay leaves the history: the engine says so, or the workflow is handed what it did
+not ask for. One that fails for a reason of its own gets no worse by a reset.
+"""
+
 _BROKEN = "Update machine does not handle this event"
 _EVENT = re.compile(r"HistoryEvent\(id: (\d+)")
 
@@ -91,7 +99,7 @@ def broken_at(history: Iterable[HistoryEvent]) -> int | None:
         if failed.cause is WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW:
             # What had been taken over there has been mended.
             last = 0
-        if failed.cause is not WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR:
+        if failed.cause not in _ASTRAY:
             continue
         # Some failures do not say at which event: then it is the last such task that is looked at first, and
         # an earlier one if the new run does not get on either.

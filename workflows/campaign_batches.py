@@ -215,8 +215,9 @@ class CampaignBatches(CampaignState, ABC):
         for zone in described.closed:
             # One that is only just being started is not to be found yet, and is no end; nor is that of an
             # attempt before. One that was begun by a run that was reset since may have ended once more.
-            stale = self._ledger.attempts[zone.index] != asked[zone.index]
-            later = zone.attempt > asked[zone.index]
+            # After a worker's death a replay may ask for others than were asked for (activities/mending.py).
+            known = self._ledger.attempts[zone.index]
+            stale, later = known != asked.get(zone.index, known), zone.attempt > known
             if zone.index in self._beginning or stale:
                 continue
             self._ledger.overtaken.discard(zone.index)

@@ -42,10 +42,12 @@ def test_a_failure_that_does_not_say_where_leads_to_the_last_task_that_was_taken
 
 
 def failing(*kinds: str) -> list[HistoryEvent]:
-    """A history of workflow tasks that ended so: completed, timed_out, reset, failed."""
+    """A history of workflow tasks that ended so: completed, timed_out, reset, failed, raised, other."""
     causes = {
         "reset": WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
         "failed": WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR,
+        "raised": WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE,
+        "other": WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_SEARCH_ATTRIBUTES,
     }
     found = []
     for number, kind in enumerate(kinds, 1):
@@ -66,6 +68,15 @@ def test_where_a_reset_did_not_help_the_task_before_it_is_looked_at() -> None:
     assert broken_at(failing(*first, "completed", "failed")) == 6
     assert broken_at(failing(*first, "reset", "completed", "failed")) == 4
     assert broken_at(failing("completed", "failed")) is None
+
+
+def test_a_workflow_that_is_handed_what_it_did_not_ask_for_is_reset_too() -> None:
+    """Its replay went astray at the task that was taken over, and raises later. Without one, it is a mistake
+    of its own, and for people to see.
+    """
+    assert broken_at(failing("completed", "timed_out", "completed", "completed", "raised")) == 4
+    assert broken_at(failing("completed", "raised")) is None
+    assert broken_at(failing("completed", "timed_out", "completed", "other")) is None
 
 
 def test_what_replays_is_left_alone() -> None:
