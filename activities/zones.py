@@ -156,19 +156,11 @@ class ZoneActivities:
         for the next one to say whether it is.
         """
         run = activity.info().workflow_run_id
-        try:
-            found = await self._connections.temporal.get_workflow_handle(
-                batch.campaign, run_id=run
-            ).describe()
-        except RPCError as failure:
-            if failure.status is not RPCStatusCode.NOT_FOUND:
-                raise
-        else:
-            if found.status is WorkflowExecutionStatus.RUNNING:
-                return
-        raise ApplicationError(
-            f"no open run {run} of {batch.campaign}", type="CampaignGone", non_retryable=True
-        )
+        found = await self._describe(batch.campaign, run)
+        if found is None or found.status is not WorkflowExecutionStatus.RUNNING:
+            raise ApplicationError(
+                f"no open run {run} of {batch.campaign}", type="CampaignGone", non_retryable=True
+            )
 
     async def _end_orphan(self, identifier: str, campaign_run: str) -> None:
         stop = Stop(campaign_run=campaign_run, by="edgeshift", reason="its campaign is gone and begins anew")

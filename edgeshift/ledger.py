@@ -262,12 +262,8 @@ class Ledger:
     def remember(self, report: ZoneReport, now: datetime) -> bool:
         """Take in what a target that ``may_wait`` has said last; whether it changed anything. A word of its
         own that came meanwhile is newer. Its words are counted from this one on.
-
-        It may be in a later attempt than is known, also where it has ended in the known one: the campaign
-        began that before it was reset.
         """
         index = report.index
-        self.take_up(index, report.attempt)
         if not self.may_wait(index) or index in self.heard or report.attempt != self.attempts[index]:
             return False
         if is_said(report, self.said_by(index)):
@@ -281,7 +277,8 @@ class Ledger:
 
     def take_up(self, index: int, attempt: int) -> bool:
         """The target is in this attempt, of which nothing has been heard; whether it is later than the one
-        that is known. It keeps a permit, which may have reached it.
+        that is known, in which the target may have ended: the campaign began it before it was reset. It keeps
+        a permit, which may have reached it.
         """
         if attempt <= self.attempts[index] or self.places[index] == Place.PENDING:
             return False

@@ -152,7 +152,7 @@ class CampaignBatches(CampaignState, ABC):
         waiting = self._ledger.indexes(*places, first=self._cursor)
         some = list(islice(waiting, SLICE))
         self._cursor = some[-1] + 1 if len(some) == SLICE else 0
-        found = silent + [index for index in some if index not in silent]
+        found = list(dict.fromkeys((*silent, *some)))
         for first in range(0, len(found), SLICE):
             await self._look_at(found[first : first + SLICE], frozenset(doubted))
 

@@ -38,17 +38,22 @@ async def begun_again(stage: Stage, short: str, attempt: int) -> None:
     await eventually(waits, 60, f"attempt {attempt} waits for a person")
 
 
+async def reset_after_a_retry(stage: Stage) -> None:
+    """The zone ``one`` waits in its second attempt, and the campaign is reset to before it had ended."""
+    await stage.waits("one")
+    await stage.waits("other")
+    before = (await tasks(stage.play.campaign))[-1]
+    await ended(stage, "one")
+    await begun_again(stage, "one", attempt=2)
+    assert await reset(stage.play.client, stage.play.campaign, before)
+
+
 async def test_a_zone_that_waits_in_a_later_attempt_is_not_taken_for_ended(
     temporal_client: Client, tmp_path: Path
 ) -> None:
     """The campaign closes when it has been signed and migrated, not before."""
     async with staged(temporal_client, tmp_path, zone("one"), zone("other")) as stage:
-        await stage.waits("one")
-        await stage.waits("other")
-        before = (await tasks(stage.play.campaign))[-1]
-        await ended(stage, "one")
-        await begun_again(stage, "one", attempt=2)
-        assert await reset(stage.play.client, stage.play.campaign, before)
+        await reset_after_a_retry(stage)
         found = f"zone {stage.play.index(stage.name('one'))} was found awaiting, which was not known"
 
         async def is_found() -> bool:
@@ -64,12 +69,7 @@ async def test_a_later_attempt_that_was_ended_is_followed_by_the_one_after_it(
 ) -> None:
     """A retry begins the third attempt, and does not take the second for it."""
     async with staged(temporal_client, tmp_path, zone("one"), zone("other")) as stage:
-        await stage.waits("one")
-        await stage.waits("other")
-        before = (await tasks(stage.play.campaign))[-1]
-        await ended(stage, "one")
-        await begun_again(stage, "one", attempt=2)
-        assert await reset(stage.play.client, stage.play.campaign, before)
+        await reset_after_a_retry(stage)
         await ended(stage, "one")
         await begun_again(stage, "one", attempt=3)
         assert (await stage.finish(150)).outcomes == {"migrated": 2}

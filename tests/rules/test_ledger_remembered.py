@@ -37,6 +37,12 @@ def word(sequence: int = 3, **more: object) -> ZoneReport:
     return ZoneReport.model_validate(told | more)
 
 
+def found(ledger: Ledger, said: ZoneReport) -> bool:
+    """A target is found in an attempt, and what it said last is taken in; whether that changed anything."""
+    ledger.take_up(said.index, said.attempt)
+    return ledger.remember(said, NOW)
+
+
 def test_a_target_that_waits_is_known_to_wait() -> None:
     """Its next word, with the next number, counts; the same one again does not."""
     ledger = begun()
@@ -157,7 +163,7 @@ def test_a_later_attempt_that_is_found_is_taken_up() -> None:
     ledger = begun()
     ledger.hear(word(42, kind=ReportKind.WAITING), NOW)
     assert not ledger.hear(word(3, attempt=2), NOW)
-    assert ledger.remember(word(3, attempt=2), NOW)
+    assert found(ledger, word(3, attempt=2))
     assert ledger.places[0] == Place.AWAITING and ledger.attempts[0] == 2
     assert not ledger.hear(word(43, kind=ReportKind.FINISHED, outcome=ZoneOutcome.FAILED), NOW)
     assert ledger.hear(word(4, attempt=2, kind=ReportKind.READY), NOW)
@@ -168,7 +174,7 @@ def test_a_later_attempt_keeps_the_permit_that_it_was_sent() -> None:
     ledger = begun()
     ledger.places[0] = Place.PERMITTED
     permit = ledger.permit(0, Step.COMMIT, "run", NOW + timedelta(minutes=2), lambda: 7)
-    assert not ledger.remember(word(attempt=2), NOW)
+    assert not found(ledger, word(attempt=2))
     assert ledger.places[0] == Place.PERMITTED and permit.number in ledger.permits
     assert ledger.hear(word(8, attempt=2, settles=permit.number), NOW)
     assert ledger.places[0] == Place.AWAITING and not ledger.permits
@@ -182,7 +188,7 @@ def test_a_later_attempt_of_a_target_that_has_ended_is_taken_up(place: Place) ->
     ledger.places[0] = place
     assert not ledger.hear(word(attempt=2), NOW)
     assert ledger.overtaken == {0}
-    assert ledger.remember(word(attempt=2), NOW)
+    assert found(ledger, word(attempt=2))
     assert ledger.places[0] == Place.AWAITING and ledger.attempts[0] == 2
 
 
@@ -191,7 +197,7 @@ def test_a_target_that_is_about_to_be_begun_takes_up_nothing() -> None:
     ledger = begun()
     ledger.places[0] = Place.PENDING
     ledger.hear(word(attempt=2), NOW)
-    assert not ledger.remember(word(attempt=2), NOW)
+    assert not found(ledger, word(attempt=2))
     assert ledger.attempts[0] == 1 and ledger.overtaken == {0}
     ledger.begin(0)
     assert ledger.attempts[0] == 2 and not ledger.overtaken
