@@ -226,8 +226,7 @@ class ZoneWorkflow(ServiceWaiting):
             proposal=prepared.proposal,
             digest=prepared.digest,
             fingerprint=prepared.fingerprint,
-            # Under the permit that it was started with, the zone has only just been read.
-            config="" if grant.permit == self._start.permit else prepared.config,
+            config=prepared.config,
             mode=mode,
             decisions=tuple(self._counting(prepared, grant)) if prepared.step not in UNSIGNED else (),
             window=self._start.policy.send_window,

@@ -154,6 +154,36 @@ async def test_an_old_digest_does_not_count_after_drift(temporal_client: Client,
         await stage.check()
 
 
+@pytest.mark.parametrize(
+    "call, place",
+    [
+        ("waf.config", "/result/rules/0/expression"),
+        ("pagerules.list", "/result/0/targets/0/constraint/value"),
+    ],
+)
+async def test_no_validation_begins_with_what_one_wrong_answer_said(
+    temporal_client: Client, tmp_path: Path, call: str, place: str
+) -> None:
+    """A first reading that is wrong and looks right is seen by a second one: it is proposed anew, and the
+    service never gets the wrong body.
+    """
+    page = {"targets": ["*{zone}/x*"], "actions": [{"id": "waf", "value": "off"}]}
+    rule = {"action": "bypass", "products": ["waf"], "expression": "ip.src eq 192.0.2.1"}
+    enterprise = zone("a", plan="enterprise", firewall_rules=[rule], page_rules=[page])
+    async with staged(temporal_client, tmp_path, enterprise) as stage:
+        await stage.fault("wrong_types", call, "a", replace={place: "…"})
+        state = await stage.waits("a", within=120)
+        assert await stage.unfired() == []
+        assert state.drifted_from not in ("", state.digest)
+        puts = await stage.play.control.get("journal?call=entrypoint.put")
+        assert "…" not in str(puts) and "\\u2026" not in str(puts)
+        await stage.play.sign_zone(stage.name("a"))
+        assert await stage.outcome("a", within=120) is ZoneOutcome.MIGRATED
+        assert await stage.changes("a") == [("entrypoint.put", "validation"), ("entrypoint.put", "pending")]
+        await stage.closed()
+        await stage.check()
+
+
 NONSENSE: tuple[object, ...] = (
     "rubbish",
     17,

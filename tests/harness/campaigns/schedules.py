@@ -17,10 +17,10 @@ Area = Literal["waf", "esc", "log-fields"]
 CALLS: dict[Area, dict[str, int]] = {
     "waf": {
         "waf.check": 2,
-        "waf.config": 2,
+        "waf.config": 3,
         "waf.status": 4,
         "firewall.rules.list": 2,
-        "pagerules.list": 2,
+        "pagerules.list": 3,
         "waf.packages.list": 1,
         "waf.groups.list": 2,
         "waf.overrides.list": 2,

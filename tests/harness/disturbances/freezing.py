@@ -32,13 +32,18 @@ AROUND = (
 WAITED = 60.0
 
 
-async def freeze_at(acting: Acting, place: str, seconds: float, nth: int = 1, within: float = WAITED) -> bool:
+async def freeze_at(acting: Acting, place: str, seconds: float, nth: int = 1) -> bool:
     """Stop the process that comes to a place as the ``nth``, and wake it ``seconds`` later. False where
-    nobody came ``within`` so many.
+    nobody came in time.
     """
+    known = len(Switches(acting.order.folder).frozen())
+    Switches(acting.order.folder).arm(place, nth)
+    return await frozen_at(acting, place, seconds, known, WAITED)
+
+
+async def frozen_at(acting: Acting, place: str, seconds: float, known: int, within: float) -> bool:
+    """The same at a place that is armed already: once more have been stopped than the ``known``."""
     switches = Switches(acting.order.folder)
-    switches.arm(place, nth)
-    known = len(switches.frozen())
     try:
         await eventually(lambda: _more(switches, known), within)
         acting.told(f"frozen {place}")

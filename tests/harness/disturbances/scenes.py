@@ -40,15 +40,17 @@ Act = Callable[[Acting], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Beside:
-    """What is done beside a campaign. ``first``: before anybody signs anything, rather than meanwhile;
-    ``whole``: to its own end, also where the campaign ends before. ``happens``: what must have happened, of
-    what ``act`` counts. ``outcomes``: where zones may end beside where their way leads.
+    """What is done beside a campaign. ``armed``: a place at which a process stops, from before the campaign
+    begins; ``first``: before anybody signs anything, rather than meanwhile; ``whole``: to its own end, also
+    where the campaign ends before. ``happens``: what must have happened, of what ``act`` counts.
+    ``outcomes``: where zones may end beside where their way leads.
     """
 
     act: Act
     happens: tuple[str, ...]
     zones: int = 2
     processes: int = 2
+    armed: str = ""
     first: bool = False
     whole: bool = False
     outcomes: frozenset[str] = frozenset()
@@ -85,6 +87,8 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
                 stage, random.Random(seed), order, processes, server, lambda kind: told.update([kind])
             )
             before = await shown(stage)
+            if beside.armed:
+                Switches(order.folder).arm(beside.armed)
             if beside.begins:
                 await stage.play.begin()
             try:

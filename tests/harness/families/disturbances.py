@@ -8,7 +8,7 @@ from functools import partial
 
 from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting
-from tests.harness.disturbances.freezing import freeze_at
+from tests.harness.disturbances.freezing import frozen_at
 from tests.harness.disturbances.scenes import Beside, play_beside
 from tests.harness.disturbances.ways import PAST_EVERY_TIMEOUT, SHORT_LEASE, WAYS
 from tests.harness.families import disturbances_beside, disturbances_operator, disturbances_words
@@ -63,11 +63,11 @@ def _freezes() -> list[Case]:
 
 async def _frozen(identifier: str, way: str, place: str, world: World) -> Verdict:
     async def act(acting: Acting) -> None:
-        await freeze_at(acting, place, PAST_EVERY_TIMEOUT, within=COMES_WITHIN)
+        await frozen_at(acting, place, PAST_EVERY_TIMEOUT, 0, COMES_WITHIN)
         # What it had in hand when it was stopped, it may do now.
         await asyncio.sleep(AFTERWARDS)
 
-    beside = Beside(act, (f"frozen {place}",), whole=True, terms={"commit": SHORT_LEASE})
+    beside = Beside(act, (f"frozen {place}",), armed=place, whole=True, terms={"commit": SHORT_LEASE})
     if way == "shared" and place in FENCED:
         # It was frozen between two of the requests of which the step is made: what it wrote is taken back.
         beside = replace(beside, outcomes=frozenset({"rolled_back"}))
