@@ -32,8 +32,8 @@ class Disturbance:
     """``act`` runs beside the campaign and is cancelled at its end; whatever it does it mends by itself.
 
     ``own_server``: it needs a Temporal server of its own. ``leaves_people_work``: zones may end failed,
-    unknown or aborted because of it, with a reason that names it. ``absent``: rules of the witnesses that may
-    have no case because of it. ``terms``: parts of the campaign's terms that it needs, merged over them.
+    unknown or aborted because of it, with a reason that names it. ``terms``: parts of the campaign's terms
+    that it needs, merged over them.
     """
 
     name: str
@@ -41,7 +41,6 @@ class Disturbance:
     areas: frozenset[str] = AREAS
     own_server: bool = False
     leaves_people_work: bool = False
-    absent: frozenset[int] = frozenset()
     terms: dict[str, dict[str, object]] = field(default_factory=dict)
 
 

@@ -54,7 +54,6 @@ class Beside:
     first: bool = False
     whole: bool = False
     outcomes: frozenset[str] = frozenset()
-    absent: frozenset[int] = frozenset()
     terms: dict[str, Any] = field(default_factory=dict)
     simulator: dict[str, Any] = field(default_factory=dict)
     faults: tuple[dict[str, Any], ...] = ()

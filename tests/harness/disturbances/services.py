@@ -1,4 +1,4 @@
-"""The service as a whole: a credential that it takes no more, and half an hour of nothing but 500."""
+"""The service as a whole: a credential that it takes no more, half an hour of 500, a user who is blocked."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ REVOKED: dict[str, Any] = {
 OUT: dict[str, Any] = {"kind": "server_error", "effect": "before", "status": 500}
 
 
+BLOCKED: dict[str, Any] = {"kind": "rate_limit"}
+"""Somebody else has used up the user's limit: every call is refused, of whatever zone, and has no effect."""
+
+
 async def every_call(acting: Acting, fault: dict[str, Any], kind: str, seconds: float) -> None:
     """Let every call go wrong in the same way for so many seconds, and until one was made meanwhile."""
     control = acting.stage.play.control
@@ -61,6 +65,11 @@ async def out(acting: Acting, seconds: float) -> None:
     await every_call(acting, OUT, "outage", seconds)
 
 
+async def blocked(acting: Acting, seconds: float) -> None:
+    """Let the service answer everything with 429, for a while."""
+    await every_call(acting, BLOCKED, "user blocked", seconds)
+
+
 async def _revoked(acting: Acting) -> None:
     await asyncio.sleep(acting.chance.uniform(0.5, 6.0))
     await revoked(acting, acting.chance.uniform(2.0, 10.0))
@@ -71,5 +80,11 @@ async def _out(acting: Acting) -> None:
     await out(acting, max(HALF_AN_HOUR, acting.chance.uniform(2.0, 12.0)))
 
 
+async def _blocked(acting: Acting) -> None:
+    await asyncio.sleep(acting.chance.uniform(0.5, 6.0))
+    await blocked(acting, acting.chance.uniform(0.2, 5.0))
+
+
 disturbance(Disturbance("token-revoked", _revoked))
+disturbance(Disturbance("blocked", _blocked))
 disturbance(Disturbance("outage", _out))

@@ -51,7 +51,6 @@ class Way:
     phases: Mapping[ZonePhase, tuple[dict[str, Any], ...]]
     terms: dict[str, Any] = field(default_factory=dict)
     simulator: dict[str, Any] = field(default_factory=dict)
-    absent: frozenset[int] = frozenset({3, 4, 7})
     supported: bool = False
 
     @property
@@ -128,7 +127,6 @@ WAYS: dict[str, Way] = {
             },
             {"commit": COMMIT, "validation": {"window": "16h"}},
             {"migration_seconds": 57_600},
-            frozenset({4, 7}),
         ),
         Way(
             "support",
@@ -138,7 +136,6 @@ WAYS: dict[str, Way] = {
             {ZonePhase.NEEDS_SUPPORT: (), ZonePhase.AWAITING_SIGN_OFF: (), ZonePhase.COMMITTING: PUT},
             {"commit": COMMIT},
             {"migration_seconds": 57_600},
-            frozenset({3, 7}),
             supported=True,
         ),
         Way(

@@ -5,8 +5,10 @@ but where the fault allows it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from tests.faults_kit import Stage
 from tests.harness.campaigns.play import judge
@@ -25,13 +27,12 @@ PLACES: dict[Area, tuple[Place, ...]] = {
     "waf": (
         *(("pro", call, 1) for call in ("waf.status", "firewall.rules.list", "pagerules.list")),
         *(("pro", call, 1) for call in ("waf.packages.list", "waf.overrides.list", "settings.waf.get")),
-        *(("pro", call, nth) for call in ("waf.check", "waf.config", "entrypoint.get") for nth in (1, 2)),
+        ("pro", "waf.check", 1),
+        *(("pro", call, nth) for call in ("waf.config", "entrypoint.get") for nth in (1, 2)),
         *(("pro", call, nth) for call in ("waf.groups.list", "waf.status") for nth in (1, 2)),
-        *(
-            ("enterprise", call, nth)
-            for call in ("waf.check", "waf.status", "waf.config")
-            for nth in (1, 2, 3)
-        ),
+        *(("enterprise", call, nth) for call in ("waf.status", "waf.config") for nth in (1, 2, 3)),
+        *(("enterprise", call, 1) for call in ("waf.check", "zones.list")),
+        *(("enterprise", "pagerules.list", nth) for nth in (1, 2, 3)),
         ("pro", "entrypoint.put", 1),
         ("enterprise", "entrypoint.put", 1),
         ("enterprise", "entrypoint.put", 2),
@@ -47,6 +48,7 @@ PLACES: dict[Area, tuple[Place, ...]] = {
         ("own", "esc.set", 1),
         ("worse", "esc.delete", 1),
         ("worse", "esc.get", 9),
+        ("plain", "zones.list", 1),
     ),
     "log-fields": (
         *(("foreign", "rulesets.list", nth) for nth in (1, 2, 3)),
@@ -62,6 +64,8 @@ PLACES: dict[Area, tuple[Place, ...]] = {
         ("jobless", "logpush.jobs.create", 1),
         ("unseen", "rulesets.put", 2),
         ("unseen", "logpush.jobs.update", 2),
+        ("unseen", "rulesets.versions.get", 1),
+        ("bare", "zones.list", 1),
     ),
 }
 """Where each fault strikes, each time for a zone of its own."""
@@ -97,7 +101,7 @@ async def _play(area: Area, fault: str, world: World) -> Verdict:
 def everywhere(area: Area, fault: str) -> Schedule:
     """A campaign in which the fault strikes once at each place."""
     zones = [
-        ZonePlan(_name(number, place), place[0], (Trouble(place[1], fault, place[2]),))
+        ZonePlan(_name(number, place), place[0], (_trouble(place, fault),))
         for number, place in enumerate(PLACES[area])
     ]
     delays = {
@@ -106,6 +110,22 @@ def everywhere(area: Area, fault: str) -> Schedule:
         "log-fields": {},
     }[area]
     return Schedule(0, area, tuple(zones), (), delays)
+
+
+@dataclass(frozen=True)
+class OfNoZone(Trouble):
+    """A fault at a call that is made for no zone in particular."""
+
+    def spec(self, zone: str, limit: float) -> dict[str, Any]:
+        """The fault as the simulator takes it, of whichever zone."""
+        spec = super().spec(zone, limit)
+        del spec["match"]["zone"]
+        return spec
+
+
+def _trouble(place: Place, fault: str) -> Trouble:
+    kind = OfNoZone if place[1] == "zones.list" else Trouble
+    return kind(place[1], fault, place[2])
 
 
 def _name(number: int, place: Place) -> str:
@@ -124,7 +144,8 @@ async def _expected(area: Area, fault: str, stage: Stage) -> list[str]:
             complaints.append(ending.complaint(f"it is to end as {' or '.join(wanted)}"))
         if area == "waf":
             complaints += await _sent_as_often_as_right(stage, name, place, fault)
-    return complaints
+    unmet = [item["match"] for item in await stage.unfired()]
+    return [*complaints, *(f"nobody met the fault at {where}" for where in unmet)]
 
 
 async def _sent_as_often_as_right(stage: Stage, name: str, place: Place, fault: str) -> list[str]:

@@ -44,6 +44,7 @@ def cases() -> list[Case]:
                 _case(f"archive-slow/{at}", way, phase, _archive_slow),
                 _case(f"token-revoked/{at}", way, phase, _revoked),
                 _case(f"outage/{at}", way, phase, _out),
+                _case(f"blocked/{at}", way, phase, _blocked),
                 Case(
                     f"server-restart/{at}",
                     "server-restart",
@@ -100,6 +101,10 @@ async def _out(acting: Acting) -> None:
     await services.out(acting, LONG)
 
 
+async def _blocked(acting: Acting) -> None:
+    await services.blocked(acting, SHORT)
+
+
 async def signed(stage: Stage, short: str, digest: str) -> None:
     """Sign a zone, as soon as the server takes it."""
     for _ in range(100):
@@ -120,6 +125,7 @@ HAPPENS = {
     "archive-slow": "archive-slow",
     "token-revoked": "token revoked",
     "outage": "outage",
+    "blocked": "user blocked",
     "server-restart": "server killed",
 }
 

@@ -42,13 +42,6 @@ SHAPES: dict[Area, tuple[str, ...]] = {
     "log-fields": ("bare", "foreign", "jobless", "unseen"),
 }
 
-ALLOWED: dict[Area, frozenset[str]] = {
-    "waf": frozenset({"migrated", "already_migrated"}),
-    "esc": frozenset({"settled", "rolled_back"}),
-    "log-fields": frozenset({"settled", "rolled_back"}),
-}
-"""Where zones end that no person has to see to; of others the reason is to be named."""
-
 
 @dataclass(frozen=True)
 class Poison(Trouble):
