@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
-from activities.intents import close_intents, own_commit, seen_through
+from activities.intents import close_intents, seen_through, taken_up
 from activities.reports import awaiting, tell_campaign
 from activities.settling import shown_in_time
 from activities.snapshots import archive_snapshot
@@ -34,10 +34,9 @@ from edgeshift.messages import (
     Step,
     Watch,
     Watched,
-    ZoneStart,
 )
 from edgeshift.probes import Baseline, Prober
-from edgeshift.service_api import Refused, ServiceClient, ServiceError
+from edgeshift.service_api import EscSetting, Refused, ServiceClient, ServiceError
 
 NO_SECRET = SecretStr("")
 
@@ -73,24 +72,13 @@ class EscActivities:
             config=digest(esc.state(reading)),
         )
         if prepared.verdict is Verdict.ALREADY_SETTLED:
-            return await self._taken_up(start, prepared)
+            return await taken_up(self._connections, start, prepared)
         if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:
             body = esc.secret_body(target)
             prepared = prepared.model_copy(
                 update={"step": Step.SET_SECRET, **await self._proposed(target, body, {})}
             )
         return prepared
-
-    async def _taken_up(self, start: ZoneStart, prepared: Prepared) -> Prepared:
-        """A scope that an earlier attempt of this campaign turned off, and did not see through, is taken up
-        where it was left.
-        """
-        limit = start.policy.migration_limit
-        mine = await own_commit(self._connections, start.target.zone, start.area, start.campaign, limit)
-        if mine is None:
-            return prepared
-        names = ("digest", "fingerprint", "proposal", "snapshot")
-        return prepared.model_copy(update={"begun": True, **{name: mine[name] for name in names}})
 
     async def _proposed(self, target: Zone, body: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
         document = {"body": body, "additions": [], "losses": [], "warnings": [], **beside}
@@ -179,11 +167,13 @@ class EscActivities:
                 if gone := esc.too_late(self._connections.time_at(client)):
                     return Shown(reached=message.wanted, hopeless=True, reason=gone)
                 raise
-            off = setting.always is True
-            only_secret = only_secret and setting.always is None and setting.with_secret is not None
-            if off is not message.wanted:
+            off, alone = shows(setting)
+            only_secret = only_secret and alone
+            if off is not message.wanted or (alone and not message.answered):
                 return None
-            await close_intents(self._connections, target, start.area, "it shows")
+            if shows(await client.esc(target.scope, urgent=True)) != (off, alone):
+                return None
+            await close_intents(self._connections, target, start.area)
             if not message.wanted:
                 await seen_through(self._connections, target, start.area)
             return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
@@ -210,7 +200,7 @@ class EscActivities:
             now = await prober.observe(baseline, _beat)
         seen = esc_probe.still_seen(agreed, now)
         if seen and len(seen) == len(agreed.differences):
-            await close_intents(self._connections, message.start.target.zone, message.start.area, "it shows")
+            await close_intents(self._connections, message.start.target.zone, message.start.area)
             return Shown(reached=True, reason="esc is off, by what the URLs answer")
         as_before = agreed.model_copy(update={"differences": ()})
         if not seen and (others := esc_probe.worse(as_before, now, spec.esc.tolerance)):
@@ -315,6 +305,13 @@ class EscActivities:
             },
             verify=True,
         )
+
+
+def shows(setting: EscSetting) -> tuple[bool, bool]:
+    """Whether a setting shows Edge Side Code off; and whether it shows the secret alone, and so neither off
+    nor on for certain (docs/service.md §4.1).
+    """
+    return setting.always is True, setting.always is None and setting.with_secret is not None
 
 
 async def zones_of(client: ServiceClient, account: Zone) -> list[Zone]:

@@ -13,10 +13,13 @@ from activities.connections import Connections
 from edgeshift.archive import ArchiveError
 from edgeshift.areas.digests import canonical_bytes
 from edgeshift.fleet import Area, Zone
-from edgeshift.messages import Step
+from edgeshift.messages import Prepared, Step, ZoneStart
 
 ANSWERED = "answered"
 """Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
+
+SHOWS = "it shows"
+"""Why nothing more is recorded to come of an intent whose effect was seen."""
 
 
 def intent_key(zone: Zone, area: Area, permit: str) -> str:
@@ -46,24 +49,40 @@ async def came_to_nothing(connections: Connections, intent: str, reason: str) ->
         activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
 
 
-async def commit_may_show(connections: Connections, zone: Zone, area: Area, limit: timedelta) -> bool:
+async def _reason(connections: Connections, intent: str) -> str | None:
+    """Why nothing, or nothing more, comes of an intent; None where that is not recorded."""
+    found = await connections.archive.get_named(_beside(intent, "nothing"))
+    return None if found is None else str(json.loads(found).get("reason", ""))
+
+
+async def _is_seen(connections: Connections, intent: str) -> bool:
+    return await connections.archive.get_named(_beside(intent, "seen")) is not None
+
+
+async def commit_may_show(
+    connections: Connections, zone: Zone, area: Area, limit: timedelta, *, answered: bool = False
+) -> bool:
     """Whether a commit of this zone was sent, by whomever, and may still come to show.
 
     ``limit``: how long that may take. One of which nothing came, or nothing more can come, does not count.
+    ``answered``: one whose effect is immediate counts too, where it was answered and nobody has seen it.
     """
     now = connections.clock.now()
     async for key, record in _intents(connections, zone, area):
         if record.get("step") != Step.COMMIT.value or now >= datetime.fromisoformat(record["at"]) + limit:
             continue
-        if await connections.archive.get_named(_beside(key, "nothing")) is None:
+        reason = await _reason(connections, key)
+        if reason is None:
+            return True
+        if answered and reason == ANSWERED and not await _is_seen(connections, key):
             return True
     return False
 
 
-async def close_intents(connections: Connections, zone: Zone, area: Area, reason: str) -> None:
+async def close_intents(connections: Connections, zone: Zone, area: Area) -> None:
     """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
     async for key, _ in _intents(connections, zone, area):
-        await came_to_nothing(connections, key, reason)
+        await came_to_nothing(connections, key, SHOWS)
 
 
 async def seen_through(connections: Connections, zone: Zone, area: Area) -> None:
@@ -75,13 +94,13 @@ async def seen_through(connections: Connections, zone: Zone, area: Area) -> None
 async def own_commit(
     connections: Connections, zone: Zone, area: Area, campaign: str, limit: timedelta
 ) -> dict[str, Any] | None:
-    """The intent of the zone's last commit, where that is one of this campaign, in whichever attempt, which
-    nobody has watched to its end; or None.
+    """The intent of the zone's last commit that may have taken effect, where it is one of this campaign, in
+    whichever attempt, which nobody has watched to its end; or None.
 
-    One that was to be undone counts as long as the way back may still come to show, which is ``limit``,
-    unless it has been seen to, or came to nothing.
+    One that was to be undone counts as well, unless the way back has been seen, or was answered longer than
+    ``limit`` ago: it shows by then, and whoever has changed the target since did so on purpose. A way back
+    that came to nothing, or that nobody knows of, leaves the commit as it was.
     """
-    archive = connections.archive
     found = sorted(
         [
             (str(record["at"]), key, record)
@@ -91,13 +110,24 @@ async def own_commit(
     )
     while found:
         at, key, last = found.pop()
-        if last.get("campaign") != campaign:
+        if last.get("campaign") != campaign or await _is_seen(connections, key):
             return None
-        seen = await archive.get_named(_beside(key, "seen")) is not None
-        if last["step"] == Step.COMMIT.value:
-            return last if not seen and "proposal" in last else None
-        nothing = json.loads(await archive.get_named(_beside(key, "nothing")) or b"{}")
-        late = connections.clock.now() >= datetime.fromisoformat(at) + limit
-        if late or seen or nothing.get("reason", ANSWERED) != ANSWERED:
-            return None
+        reason = await _reason(connections, key)
+        if last["step"] == Step.ROLL_BACK.value:
+            if reason == ANSWERED and connections.clock.now() >= datetime.fromisoformat(at) + limit:
+                return None
+        elif reason in (None, ANSWERED, SHOWS):
+            return last if "proposal" in last else None
     return None
+
+
+async def taken_up(connections: Connections, start: ZoneStart, prepared: Prepared) -> Prepared:
+    """A target that is found changed already: where an earlier attempt of this campaign changed it, and did
+    not see it through, what that proposed, as begun.
+    """
+    limit = start.policy.migration_limit
+    mine = await own_commit(connections, start.target.zone, start.area, start.campaign, limit)
+    if mine is None:
+        return prepared
+    names = ("digest", "fingerprint", "proposal", "snapshot")
+    return prepared.model_copy(update={"begun": True, **{name: mine[name] for name in names}})

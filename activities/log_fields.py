@@ -113,7 +113,7 @@ class LogFieldsActivities:
                 lacking = await self._not_undone(message, reading, wanted)
             if lacking:
                 return None
-            await close_intents(self._connections, zone, start.area, "it shows")
+            await close_intents(self._connections, zone, start.area)
             said = "the fields are logged" if message.wanted else "the fields are out again"
             return Shown(reached=True, reason=said)
 

@@ -11,6 +11,7 @@ from temporalio import activity
 from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
+from activities.intents import taken_up
 from activities.reports import awaiting, tell_campaign
 from activities.settling import limits
 from activities.snapshots import archive_snapshot
@@ -19,7 +20,7 @@ from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.areas.waf_aftercare import aftercare
 from edgeshift.areas.waf_evidence import Evidence
 from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import Zone
+from edgeshift.fleet import Plan, Zone
 from edgeshift.messages import (
     Prepare,
     Prepared,
@@ -56,11 +57,13 @@ class WafActivities:
             reasons=assessment.reasons,
             snapshot=snapshot,
         )
+        if assessment.verdict is waf.Verdict.ALREADY_MIGRATED:
+            return await taken_up(self._connections, start, prepared)
         if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
             prepared = await self._propose(prepared, zone, spec, reading, assessment)
         elif waf.Cause.URI_OVERRIDES in assessment.causes and start.policy.delete_overrides:
             prepared = await self._propose_deletion(prepared, zone, reading)
-        if prepared.digest and message.announce:
+        if message.announces(prepared):
             await tell_campaign(
                 self._connections,
                 awaiting(
@@ -139,7 +142,9 @@ class WafActivities:
                 status = (await client.waf_status(start.target.zone.id, urgent=True)).raw
                 state, trouble = str(status.get("migration_state", "")), ""
                 if message.mode is waf.Mode.VALIDATION and waf.is_migrated(status):
-                    return Verification(reached=False, reason=f"the status shows {state}")
+                    if await shows_migrated(client, start.target.zone):
+                        return Verification(reached=False, reason=f"the status shows {state}")
+                    trouble = "the status reads otherwise each time"
                 if message.mode is waf.Mode.VALIDATION and waf.in_validation(status):
                     sent = waf.shadow(body) if message.shadow else body
                     if await runs(client, start.target.zone, sent):
@@ -170,17 +175,24 @@ class WafActivities:
         self, client: ServiceClient, message: Verify, body: dict[str, Any]
     ) -> Verification | None:
         """The stored rules against the signed body. A difference is believed when it stays over a second
-        reading.
+        reading; and that the zone is migrated, where the rules do not prove it, when its status says so
+        again.
         """
         zone = message.start.target.zone
+        # In its validation window the zone may have had these very rules.
+        had_rules = zone.plan is Plan.ENTERPRISE
         seen: list[dict[str, Any]] = []
         for _ in range(3):
             stored = await client.entry_point(zone.id, urgent=True)
             if stored is not None and waf.same_rules(stored.raw, body):
+                if had_rules and not await shows_migrated(client, zone):
+                    return None
                 return Verification(reached=True, reason="migrated", record=await self._record(message, body))
             seen.append(stored.raw if stored is not None else {})
             await self._connections.clock.sleep(max(0.5, message.start.policy.poll.total_seconds()))
         if waf.unsound(seen[-2]) or not waf.same_rules(seen[-1], seen[-2]):
+            return None
+        if not await shows_migrated(client, zone):
             return None
         reason = "migrated, but the stored rules differ from the signed body"
         if weaker := waf.weakened(seen[-1], body):
@@ -275,6 +287,11 @@ async def read_configuration(client: ServiceClient, zone: Zone, *, urgent: bool 
     if reason := waf.unsound(config):
         raise NotUnderstood(reason, call="waf.config", method="GET", path=zone.name, outcome=Outcome.READ)
     return config
+
+
+async def shows_migrated(client: ServiceClient, zone: Zone) -> bool:
+    """Whether the zone's status shows it as migrated now."""
+    return waf.is_migrated((await client.waf_status(zone.id, urgent=True)).raw)
 
 
 async def runs(client: ServiceClient, zone: Zone, body: dict[str, Any]) -> bool:

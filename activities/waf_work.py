@@ -9,14 +9,16 @@ from typing import Any
 
 from temporalio import activity
 
+from activities.agreement import twice
 from activities.area_work import Step
 from activities.connections import Connections
 from activities.fence import NotSent
+from activities.intents import own_commit
 from activities.waf import configuration_digest, deletion_body, read_configuration, read_zone, runs
 from edgeshift.areas import waf
 from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.campaign_spec import CampaignSpec, ValidationMode
-from edgeshift.fleet import Target, Zone, ZoneOutcome
+from edgeshift.fleet import Area, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
 from edgeshift.service_api import ServiceClient, ServiceError
@@ -66,8 +68,9 @@ class WafWork:
         change, fence = step.change, step.fence
         if change.step is Kind.DELETE_OVERRIDES:
             return await self._delete_overrides(step)
+        # A validation that lands after a commit would leave the zone with rules that only log.
+        await fence.refuse_while_one_may_show()
         if change.step is Kind.COMMIT:
-            await fence.refuse_while_one_may_show()
             await self._compare_fresh(step)
             result = await self._put(step, step.body, waf.Mode.PENDING)
             await fence.settle(result)
@@ -85,11 +88,19 @@ class WafWork:
     async def standing(
         self, client: ServiceClient, spec: CampaignSpec, zone: Zone
     ) -> tuple[ZoneOutcome | None, str]:
-        """By the zone's status."""
-        status = (await client.waf_status(zone.id)).raw
-        if waf.is_migrated(status):
-            return ZoneOutcome.MIGRATED, "the service shows it"
-        return None, f"the service shows {str(status.get('migration_state'))[:30]}"
+        """By the zone's status and, where the campaign has sent a commit, its stored rules, each twice."""
+        status = await twice("waf.status", lambda: client.waf_status(zone.id), lambda found: told(found.raw))
+        migrated, state = told(status.raw)
+        if not migrated:
+            return None, f"the service shows {state[:30]}"
+        limit = spec.commit.migration_limit
+        campaign = campaign_id(spec.name)
+        mine = await own_commit(self._connections, zone, Area.WAF, campaign, limit)
+        if mine is not None:
+            body = (await self._connections.archive.get_json(mine["proposal"]))["body"]
+            if not await twice("entrypoint.get", lambda: runs(client, zone, body)):
+                return ZoneOutcome.UNKNOWN, "migrated, but the stored rules differ from the signed body"
+        return ZoneOutcome.MIGRATED, "the service shows it"
 
     async def _compare_fresh(self, step: Step) -> None:
         """Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where
@@ -161,3 +172,8 @@ class WafWork:
             if clock.monotonic() + poll > until:
                 return result
             await clock.sleep(poll)
+
+
+def told(status: dict[str, Any]) -> tuple[bool, str]:
+    """Whether a status shows the zone as migrated, and the state that it names."""
+    return waf.is_migrated(status), str(status.get("migration_state"))

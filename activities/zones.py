@@ -268,7 +268,7 @@ class ZoneActivities:
             return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, reason=reason)
         if outcome is None:
             limit = batch.settles_in
-            sent = await commit_may_show(self._connections, target.zone, batch.area, limit)
+            sent = await commit_may_show(self._connections, target.zone, batch.area, limit, answered=True)
             outcome = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
         reason = f"workflow {how}; {shown}"[:120]
         return SilentZone(index=index, attempt=attempt, outcome=outcome, reason=reason)

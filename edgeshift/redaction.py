@@ -86,6 +86,15 @@ def destination_secrets(value: str) -> list[str]:
     return list(dict.fromkeys(part for part in found if part))
 
 
+def holds_credentials(text: str) -> bool:
+    """Whether a text is an address with a user, or with a parameter that is a credential by its name."""
+    parts = _split(text)
+    if parts is None:
+        return False
+    names = (pair.partition("=")[0] for pair in parts.query.split("&"))
+    return "@" in parts.netloc or any(_CREDENTIAL.search(name) for name in names)
+
+
 def _destination_parts(parts: SplitResult) -> Iterator[str]:
     user, _, password = parts.netloc.rpartition("@")[0].partition(":")
     likely = [user, password]

@@ -160,7 +160,8 @@ class ReversibleZone(ZoneWorkflow):
             if result.final:
                 break
             if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):
-                shown = await self._shows(back, wanted=False)
+                answered = result.status is ChangeStatus.ANSWERED
+                shown = await self._shows(back, wanted=False, answered=answered)
                 if shown.reached:
                     seen = await self._look(
                         Watch(
@@ -212,10 +213,15 @@ class ReversibleZone(ZoneWorkflow):
     def _bare_start(self) -> Any:
         return self._start.model_copy(update={"permit": None, "carried": None})
 
-    async def _shows(self, prepared: Prepared, *, wanted: bool) -> Shown:
+    async def _shows(self, prepared: Prepared, *, wanted: bool, answered: bool = True) -> Shown:
         limit = self._start.policy.migration_limit
         message = Settle(
-            start=self._bare_start, prepared=prepared, wanted=wanted, limit=limit, since=workflow.now()
+            start=self._bare_start,
+            prepared=prepared,
+            wanted=wanted,
+            limit=limit,
+            since=workflow.now(),
+            answered=answered,
         )
         try:
             return await self._served(

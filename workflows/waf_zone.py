@@ -12,6 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.evidence import EvidenceActivities
     from activities.waf import WafActivities
     from edgeshift.areas.waf import Mode, Verdict
+    from edgeshift.areas.waf_evidence import EvidenceVerdict
     from edgeshift.campaign_spec import ValidationMode
     from edgeshift.fleet import Plan, ZoneOutcome
     from edgeshift.messages import (
@@ -58,10 +59,12 @@ class WafZone(ZoneWorkflow):
             if prepared.verdict is not Verdict.NEEDS_SUPPORT:
                 self._resolved = None
             match prepared.verdict:
-                case Verdict.ALREADY_MIGRATED if self._sent is not None:
-                    return await self._committed(
-                        self._sent, "the outcome was unknown; the status shows it now"
-                    )
+                case Verdict.ALREADY_MIGRATED if self._sent is not None or prepared.begun:
+                    # What this run sent, or an earlier attempt of this campaign, has come to show.
+                    sent = self._sent = self._sent or prepared
+                    if record := await self._committed(sent, "the status shows it now"):
+                        return record
+                    continue
                 case Verdict.ALREADY_MIGRATED:
                     raise Ended(ZoneOutcome.ALREADY_MIGRATED, "; ".join(prepared.reasons))
                 case Verdict.NEEDS_SUPPORT:
@@ -72,6 +75,7 @@ class WafZone(ZoneWorkflow):
                     continue
                 case Verdict.BLOCKED:
                     raise Ended(ZoneOutcome.BLOCKED, "; ".join(prepared.reasons))
+            self._forget_other_rules(prepared)
             if self._enterprise and not self._validated and not await self._validate(prepared):
                 continue
             grant = await self._signed_off(prepared)
@@ -83,6 +87,19 @@ class WafZone(ZoneWorkflow):
     @property
     def _enterprise(self) -> bool:
         return self._start.target.zone.plan is Plan.ENTERPRISE
+
+    def _forget_other_rules(self, prepared: Prepared) -> None:
+        """What was validated says nothing of other rules, however the zone came to have them: they are
+        validated anew.
+        """
+        validated = self._validated_rules
+        if self._validated and validated not in ("", prepared.digest) and workflow.patched("validated-alone"):
+            self._drifted_from = validated
+            self._nothing_validated()
+
+    def _nothing_validated(self) -> None:
+        self._validated, self._validated_rules = False, ""
+        self._gathered, self._asked_at = None, None
 
     async def _prepare(self) -> Prepared:
         """Read the zone, archive what was read, make the proposal; announce it where nothing else comes
@@ -96,20 +113,21 @@ class WafZone(ZoneWorkflow):
         announce = not self._enterprise or self._validated
         async with self._telling:
             self._count_word()
-            settles = self._to_settle if announce else None
+            message = Prepare(
+                start=self._start,
+                sequence=self._sequence,
+                announce=announce,
+                joins=self._joins,
+                settles=self._to_settle if announce else None,
+                validated=self._validated_rules,
+            )
             prepared: Prepared = await workflow.execute_local_activity_method(
                 WafActivities.prepare,
-                Prepare(
-                    start=self._start,
-                    sequence=self._sequence,
-                    announce=announce,
-                    joins=self._joins,
-                    settles=settles,
-                ),
+                message,
                 summary="read, archive, propose",
                 **options.reading(self._start.policy),
             )
-        if settles is not None and prepared.digest:
+        if message.settles is not None and message.announces(prepared):
             self._to_settle = None
         self._prepared = prepared
         return prepared
@@ -142,12 +160,20 @@ class WafZone(ZoneWorkflow):
                 if not await self._start_validation(prepared, mode):
                     return False
                 await self._window(prepared, mode, f"validation window ({mode.value})")
-                if not self._joins and mode is not policy.modes[-1]:
+                if mode is not policy.modes[-1] and not self._may_enforce():
                     # What did not pass while it only logged must not begin to block: people look first.
                     await self._announce(prepared)
                     break
-        self._validated = True
+        self._validated, self._validated_rules = True, prepared.digest
         return True
+
+    def _may_enforce(self) -> bool:
+        """Whether the next mode may begin, by the evidence of this one. Joining a fingerprint is another
+        matter.
+        """
+        if self._joins or not workflow.patched("next-mode-by-the-evidence"):
+            return self._joins
+        return self._gathered is not None and self._gathered.verdict is EvidenceVerdict.PASS
 
     async def _start_validation(self, prepared: Prepared, mode: ValidationMode) -> bool:
         while True:
@@ -184,6 +210,8 @@ class WafZone(ZoneWorkflow):
         self._enter(ZonePhase.GATHERING_EVIDENCE)
         until = workflow.now()
         last = mode is self._start.policy.modes[-1]
+        # Else the zone runs what this workflow has sent.
+        adopted = prepared.verdict is Verdict.IN_VALIDATION and not self._validates_itself
 
         async def gather() -> Gathered:
             async with self._telling:
@@ -199,8 +227,8 @@ class WafZone(ZoneWorkflow):
                         digest=prepared.digest,
                         fingerprint=prepared.fingerprint,
                         sequence=self._sequence,
-                        announce=last or prepared.verdict is Verdict.IN_VALIDATION,
-                        comparable=prepared.verdict is not Verdict.IN_VALIDATION or prepared.comparable,
+                        announce=last or adopted,
+                        comparable=not adopted or prepared.comparable,
                         earlier=self._gathered.evidence if follows and self._gathered else "",
                     ),
                     summary="evidence of the window",
@@ -219,7 +247,7 @@ class WafZone(ZoneWorkflow):
         if result.status is ChangeStatus.DRIFTED:
             # The evidence was of the rules as they were: an Enterprise zone is validated anew.
             self._drifted_from = prepared.digest
-            self._validated, self._gathered, self._asked_at = False, None, None
+            self._nothing_validated()
             return ""
         if result.status is ChangeStatus.REFUSED:
             before = self._sent if result.cause is None else None

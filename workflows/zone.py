@@ -143,13 +143,15 @@ class ZoneWorkflow(ServiceWaiting):
         return self._grant
 
     async def _announce(self, prepared: Prepared) -> None:
-        """Tell the campaign that the zone waits for its own sign-off."""
+        """Tell the campaign that the zone waits for a sign-off; for its own, where one of its fingerprint
+        would not count.
+        """
         await self._tell(
             ReportKind.AWAITING,
             step=prepared.step,
             digest=prepared.digest,
             fingerprint=prepared.fingerprint,
-            joins=False,
+            joins=self._joins,
         )
 
     async def _give_back(self, prepared: Prepared) -> None:

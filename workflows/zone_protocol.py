@@ -83,6 +83,7 @@ class ZoneProtocol:
         if carried and carried.evidence and carried.evidence_verdict:
             self._gathered = Gathered(evidence=carried.evidence, verdict=carried.evidence_verdict, why="")
         self._validated = self._gathered is not None
+        self._validated_rules = carried.validated if carried else ""
         self._decisions: dict[tuple[str, str], Decision] = {}
         for decision in carried.decisions if carried else ():
             self._decisions[decision.digest, decision.by] = decision
@@ -162,6 +163,7 @@ class ZoneProtocol:
             sent=self._sent,
             begun=self._begun,
             validates_itself=self._validates_itself,
+            validated=self._validated_rules,
             asked_at=self._asked_at,
             grant=self._grant,
             to_settle=self._to_settle,

@@ -58,6 +58,7 @@ class Settle(Message):
     """Read until the service shows the change, or its absence, or until that can no longer be expected.
 
     ``wanted``: whether the change is to show (True), or to be gone again (False). ``since``: when it was.
+    ``answered``: whether the service said that it was made.
     """
 
     start: ZoneStart
@@ -65,6 +66,7 @@ class Settle(Message):
     wanted: bool
     limit: Duration
     since: datetime
+    answered: bool = True
 
 
 class Shown(Message):

@@ -11,13 +11,13 @@ from edgeshift.campaign_spec import ValidationMode
 from edgeshift.circuit import ServiceHold
 from edgeshift.durations import Duration
 from edgeshift.messages.base import Message, Permit, Step
-from edgeshift.messages.zone import ZoneReport, ZoneStart
+from edgeshift.messages.zone import Prepared, ZoneReport, ZoneStart
 from edgeshift.sign_off import Decision, Digest
 
 
 class Prepare(Message):
     """Read the zone, archive what was read, and make the proposal. ``announce``: tell the campaign when it is
-    ready.
+    ready. ``validated``: digest of the proposal that the zone's evidence is about: another one is not told.
     """
 
     start: ZoneStart
@@ -25,6 +25,12 @@ class Prepare(Message):
     announce: bool
     joins: bool = True
     settles: int | None = None
+    validated: str = ""
+
+    def announces(self, prepared: Prepared) -> bool:
+        """Whether this proposal is told to the campaign."""
+        of_evidence = prepared.step is not Step.COMMIT or self.validated in ("", prepared.digest)
+        return self.announce and bool(prepared.digest) and of_evidence and not prepared.begun
 
 
 class Announce(Message):

@@ -83,7 +83,9 @@ class PermitGrant(Message):
 
 
 class ZoneCarried(Message):
-    """What a zone carries over a continue-as-new, which only a storm of messages makes it need."""
+    """What a zone carries over a continue-as-new, which only a storm of messages makes it need.
+    ``validated``: digest of the proposal that its evidence is about.
+    """
 
     sequence: int
     resends: int
@@ -93,6 +95,7 @@ class ZoneCarried(Message):
     sent: Prepared | None = None
     begun: Prepared | None = None
     validates_itself: bool = False
+    validated: str = ""
     asked_at: datetime | None = None
     grant: PermitGrant | None = None
     to_settle: int | None = None

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from pydantic import ConfigDict, SecretStr, StrictBool
+from pydantic import ConfigDict, SecretStr, StrictBool, field_validator
 
 from edgeshift.redaction import (
     destination_mask,
+    holds_credentials,
     redact,
     redact_text,
     register_destination,
@@ -61,6 +62,15 @@ class LogJob(Answer):
     last_complete: str | None = None
     last_error: str | None = None
     error_message: str | None = None
+
+    @field_validator("name", "dataset", "logpull_options", "frequency", "last_complete", "last_error")
+    @classmethod
+    def _no_destination(cls, text: str | None) -> str | None:
+        """These are kept as they came, so that none of them may be a destination with its keys."""
+        if text is not None and holds_credentials(text):
+            register_destination(text)
+            raise ValueError("it is a destination with credentials, in another field than its own")
+        return text
 
     @classmethod
     def of(cls, document: object) -> Self:

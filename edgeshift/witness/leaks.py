@@ -7,8 +7,12 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
 import sqlite3
+import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -16,6 +20,9 @@ from edgeshift.witness.seen import RuleCheck, Scan, WitnessInput
 from edgeshift.witness.wrapped import is_closed, unwrapped
 
 _SQLITE = b"SQLite format 3\x00"
+
+COPIES = 100
+"""How often a database is copied until nobody has written it meanwhile."""
 
 SHORTEST = 8
 """Bytes of the shortest text that is looked for; a shorter one may be anywhere by chance."""
@@ -116,25 +123,55 @@ def _blocks(path: Path) -> Iterator[bytes]:
     content = path.read_bytes()
     yield content
     if content.startswith(_SQLITE):
-        yield from _values(path)
+        yield from values(path)
 
 
-def _values(path: Path) -> Iterator[bytes]:
-    """Every text and blob of a SQLite file, those in its write-ahead log included."""
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
+def values(path: Path) -> Iterator[bytes]:
+    """Every text and blob of a SQLite file, those in its write-ahead log included. Of a copy: whoever reads
+    the file itself locks out the one who writes it, which Temporal's development server does not get over.
+    """
+    with tempfile.TemporaryDirectory(prefix="edgeshift-search-") as folder:
+        connection = sqlite3.connect(_copied(path, Path(folder)))
+        try:
+            tables = [
+                name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            ]
+            for table in tables:
+                quoted = table.replace('"', '""')
+                try:
+                    rows = connection.execute(f'SELECT * FROM "{quoted}"')
+                except sqlite3.OperationalError as error:
+                    # A virtual table whose module is not loaded here: its contents lie in tables beside it.
+                    if "no such module" not in str(error):
+                        raise
+                    continue
+                for row in rows:
+                    texts = (value.encode() if isinstance(value, str) else value for value in row)
+                    yield b"\x00".join(text for text in texts if isinstance(text, bytes))
+        finally:
+            connection.close()
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """A copy of a SQLite file with what belongs to it, if it can be had without anything written meanwhile."""
+    copy = folder / "copy"
+    parts = [path.with_name(path.name + ending) for ending in ("", "-journal", "-wal")]
+    for _ in range(COPIES):
+        before = [_stamp(part) for part in parts]
+        for part in parts:
+            target = folder / part.name.replace(path.name, copy.name, 1)
+            target.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                shutil.copyfile(part, target)
+        if before == [_stamp(part) for part in parts]:
+            break
+        time.sleep(0.1)
+    return copy
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
     try:
-        tables = [
-            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        ]
-        for table in tables:
-            quoted = table.replace('"', '""')
-            try:
-                rows = connection.execute(f'SELECT * FROM "{quoted}"')
-            except sqlite3.OperationalError:
-                # A virtual table whose module is not loaded here: its contents lie in tables beside it.
-                continue
-            for row in rows:
-                texts = (value.encode() if isinstance(value, str) else value for value in row)
-                yield b"\x00".join(text for text in texts if isinstance(text, bytes))
-    finally:
-        connection.close()
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -32,7 +32,7 @@ REVERSIBLE = (
         [
             Edit(
                 "workflows/reversible.py",
-                "                shown = await self._shows(back, wanted=False)\n",
+                "                shown = await self._shows(back, wanted=False, answered=answered)\n",
                 '                shown = Shown(reached=True, reason="answered")\n',
             ),
             Edit("workflows/reversible.py", "if not seen.worse:", "if seen:"),

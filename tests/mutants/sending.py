@@ -202,9 +202,8 @@ SENDING = (
         [
             Edit(
                 WAF_WORK,
-                "            await fence.refuse_while_one_may_show()\n"
-                "            await self._compare_fresh(step)\n",
-                "            await fence.refuse_while_one_may_show()\n",
+                "        if change.step is Kind.COMMIT:\n            await self._compare_fresh(step)\n",
+                "        if change.step is Kind.COMMIT:\n",
             )
         ],
         "drifted",

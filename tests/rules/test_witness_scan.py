@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from edgeshift.witness.leaks import scan
+from edgeshift.witness.leaks import scan, values
 
 SECRET = 'fake-token/+"0123456789abcdefABCDEF'
 
@@ -51,6 +51,33 @@ def test_a_secret_is_found_across_the_pages_of_a_database(tmp_path: Path) -> Non
         connection.execute("INSERT INTO t VALUES (?)", (b"x" * (2000 + shift) + SECRET.encode(),))
         assert any(one.leaks for one in scan(path, {"s": SECRET})), shift
         connection.execute("DELETE FROM t")
+    connection.close()
+
+
+def test_a_search_locks_nobody_out_of_a_database(tmp_path: Path) -> None:
+    """Whoever writes it goes on at once, also in the middle of the search: a server may not try again."""
+    path = tmp_path / "temporal.db"
+    connection = sqlite3.connect(path, isolation_level=None, timeout=0)
+    connection.execute("CREATE TABLE t (value TEXT)")
+    connection.executemany("INSERT INTO t VALUES (?)", [(SECRET,)] * 1000)
+    searching = values(path)
+    assert SECRET.encode() in next(searching)
+    connection.execute("INSERT INTO t VALUES ('later')")
+    connection.close()
+    assert sum(SECRET.encode() in block for block in searching) == 999
+
+
+def test_a_transaction_that_is_under_way_is_searched(tmp_path: Path) -> None:
+    """What has been written over is still in the journal, and belongs to the database until it is done."""
+    path = tmp_path / "temporal.db"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA cache_size=1")
+    connection.execute("CREATE TABLE t (value TEXT)")
+    connection.executemany("INSERT INTO t VALUES (?)", [(SECRET + "x" * 3000,)] * 50)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("UPDATE t SET value = 'gone' || hex(zeroblob(2000))")
+    assert any(one.leaks for one in scan(path, {"s": SECRET}))
+    connection.execute("ROLLBACK")
     connection.close()
 
 

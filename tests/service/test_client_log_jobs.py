@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from edgeshift.redaction import MASK, destination_mask, redact_text, register_destination
 from edgeshift.service_api import (
@@ -100,6 +100,17 @@ async def test_what_is_kept_of_a_job_is_all_but_its_secrets() -> None:
     assert job.logpull_options == OPTIONS
     assert redact_text(f"it was {DESTINATION}!") == f"it was {MASK}!"
     assert redact_text("key wJa/rX+q+9z") == f"key {MASK}"
+
+
+@pytest.mark.parametrize("field", ["name", "dataset", "frequency", "logpull_options", "last_complete"])
+async def test_a_destination_in_another_field_is_not_taken_for_an_answer(field: str) -> None:
+    """An answer with its fields mixed up is not kept, and what it holds is a secret from then on."""
+    odd = f"s3://acme-logs/a?region=eu&secret-access-key=mixed-up-{field}"
+    with pytest.raises(ValidationError) as refused:
+        LogJob.of({**JOB, field: odd})
+    assert "another field" in str(refused.value.errors(include_input=False)[0]["msg"])
+    assert redact_text(f"key mixed-up-{field}!") == f"key {MASK}!"
+    assert LogJob.of({**JOB, field: "https://wiki.example.com/jobs?page=7"}).id == JOB["id"]
 
 
 @pytest.mark.parametrize(

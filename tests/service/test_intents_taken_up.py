@@ -10,7 +10,15 @@ from typing import Any, cast
 import pytest
 
 from activities.connections import Connections
-from activities.intents import ANSWERED, came_to_nothing, intent_key, own_commit, seen_through
+from activities.intents import (
+    ANSWERED,
+    came_to_nothing,
+    close_intents,
+    commit_may_show,
+    intent_key,
+    own_commit,
+    seen_through,
+)
 from edgeshift.archive import Archive
 from edgeshift.areas.digests import canonical_bytes
 from edgeshift.fleet import Area, Plan, ScopeKind, Zone
@@ -39,6 +47,10 @@ class Sent:
     async def taken_up(self) -> dict[str, Any] | None:
         """What the campaign ``mine`` takes up."""
         return await own_commit(self.connections, ZONE, Area.ESC, "mine", LIMIT)
+
+    async def may_show(self, answered: bool = False) -> bool:
+        """Whether a commit may still come to show."""
+        return await commit_may_show(self.connections, ZONE, Area.ESC, LIMIT, answered=answered)
 
 
 @pytest.fixture
@@ -76,19 +88,49 @@ async def test_what_was_undone_belongs_to_whoever_changed_it_since(sent: Sent) -
     assert await sent.taken_up() is None
 
 
-async def test_a_way_back_of_long_ago_takes_up_nothing(sent: Sent) -> None:
-    """Whoever left the target changed since did so on purpose."""
+async def test_a_way_back_that_was_answered_long_ago_takes_up_nothing(sent: Sent) -> None:
+    """It has shown by then: whoever changed the target since did so on purpose."""
     await sent.intend("commit", ago(minutes=30))
-    await sent.intend("roll_back", ago(minutes=6))
+    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=6)), ANSWERED)
     assert await sent.taken_up() is None
 
 
-async def test_each_way_back_that_was_tried_is_looked_at(sent: Sent) -> None:
-    """The last of them came to nothing: people were told so."""
-    await sent.intend("commit", ago(minutes=9))
-    await sent.intend("roll_back", ago(minutes=4))
-    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=3)), "refused")
+async def test_a_way_back_that_came_to_nothing_leaves_its_commit(sent: Sent) -> None:
+    """Refused, or never answered: the target is as the commit left it, which nobody has watched."""
+    await sent.intend("commit", ago(minutes=30))
+    await sent.intend("roll_back", ago(minutes=9))
+    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=8)), "refused")
+    found = await sent.taken_up()
+    assert found is not None and found["step"] == "commit"
+
+
+async def test_a_way_back_that_came_to_nothing_does_so_when_the_commit_is_seen_again(sent: Sent) -> None:
+    """That the commit shows closes what was sent before it; it does not say that the way back was seen."""
+    await sent.intend("commit", ago(minutes=30))
+    await sent.intend("roll_back", ago(minutes=9))
+    await close_intents(sent.connections, ZONE, Area.ESC)
+    assert await sent.taken_up() is not None
+
+
+async def test_a_commit_that_was_refused_is_nobodys_change(sent: Sent) -> None:
+    """Somebody else changed the target; what the campaign did before that stands."""
+    await came_to_nothing(sent.connections, await sent.intend("commit", ago(minutes=3)), "refused")
     assert await sent.taken_up() is None
+    await sent.intend("commit", ago(minutes=9), campaign="another")
+    assert await sent.taken_up() is None
+    await sent.intend("commit", ago(minutes=5))
+    found = await sent.taken_up()
+    assert found is not None and found["at"] == (NOW - ago(minutes=5)).isoformat()
+
+
+async def test_an_answered_commit_may_show_until_it_is_seen(sent: Sent) -> None:
+    """Nothing more is sent for it, and yet it may come to show within the limit."""
+    key = await sent.intend("commit", ago(minutes=2))
+    assert await sent.may_show() and await sent.may_show(answered=True)
+    await came_to_nothing(sent.connections, key, ANSWERED)
+    assert not await sent.may_show() and await sent.may_show(answered=True)
+    await seen_through(sent.connections, ZONE, Area.ESC)
+    assert not await sent.may_show(answered=True)
 
 
 @pytest.mark.parametrize("step", ["commit", "roll_back"])
