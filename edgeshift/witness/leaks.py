@@ -153,7 +153,7 @@ def values(path: Path) -> Iterator[bytes]:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """A copy of a SQLite file with what belongs to it, if it can be had without anything written meanwhile."""
+    """A copy of a SQLite file with what belongs to it; if it can be had, of a moment when nobody wrote."""
     copy = folder / "copy"
     parts = [path.with_name(path.name + ending) for ending in ("", "-journal", "-wal")]
     for _ in range(COPIES):
