@@ -4,7 +4,10 @@ seen through.
 
 from __future__ import annotations
 
+import asyncio
+import json
 import uuid
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,16 +18,20 @@ from temporalio.client import Client
 
 from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import Expire, Permit, PermitGrant, Revoke, Ruling, Step, Stop, ZonePhase
+from edgeshift.operations.again import begin_again
 from edgeshift.sign_off import Choice, Decision
 from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
 from tests.harness.oracles.reversible import Ending, esc_complaints
-from tests.kit import SCALE
+from tests.kit import OPERATOR, SCALE, eventually
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(400)]
 
 LONG = over(ESC, esc={"observe": "48h", "every": "16h"})
 """Twelve seconds at the scale of scenes, a look every four: time for a person to say something."""
+REFUSED = json.dumps(
+    {"success": False, "errors": [{"code": 1000, "message": "no"}], "messages": [], "result": None}
+)
 SLOW_BACK = {"kind": "latency", "match": {"call": "esc.delete"}, "seconds": 3.0}
 
 
@@ -206,3 +213,65 @@ async def test_what_takes_effect_after_it_was_given_up_is_watched_all_the_same(
         await stage.finish(200)
         assert await stage.outcome("worse") is ZoneOutcome.ROLLED_BACK
         await is_true(stage, "worse")
+
+
+async def test_a_way_back_that_nothing_came_of_is_taken_up_by_the_next_attempt(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Every DELETE was refused, and the scope's workflow is gone: what is off and worse is not
+    called settled, however long ago that was.
+    """
+    refused = {"kind": "server_error", "status": 400, "body": REFUSED, "match": {"call": "esc.delete"}}
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a", worse=True), begin=False, **ESC) as stage:
+        fault = await stage.play.control.send("POST", "faults", refused)
+        await stage.play.begin()
+        await signed_until(stage, "a", ZonePhase.ROLLING_BACK)
+        await eventually(partial(_tried_back, stage, "a", 2), 60, "the way back is tried again")
+        await stage.play.zone(stage.name("a")).terminate("by hand")
+        await stage.finish(200)
+        await asyncio.sleep(stage.play.spec.scaled().esc.effect_limit.total_seconds())
+        await stage.play.control.send("DELETE", f"faults/{fault['id']}", None)
+        await begin_again(
+            stage.play.client, stage.play.spec.name, "retry", by=OPERATOR, places=["unknown", "failed"]
+        )
+        await stage.finish(200)
+        assert await stage.outcome("a") is ZoneOutcome.ROLLED_BACK
+        await is_true(stage, "a")
+
+
+async def _tried_back(stage: Stage, short: str, times: int) -> bool:
+    return len(await stage.play.journal("esc.delete", stage.name(short))) >= times
+
+
+async def test_a_way_back_that_one_reading_shows_is_not_believed(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The DELETE was lost and one answer says that esc is on: it is asked again, and the way back goes on."""
+    quiet = esc_zone("a", worse=True, esc={"behaviours": []})
+    async with esc_stage(
+        temporal_client, tmp_path, quiet, begin=False, request_limit="1s500ms", **LONG
+    ) as stage:
+        await stage.fault("hang", "esc.delete", "a", effect="before")
+        await stage.play.begin()
+        await signed_until(stage, "a", ZonePhase.ROLLING_BACK)
+        await eventually(partial(_tried_back, stage, "a", 1), 60, "the way back is tried")
+        await stage.fault("wrong_types", "esc.get", "a", replace={"/always": False})
+        await stage.finish(200)
+        assert await stage.outcome("a") is ZoneOutcome.ROLLED_BACK
+        assert await stage.unfired() == []
+        await is_true(stage, "a")
+
+
+async def test_a_scope_terminated_before_its_change_shows_is_unknown(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """It was answered and shows later: nobody is told that nothing came of it."""
+    simulator = {"esc_visibility_seconds": 12 * SCALE}
+    terms = over(ESC, esc={"effect_limit": "60s"})
+    async with esc_stage(
+        temporal_client, tmp_path, esc_zone("a", own=True), simulator=simulator, **terms
+    ) as stage:
+        await signed_until(stage, "a", ZonePhase.VERIFYING)
+        await stage.play.zone(stage.name("a")).terminate("by hand")
+        result = await stage.finish(200)
+        assert result.outcomes == {"unknown": 1}

@@ -15,13 +15,14 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.area_work import AreaWork
 from activities.connections import Connections
+from activities.intents import came_to_nothing, intent_key
 from activities.mutations import MutationActivities
 from activities.snapshots import archive_snapshot
 from activities.waf import configuration_digest, read_zone
 from activities.waf_work import WafWork
 from edgeshift.archive import Archive
 from edgeshift.areas import waf
-from edgeshift.areas.digests import digest, fingerprint
+from edgeshift.areas.digests import canonical_bytes, digest, fingerprint
 from edgeshift.campaign_spec import CampaignSpec, ValidationMode
 from edgeshift.campaign_start import zone_policy
 from edgeshift.clock import SystemClock
@@ -197,3 +198,18 @@ async def test_with_consent_the_rules_themselves_are_validated(tmp_path: Path) -
         committed = await play.change(play.body, play.body)
         assert committed.status is ChangeStatus.ANSWERED
         assert [log_only for _, log_only in await play.sent()] == [False, False]
+
+
+async def test_no_validation_is_sent_while_a_commit_may_show(tmp_path: Path) -> None:
+    """Landing after it, a validation would leave the zone with rules that only log."""
+    async with gate(tmp_path) as play:
+        sent = {"step": "commit", "at": datetime.now(UTC).isoformat(), "campaign": "another"}
+        key = intent_key(play.zone, Area.WAF, "permit-of-another")
+        await play.connections.archive.create_once(key, canonical_bytes(sent))
+        shadow: Body = {"step": Step.VALIDATE, "mode": ValidationMode.SHADOW}
+        refused = await play.change(play.body, play.body, **shadow)
+        assert refused.status is ChangeStatus.UNKNOWN and "may still come to show" in refused.reason
+        assert await play.sent() == []
+        await came_to_nothing(play.connections, key, "refused")
+        allowed = await play.change(play.body, play.body, **shadow)
+        assert allowed.status is ChangeStatus.ANSWERED
