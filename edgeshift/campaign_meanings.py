@@ -35,7 +35,7 @@ MEANINGS: dict[str, str] = {
     "waves.percent": "Or which percentage of all targets.",
     "advance": "When the next wave begins.",
     "advance.percent": "As soon as so many percent of the zones so far have an outcome …",
-    "advance.failures": "… unless more than so many of them failed or are unknown.",
+    "advance.failures": "… unless more than so many of them failed, are unknown or were rolled back.",
     "window": "How many zones work at a time. Those that wait do not count.",
     "sign_off": "Who signs. Nothing irreversible happens without it.",
     "sign_off.approvers": "Who may sign, by name. Empty: anybody who can reach Temporal.",

@@ -185,7 +185,7 @@ class CommitSpec(_Part):
 
 class WaveAdvance(_Part):
     """When the next wave begins: as soon as ``percent`` of the zones so far have an outcome, unless more than
-    ``failures`` of them failed or are unknown."""
+    ``failures`` of them failed, are unknown or were rolled back."""
 
     percent: float = Field(default=100, gt=0, le=100)
     failures: int = Field(default=0, ge=0)

@@ -33,6 +33,7 @@ PLACES: dict[Area, tuple[Place, ...]] = {
         *(("enterprise", call, nth) for call in ("waf.status", "waf.config") for nth in (1, 2, 3)),
         *(("enterprise", call, 1) for call in ("waf.check", "zones.list")),
         *(("enterprise", "pagerules.list", nth) for nth in (1, 2, 3)),
+        *(("enterprise", "graphql", nth) for nth in (1, 2)),
         ("pro", "entrypoint.put", 1),
         ("enterprise", "entrypoint.put", 1),
         ("enterprise", "entrypoint.put", 2),
@@ -69,6 +70,9 @@ PLACES: dict[Area, tuple[Place, ...]] = {
     ),
 }
 """Where each fault strikes, each time for a zone of its own."""
+
+OF_NO_ZONE = frozenset({"zones.list", "graphql"})
+"""Calls whose address names no zone."""
 
 READINGS = ("check", "config", "status", "get", "list", "validate")
 
@@ -124,7 +128,7 @@ class OfNoZone(Trouble):
 
 
 def _trouble(place: Place, fault: str) -> Trouble:
-    kind = OfNoZone if place[1] == "zones.list" else Trouble
+    kind = OfNoZone if place[1] in OF_NO_ZONE else Trouble
     return kind(place[1], fault, place[2])
 
 

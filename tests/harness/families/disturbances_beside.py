@@ -5,8 +5,10 @@ the credential, the service as a whole; at each phase of each way.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 
+from temporalio.client import WorkflowQueryFailedError
 from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
@@ -115,8 +117,20 @@ async def signed(stage: Stage, short: str, digest: str) -> None:
             await asyncio.sleep(0.3)
 
 
+async def _sign_if_it_waits(stage: Stage, short: str) -> None:
+    """So that something is to be done meanwhile, where the others have no more to do."""
+    with suppress(RPCError, WorkflowQueryFailedError):
+        state = await stage.play.state(stage.name(short))
+        if state.phase is ZonePhase.AWAITING_SIGN_OFF:
+            await asyncio.sleep(0.5)
+            await signed(stage, short, state.digest)
+
+
 IN_PART = {"shared": frozenset({"rolled_back"})}
 """Ways whose step is several requests: one that is interrupted between them is taken back."""
+
+CALLED = frozenset({"token-revoked", "outage", "blocked"})
+"""What is met by calls alone, so that somebody has to make some."""
 
 HAPPENS = {
     "dead-workers": "all workers dead",
@@ -142,11 +156,13 @@ async def _at_phase(
         seen = await come(stage, way, phase, *stage.names[:2])
         waits = phase is ZonePhase.AWAITING_SIGN_OFF
         state = await stage.waits(seen[0]) if waits else None
-        doing = asyncio.ensure_future(do(acting))
+        family, doing = identifier.partition("/")[0], asyncio.ensure_future(do(acting))
         if state is not None:
             # Signed in the middle of it, so that something is to be done meanwhile.
             await asyncio.sleep(0.5)
             await signed(stage, seen[0], state.digest)
+        elif family in CALLED and stage.names[-1] not in seen:
+            await _sign_if_it_waits(stage, stage.names[-1])
         await doing
 
     happens = (HAPPENS[identifier.partition("/")[0]],)

@@ -149,8 +149,9 @@ def table(found: Mapping[str, Any]) -> str:
 
 
 def _line(family: str, one: Mapping[str, Any]) -> str:
-    # The journal names a fault by its kind and whether there was an effect; nothing else has a colon.
-    met = sum(count for kind, count in one["faults"].items() if kind.endswith((":before", ":after")))
+    # The journal names a fault by its kind and whether there was an effect, or how the answer was spoilt;
+    # nothing else has a colon.
+    met = sum(count for kind, count in one["faults"].items() if ":" in kind)
     values = (
         one["cases"],
         one["zone_schedules"],
