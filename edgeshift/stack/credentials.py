@@ -70,9 +70,6 @@ def _breadth(credential: Credential, fleet: Fleet) -> int:
     return len(fleet.accounts) if credential.accounts == "all" else len(credential.accounts)
 
 
-LONGEST_SIGN_OFF = "1000d"
-
-
 def campaign_text(
     places: Places, fleet: Fleet, base_url: str, time_scale: float, area: Area = Area.WAF, edge: str = ""
 ) -> str:
@@ -95,12 +92,6 @@ def campaign_text(
         lines.append(f"    - {first[0]}: {json.dumps(first[1])}")
         lines += [f"      {name}: {json.dumps(value)}" for name, value in rest]
     lines += ["tickets:", f"  folder: {json.dumps(str(places.tickets))}", f"time_scale: {time_scale:g}"]
-    if time_scale > 1:
-        lines += [
-            "sign_off:",
-            "  # As long as can be, since a day of it passes quickly here.",
-            *(f"  {name}: {LONGEST_SIGN_OFF}" for name in ("expires_after", "valid_for")),
-        ]
     return "\n".join(lines) + "\n"
 
 
