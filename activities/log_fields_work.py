@@ -153,7 +153,9 @@ class LogFieldsWork:
         """By the zone's rules and log jobs."""
         reading = await read_sound(client, zone)
         wanted = spec.log_fields.wanted(zone.id, zone.name)
-        if log_fields.in_place(reading, wanted):
-            return ZoneOutcome.SETTLED, "the service shows the fields (nobody watched them to the end)"
-        lacking = len(log_fields.missing(reading.rules, wanted))
-        return None, f"{lacking} of the fields are not logged"
+        if lacking := log_fields.lacking(reading, wanted):
+            return None, f"the service does not show the fields: {lacking}"
+        return (
+            ZoneOutcome.UNKNOWN,
+            "the service shows the fields, but nobody has watched them to the end",
+        )
