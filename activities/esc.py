@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
-from activities.intents import close_intents, own_commit, seen_through
+from activities.intents import SHOWS, close_intents, own_commit, seen_through
 from activities.reports import awaiting, tell_campaign
 from activities.settling import shown_in_time
 from activities.snapshots import archive_snapshot
@@ -183,7 +183,7 @@ class EscActivities:
             only_secret = only_secret and setting.always is None and setting.with_secret is not None
             if off is not message.wanted:
                 return None
-            await close_intents(self._connections, target, start.area, "it shows")
+            await close_intents(self._connections, target, start.area, SHOWS)
             if not message.wanted:
                 await seen_through(self._connections, target, start.area)
             return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
@@ -210,7 +210,7 @@ class EscActivities:
             now = await prober.observe(baseline, _beat)
         seen = esc_probe.still_seen(agreed, now)
         if seen and len(seen) == len(agreed.differences):
-            await close_intents(self._connections, message.start.target.zone, message.start.area, "it shows")
+            await close_intents(self._connections, message.start.target.zone, message.start.area, SHOWS)
             return Shown(reached=True, reason="esc is off, by what the URLs answer")
         as_before = agreed.model_copy(update={"differences": ()})
         if not seen and (others := esc_probe.worse(as_before, now, spec.esc.tolerance)):

@@ -13,15 +13,23 @@ from activities.connections import Connections
 from edgeshift.archive import ArchiveError
 from edgeshift.areas.digests import canonical_bytes
 from edgeshift.fleet import Area, Zone
-from edgeshift.messages import Step
+from edgeshift.messages import Step, ZoneStart
 
 ANSWERED = "answered"
 """Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
+
+SHOWS = "it shows"
+"""Why nothing more is recorded to come of an intent whose effect has been seen, or seen undone."""
 
 
 def intent_key(zone: Zone, area: Area, permit: str) -> str:
     """The archive's name of an intent."""
     return f"intent/{zone.id}/{area.value}/{permit}"
+
+
+def run_of(start: ZoneStart) -> str:
+    """The first run of a zone's campaign, which tells it from others of its name."""
+    return start.origin or start.campaign_run
 
 
 async def _intents(
@@ -66,10 +74,37 @@ async def close_intents(connections: Connections, zone: Zone, area: Area, reason
         await came_to_nothing(connections, key, reason)
 
 
-async def seen_through(connections: Connections, zone: Zone, area: Area) -> None:
-    """Record that what was sent to this zone so far was watched to its end: nobody takes it up again."""
-    async for key, _ in _intents(connections, zone, area):
-        await connections.archive.create_once(_beside(key, "seen"), b"{}")
+async def seen_through(connections: Connections, zone: Zone, area: Area, campaign: str = "") -> None:
+    """Record that what was sent to this zone so far was watched to its end: nobody takes it up again.
+    ``campaign``: of what was sent, what this one did; without it, all.
+    """
+    async for key, record in _intents(connections, zone, area):
+        if not campaign or record.get("campaign") == campaign:
+            await connections.archive.create_once(_beside(key, "seen"), b"{}")
+
+
+async def left_in(
+    connections: Connections, zone: Zone, area: Area, campaign: str, run: str
+) -> dict[str, Any] | None:
+    """The intent of the last commit of this campaign's, in whichever attempt, that may have had an effect of
+    which nobody has seen the end; or None.
+
+    ``run``: the campaign's first one; another campaign may have had the name. What came to nothing had no
+    effect; what may still show counts.
+    """
+    last: dict[str, Any] | None = None
+    async for key, record in _intents(connections, zone, area):
+        mine = record.get("campaign") == campaign and record.get("run", run) == run
+        if not mine or record.get("step") != Step.COMMIT.value or "proposal" not in record:
+            continue
+        if await connections.archive.get_named(_beside(key, "seen")) is not None:
+            continue
+        nothing = json.loads(await connections.archive.get_named(_beside(key, "nothing")) or b"{}")
+        if nothing.get("reason", ANSWERED) not in (ANSWERED, SHOWS):
+            continue
+        if last is None or str(record["at"]) > str(last["at"]):
+            last = record
+    return last
 
 
 async def own_commit(
