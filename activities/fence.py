@@ -14,7 +14,7 @@ from temporalio import activity
 
 from activities.boundary import hold_of
 from activities.connections import Connections
-from activities.intents import ANSWERED, came_to_nothing, commit_may_show, intent_key
+from activities.intents import ANSWERED, came_to_nothing, commit_may_show, intent_key, run_of
 from edgeshift.archive import ArchiveError
 from edgeshift.areas import waf
 from edgeshift.areas.digests import canonical_bytes
@@ -37,12 +37,15 @@ class Fence:
 
     The permit's expiry is the server's time; the moment the server started the activity plus this process's
     monotonic clock tells it without trusting the wall clock of this machine.
+
+    ``unsettled``: nobody knows what became of the last request, which may still come to show.
     """
 
     connections: Connections
     change: Change
     began: float
     intent: str = ""
+    unsettled: bool = False
 
     async def refuse_while_one_may_show(self) -> None:
         """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
@@ -74,6 +77,7 @@ class Fence:
 
     async def close(self) -> None:
         """Record that the request was answered, where its effect is immediate: nothing more comes of it."""
+        self.unsettled = False
         if self.intent:
             await came_to_nothing(self.connections, self.intent, ANSWERED)
 
@@ -105,6 +109,7 @@ class Fence:
             "proposal": change.proposal,
             "snapshot": change.snapshot,
             "campaign": change.start.campaign,
+            "run": run_of(change.start),
             "attempt": change.start.attempt,
             "at": self.connections.clock.now().isoformat(),
         }
@@ -121,6 +126,11 @@ class Fence:
 
     async def send(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
         """One request, shielded from cancellation once it is under way, within the whole-request limit."""
+        result = await self._outcome_of(request)
+        self.unsettled = result.status is ChangeStatus.UNKNOWN
+        return result
+
+    async def _outcome_of(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
         limit = self.change.start.policy.request_limit.total_seconds()
         wait = max(0.0, self.time_left().total_seconds())
         task = asyncio.ensure_future(_within(wait + limit, request))

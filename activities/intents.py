@@ -19,12 +19,20 @@ ANSWERED = "answered"
 """Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
 
 SHOWS = "it shows"
-"""Why nothing more is recorded to come of an intent whose effect was seen."""
+"""Why nothing more is recorded to come of an intent whose effect has been seen, or seen undone."""
+
+EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
+"""What may be recorded of an intent that has had an effect, or may have had one."""
 
 
 def intent_key(zone: Zone, area: Area, permit: str) -> str:
     """The archive's name of an intent."""
     return f"intent/{zone.id}/{area.value}/{permit}"
+
+
+def run_of(start: ZoneStart) -> str:
+    """The first run of a zone's campaign, which tells it from others of its name."""
+    return start.origin or start.campaign_run
 
 
 async def _intents(
@@ -85,10 +93,34 @@ async def close_intents(connections: Connections, zone: Zone, area: Area) -> Non
         await came_to_nothing(connections, key, SHOWS)
 
 
-async def seen_through(connections: Connections, zone: Zone, area: Area) -> None:
-    """Record that what was sent to this zone so far was watched to its end: nobody takes it up again."""
-    async for key, _ in _intents(connections, zone, area):
-        await connections.archive.create_once(_beside(key, "seen"), b"{}")
+async def seen_through(connections: Connections, zone: Zone, area: Area, campaign: str = "") -> None:
+    """Record that what was sent to this zone so far was watched to its end: nobody takes it up again.
+    ``campaign``: of what was sent, what this one did; without it, all.
+    """
+    async for key, record in _intents(connections, zone, area):
+        if not campaign or record.get("campaign") == campaign:
+            await connections.archive.create_once(_beside(key, "seen"), b"{}")
+
+
+async def left_in(
+    connections: Connections, zone: Zone, area: Area, campaign: str, run: str
+) -> dict[str, Any] | None:
+    """The intent of the last commit of this campaign's, in whichever attempt, that may have had an effect of
+    which nobody has seen the end; or None.
+
+    ``run``: the campaign's first one; another campaign may have had the name. What came to nothing had no
+    effect; what may still show counts.
+    """
+    last: dict[str, Any] | None = None
+    async for key, record in _intents(connections, zone, area):
+        mine = record.get("campaign") == campaign and record.get("run", run) == run
+        if not mine or record.get("step") != Step.COMMIT.value or "proposal" not in record:
+            continue
+        if await _is_seen(connections, key) or await _reason(connections, key) not in EFFECTIVE:
+            continue
+        if last is None or str(record["at"]) > str(last["at"]):
+            last = record
+    return last
 
 
 async def own_commit(
@@ -116,7 +148,7 @@ async def own_commit(
         if last["step"] == Step.ROLL_BACK.value:
             if reason == ANSWERED and connections.clock.now() >= datetime.fromisoformat(at) + limit:
                 return None
-        elif reason in (None, ANSWERED, SHOWS):
+        elif reason in EFFECTIVE:
             return last if "proposal" in last else None
     return None
 

@@ -10,7 +10,7 @@ from temporalio import activity
 from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
-from activities.intents import close_intents
+from activities.intents import close_intents, commit_may_show, seen_through
 from activities.log_fields_reading import proposed, read_sound, read_zone
 from activities.log_fields_rulesets import lost_since
 from activities.log_fields_trail import Trail
@@ -23,13 +23,16 @@ from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.areas.log_fields_terms import FieldSet, LogFieldsSpec
 from edgeshift.log_entries import LogStore, LogStoreError
 from edgeshift.messages import (
+    Part,
     Prepare,
     Prepared,
     Settle,
     Shown,
     Watch,
     Watched,
+    ZoneStart,
 )
+from edgeshift.service_api import ServiceClient
 from edgeshift.service_api.models import Ruleset
 
 
@@ -62,7 +65,7 @@ class LogFieldsActivities:
             # It was this campaign that wrote it: it is looked at to the end.
             verdict = Verdict.READY
         # What was written in part is taken back where the zone cannot go on.
-        begun = verdict is Verdict.BLOCKED and await trail.has_written()
+        begun = verdict is Verdict.BLOCKED and await trail.left_in() is not None
         prepared = Prepared(
             verdict=verdict,
             causes=found.causes,
@@ -94,6 +97,22 @@ class LogFieldsActivities:
             )
         return prepared
 
+    @activity.defn(name="look_back_at_log_fields_zone")
+    @named_failures
+    async def look_back(self, start: ZoneStart) -> Part:
+        """What this campaign may have left in the zone, in whichever attempt: by the archive alone, so that
+        it can be told of a zone that was not read, or cannot be.
+        """
+        if (mine := await Trail(self._connections, start).left_in()) is None:
+            return Part()
+        names = ("digest", "fingerprint", "proposal", "snapshot")
+        return Part(
+            prepared=Prepared(verdict=Verdict.READY, begun=True, **{name: mine[name] for name in names}),
+            may_show=await commit_may_show(
+                self._connections, start.target.zone, start.area, start.policy.migration_limit
+            ),
+        )
+
     @activity.defn(name="settle_log_fields_zone")
     @named_failures
     @heartbeating
@@ -106,11 +125,11 @@ class LogFieldsActivities:
 
         async def look() -> Shown | None:
             nonlocal lacking, reading
-            reading = await read_sound(client, zone)
             if message.wanted:
+                reading = await read_sound(client, zone)
                 lacking = log_fields.lacking(reading, wanted)
             else:
-                lacking = await self._not_undone(message, reading, wanted)
+                reading, lacking = await self._not_undone(client, start, wanted)
             if lacking:
                 return None
             await close_intents(self._connections, zone, start.area)
@@ -131,9 +150,20 @@ class LogFieldsActivities:
         proposal = await self._connections.archive.get_json(prepared.proposal)
         return log_fields.fields_of_document(proposal["body"]["fields"])
 
-    async def _not_undone(self, message: Settle, reading: log_fields.Reading, wanted: FieldSet) -> str:
-        """What of the campaign's writes is still there, or empty."""
-        trail = Trail(self._connections, message.start)
+    async def _not_undone(
+        self, client: ServiceClient, start: ZoneStart, wanted: FieldSet
+    ) -> tuple[log_fields.Reading, str]:
+        """The zone, and what of the campaign's writes is still there, or empty. That nothing is does not rest
+        on one answer: one that lacks the ruleset for a moment says so too.
+        """
+        for _ in range(2):
+            reading = await read_sound(client, start.target.zone)
+            if still := await self._still_there(start, reading, wanted):
+                break
+        return reading, still
+
+    async def _still_there(self, start: ZoneStart, reading: log_fields.Reading, wanted: FieldSet) -> str:
+        trail = Trail(self._connections, start)
         first = await trail.first(str((reading.ruleset or {}).get("id")))
         if first is not None:
             left = log_fields.rollback(first.rules, reading.rules, wanted)
@@ -168,6 +198,8 @@ class LogFieldsActivities:
         terms = (await self._connections.spec(start.spec)).log_fields
         client = await self._connections.service(start.spec, zone)
         wanted = await self._fields(message.prepared)
+        if message.back:
+            return await self._watch_back(message, client, wanted)
         reading = await read_sound(client, zone)
         if log_fields.lacking(reading, wanted):
             # What takes a change back does not rest on one answer.
@@ -176,9 +208,6 @@ class LogFieldsActivities:
                 lambda: read_sound(client, zone),
                 lambda read: log_fields.lacking(read, wanted),
             )
-        if message.back:
-            said = "rules and log jobs are without the campaign's fields"
-            return Watched(done=True, said=said, record=await self._record(message, None, said))
         if lacks := log_fields.lacking(reading, wanted):
             return Watched(worse=f"somebody has changed it meanwhile: {lacks}"[:200])
         found, trouble = await self._judged(message, terms, reading, wanted)
@@ -199,6 +228,16 @@ class LogFieldsActivities:
                 return Watched(worse=f"not verified: {why}"[:200])
             return await self._kept(message, found, f"written, but not verified: {why}")
         return await self._kept(message, found, told(found))
+
+    async def _watch_back(self, message: Watch, client: ServiceClient, wanted: FieldSet) -> Watched:
+        """After a way back: whether it is undone still."""
+        start = message.start
+        _, still = await self._not_undone(client, start, wanted)
+        if still:
+            return Watched(worse=still[:200])
+        await seen_through(self._connections, start.target.zone, start.area, start.campaign)
+        said = "rules and log jobs are without the campaign's fields"
+        return Watched(done=True, said=said, record=await self._record(message, None, said))
 
     async def _kept(self, message: Watch, found: log_fields.Judgement | None, said: str) -> Watched:
         return Watched(done=True, said=said[:250], record=await self._record(message, found, said))

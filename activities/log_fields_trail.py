@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from activities.connections import Connections
+from activities.intents import left_in, run_of
 from edgeshift.areas import log_fields
 from edgeshift.areas.digests import canonical_bytes, sha256
 from edgeshift.areas.log_fields_rules import Rule
@@ -20,8 +21,9 @@ class Trail:
     """The records of one zone and one campaign, over all its attempts."""
 
     def __init__(self, connections: Connections, start: ZoneStart) -> None:
+        self._connections, self._start = connections, start
         self._archive = connections.archive
-        run = sha256((start.origin or start.campaign_run).encode())[:16]
+        run = sha256(run_of(start).encode())[:16]
         self._prefix = f"before/{start.target.zone.id}/{Area.LOG_FIELDS.value}/{run}"
 
     async def base(self, ruleset_id: str, present: log_fields.Version) -> log_fields.Version:
@@ -59,13 +61,12 @@ class Trail:
                 return True
         return False
 
-    async def wrote(self) -> None:
-        """Record that something was written, or may have been."""
-        await self._archive.create_once(f"{self._prefix}/wrote", b"{}")
-
-    async def has_written(self) -> bool:
-        """Whether something was written, or may have been, in this attempt or an earlier one."""
-        return await self._read(f"{self._prefix}/wrote") is not None
+    async def left_in(self) -> dict[str, Any] | None:
+        """The intent of what was written last, or may have been, in this attempt or an earlier one, and was
+        not seen undone; or None.
+        """
+        start = self._start
+        return await left_in(self._connections, start.target.zone, start.area, start.campaign, run_of(start))
 
     async def changing_job(self, job_id: int, options: str | None) -> None:
         """Record a log job's parameter string before it is changed for the first time."""

@@ -7,12 +7,14 @@ from typing import Any
 
 from activities.agreement import twice
 from activities.area_work import Step
+from activities.boundary import hold_of
 from activities.connections import Connections
 from activities.fence import NotSent
 from activities.log_fields_jobs import JobsWriter
 from activities.log_fields_reading import proposed, read_sound, read_zone
 from activities.log_fields_rulesets import ANSWERED, RulesetWriter, Written, in_time
 from activities.log_fields_trail import Trail
+from edgeshift.archive import ArchiveError
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.digests import digest, fingerprint
@@ -21,7 +23,8 @@ from edgeshift.campaign_spec import CampaignSpec
 from edgeshift.fleet import Plan, Target, Zone, ZoneOutcome
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
-from edgeshift.service_api import ServiceClient
+from edgeshift.secret_refs import SecretRefError
+from edgeshift.service_api import ServiceClient, ServiceError
 
 
 class LogFieldsWork:
@@ -72,18 +75,39 @@ class LogFieldsWork:
         back = step.change.step is Kind.ROLL_BACK
         try:
             result = await (self._take_back if back else self._commit)(step, trail, written)
-        except NotSent as why:
-            if not written.sent and not await trail.has_written():
+        except (NotSent, ServiceError, ArchiveError, SecretRefError) as why:
+            if isinstance(why, NotSent) and not step.fence.unsettled:
+                await step.fence.settle(ChangeResult(status=why.status))
+            if not written.sent and await trail.left_in() is None:
                 raise
-            await step.fence.settle(ChangeResult(status=why.status))
-            # What was written before must not stay behind as a part: it is taken back.
-            status = ChangeStatus.REFUSED if why.status is ChangeStatus.DRIFTED else why.status
-            result = ChangeResult(status=status, reason=why.reason[:200])
-        if written.sent:
-            await trail.wrote()
-        elif result.status is not ChangeStatus.ANSWERED and not await trail.has_written():
+            result = self._stopped(step, why)
+        answered = result.status is ChangeStatus.ANSWERED
+        if not written.sent and not answered and await trail.left_in() is None:
             return result
-        return result.model_copy(update={"found": await self._record(step, written)})
+        try:
+            return result.model_copy(update={"found": await self._record(step, written)})
+        except ArchiveError as failure:
+            if not answered:
+                return result
+            said = f"made, but not recorded: {failure}"[:200]
+            return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, reason=said)
+
+    def _stopped(self, step: Step, why: Exception) -> ChangeResult:
+        """What a step comes to that did not get further, once something was written: a reading failed, or it
+        was decided not to go on. It is gone on with, or what was written is taken back.
+        """
+        if step.fence.unsettled:
+            # The last request may still come to show, so that nothing is undone before.
+            return ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"it was not answered; then: {why}"[:200])
+        if not isinstance(why, NotSent):
+            return ChangeResult(
+                status=ChangeStatus.NOTHING_HAPPENED,
+                reason=f"in the middle of it: {why}"[:200],
+                hold=hold_of(why),
+            )
+        # What was written before must not stay behind as a part: it is taken back.
+        status = ChangeStatus.REFUSED if why.status is ChangeStatus.DRIFTED else why.status
+        return ChangeResult(status=status, reason=why.reason[:200])
 
     async def _commit(self, step: Step, trail: Trail, written: Written) -> ChangeResult:
         await step.fence.refuse_while_one_may_show()
@@ -153,7 +177,9 @@ class LogFieldsWork:
         """By the zone's rules and log jobs."""
         reading = await read_sound(client, zone)
         wanted = spec.log_fields.wanted(zone.id, zone.name)
-        if log_fields.in_place(reading, wanted):
-            return ZoneOutcome.SETTLED, "the service shows the fields (nobody watched them to the end)"
-        lacking = len(log_fields.missing(reading.rules, wanted))
-        return None, f"{lacking} of the fields are not logged"
+        if lacking := log_fields.lacking(reading, wanted):
+            return None, f"the service does not show the fields: {lacking}"
+        return (
+            ZoneOutcome.UNKNOWN,
+            "the service shows the fields, but nobody has watched them to the end",
+        )

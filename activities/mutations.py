@@ -53,7 +53,8 @@ class MutationActivities:
             await fence.settle(result)
             return result
         except (ServiceError, ArchiveError, SecretRefError) as failure:
-            # Only readings fail here; what the sending itself raises has become a result already.
+            # Only readings and the archive fail here, and before anything was sent: what the sending itself
+            # raises has become a result already, and a step of several requests sees to its own middle.
             return ChangeResult(
                 status=ChangeStatus.NOTHING_HAPPENED,
                 reason=f"before it was sent: {failure}"[:200],

@@ -97,6 +97,7 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
         holds.release,
         holds.still_there,
         fields.prepare,
+        fields.look_back,
         fields.settle,
         fields.watch,
         zone.prepare,

@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.log_fields import LogFieldsActivities
     from edgeshift.areas.assessment import Verdict
     from edgeshift.fleet import ZoneOutcome
-    from edgeshift.messages import Prepare, Prepared, Shown, Watched, ZonePhase, ZoneResult, ZoneStart
+    from edgeshift.messages import Part, Prepare, Prepared, Shown, Watched, ZonePhase, ZoneResult, ZoneStart
     from workflows import options
     from workflows.reversible import ReversibleZone
     from workflows.zone import Reached
@@ -38,6 +38,10 @@ class LogFieldsZone(ReversibleZone):
     @property
     def _settling(self) -> Callable[..., Awaitable[Shown]]:
         return LogFieldsActivities.settle
+
+    @property
+    def _looking_back(self) -> Callable[..., Awaitable[Part]]:
+        return LogFieldsActivities.look_back
 
     @property
     def _watching(self) -> Callable[..., Awaitable[Watched]]:

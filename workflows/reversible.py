@@ -19,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import (
         ChangeResult,
         ChangeStatus,
+        Part,
         Permit,
         PermitGrant,
         Prepared,
@@ -43,14 +44,27 @@ LEASE_BACK = timedelta(minutes=2)
 undoing what was agreed to be undone: neither a pause nor a budget holds it up (docs/rules.md, rule 7).
 """
 
+READ_TO_THE_END = frozenset({ZoneOutcome.BLOCKED, ZoneOutcome.ALREADY_SETTLED})
+"""Ends that follow from a reading of the target which has just asked what is left of earlier attempts."""
+
 
 class ReversibleZone(ZoneWorkflow):
     """The steps after a sign-off whose change can be undone."""
+
+    _went_back = False
+    """Whether the way back was begun: it is not tried by another way once it has failed."""
 
     @property
     @abstractmethod
     def _settling(self) -> Callable[..., Awaitable[Shown]]:
         """The activity that reads until a change shows, or is gone."""
+
+    @property
+    def _looking_back(self) -> Callable[..., Awaitable[Part]] | None:
+        """The activity that finds in the archive what the campaign may have left at the target. None: a
+        change of this area has no parts.
+        """
+        return None
 
     @property
     @abstractmethod
@@ -64,15 +78,51 @@ class ReversibleZone(ZoneWorkflow):
             try:
                 return await course()
             except Ended as ended:
-                if self._begun is None or ended.outcome is ZoneOutcome.UNKNOWN:
+                if ended.outcome is ZoneOutcome.UNKNOWN:
                     raise
-                return await self._roll_back(self._begun, "", ended.reason)
+                begun = self._begun or await self._left_behind(ended)
+                if begun is None:
+                    raise
+                return await self._roll_back(begun, "", ended.reason)
             except LOCAL_FAILURES as failure:
-                if self._begun is None:
+                begun = self._begun
+                if begun is None and self._sent is None:
+                    begun = await self._left_behind(Ended(ZoneOutcome.FAILED, said(failure)))
+                if begun is None:
                     raise
-                return await self._roll_back(self._begun, "", said(failure))
+                return await self._roll_back(begun, "", said(failure))
 
         return await super()._to_an_end(or_back)
+
+    async def _left_behind(self, ended: Ended) -> Prepared | None:
+        """What the campaign may have left at a target that is about to end, though this run knows of none:
+        an earlier attempt wrote it, or a run that was reset, or a step whose word was lost. None: nothing.
+        Raises Ended where nobody can say, and the end would say that the target was not touched.
+        """
+        if (look := self._looking_back) is None or self._went_back or ended.outcome in READ_TO_THE_END:
+            return None
+        if not workflow.patched("looks-back-before-it-ends"):
+            return None
+        try:
+            part: Part = await workflow.execute_local_activity_method(
+                look,
+                self._bare_start,
+                summary="what is left of earlier attempts",
+                **options.reading(self._start.policy),
+            )
+        except LOCAL_FAILURES as failure:
+            if ended.outcome is ZoneOutcome.FAILED:
+                return None
+            raise Ended(
+                ZoneOutcome.UNKNOWN,
+                f"{ended.reason}; whether a part of the change is left cannot be said: {said(failure)};"
+                " a person has to look at it",
+            ) from None
+        if part.prepared is not None and part.may_show:
+            # A change is never undone before it has shown, or can no longer be expected to.
+            self._enter(ZonePhase.VERIFYING)
+            await self._shows(part.prepared, wanted=True)
+        return part.prepared
 
     async def _commit(self, prepared: Prepared, grant: PermitGrant) -> Reached | None:
         """Make the change and see it through. None: it has to be proposed anew. Raises Ended."""
@@ -150,7 +200,7 @@ class ReversibleZone(ZoneWorkflow):
         to.
         """
         self._enter(ZonePhase.ROLLING_BACK)
-        self._begun = None
+        self._begun, self._went_back = None, True
         back = prepared.model_copy(update={"step": Step.ROLL_BACK})
         since = workflow.now()
         reason = "it was not answered"

@@ -48,7 +48,18 @@ from edgeshift.messages.quota import (
     ProbeTurn,
     QuotaStart,
 )
-from edgeshift.messages.scopes import Held, Hold, HoldZones, Probe, Probed, Settle, Shown, Watch, Watched
+from edgeshift.messages.scopes import (
+    Held,
+    Hold,
+    HoldZones,
+    Part,
+    Probe,
+    Probed,
+    Settle,
+    Shown,
+    Watch,
+    Watched,
+)
 from edgeshift.messages.steps import (
     Announce,
     Change,
@@ -133,6 +144,7 @@ __all__ = [
     "MergeAssessment",
     "Message",
     "OpenTicket",
+    "Part",
     "Permit",
     "PermitGrant",
     "Person",

@@ -82,6 +82,17 @@ class Shown(Message):
     reason: str = ""
 
 
+class Part(Message):
+    """What a campaign may have left at a target in the middle of a change, by what the archive has of it.
+
+    ``prepared``: the proposal of the change, or None where nothing is left. ``may_show``: something was sent
+    whose effect may still come.
+    """
+
+    prepared: Prepared | None = None
+    may_show: bool = False
+
+
 class Watch(Message):
     """Look once at a change that was made: is it as it was agreed? ``last``: nothing is looked at after this.
 

@@ -1,4 +1,4 @@
-"""Which commit of a campaign's own is taken up, where an attempt finds its target changed already."""
+"""Which commit of a campaign's own is taken up, or taken back, by an attempt that finds it, or ends."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import pytest
 from activities.connections import Connections
 from activities.intents import (
     ANSWERED,
+    SHOWS,
     came_to_nothing,
     close_intents,
     commit_may_show,
     intent_key,
+    left_in,
     own_commit,
     seen_through,
 )
@@ -36,11 +38,11 @@ class Sent:
         found = SimpleNamespace(archive=self.archive, clock=SimpleNamespace(now=lambda: NOW))
         self.connections = cast(Connections, found)
 
-    async def intend(self, step: str, ago: timedelta, campaign: str = "mine") -> str:
+    async def intend(self, step: str, ago: timedelta, campaign: str = "mine", run: str = "run") -> str:
         """A step was about to be sent so long ago."""
         at = (NOW - ago).isoformat()
         key = intent_key(ZONE, Area.ESC, f"{campaign}-{step}-{ago.total_seconds():g}")
-        record = {"step": step, "at": at, "campaign": campaign, "proposal": f"{campaign}'s"}
+        record = {"step": step, "at": at, "campaign": campaign, "run": run, "proposal": f"{campaign}'s"}
         await self.archive.create_once(key, canonical_bytes(record))
         return key
 
@@ -51,6 +53,10 @@ class Sent:
     async def may_show(self, answered: bool = False) -> bool:
         """Whether a commit may still come to show."""
         return await commit_may_show(self.connections, ZONE, Area.ESC, LIMIT, answered=answered)
+
+    async def left(self) -> bool:
+        """Whether the campaign ``mine``, in its run ``run``, may have left something in."""
+        return await left_in(self.connections, ZONE, Area.ESC, "mine", "run") is not None
 
 
 @pytest.fixture
@@ -139,3 +145,29 @@ async def test_what_another_campaign_did_last_is_its_own(sent: Sent, step: str) 
     await sent.intend("commit", ago(minutes=9))
     await sent.intend(step, ago(minutes=2), campaign="another")
     assert await sent.taken_up() is None
+
+
+@pytest.mark.parametrize("reason", ["", ANSWERED, SHOWS])
+async def test_what_was_written_is_left_in_until_it_was_seen_undone(sent: Sent, reason: str) -> None:
+    """Whether it is known to have been answered, to show, or neither; and whatever way back was sent."""
+    assert not await sent.left()
+    commit = await sent.intend("commit", ago(days=3))
+    if reason:
+        await came_to_nothing(sent.connections, commit, reason)
+    await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(days=2)), ANSWERED)
+    assert await sent.left()
+    await seen_through(sent.connections, ZONE, Area.ESC, "another")
+    assert await sent.left()
+    await seen_through(sent.connections, ZONE, Area.ESC, "mine")
+    assert not await sent.left()
+    await sent.intend("commit", ago(days=1))
+    assert await sent.left()
+
+
+async def test_what_came_to_nothing_and_what_others_sent_is_not_left_in(sent: Sent) -> None:
+    """Nor what another campaign of the same name sent."""
+    refused = await sent.intend("commit", ago(minutes=9))
+    await came_to_nothing(sent.connections, refused, "refused")
+    await sent.intend("commit", ago(minutes=8), campaign="another")
+    await sent.intend("commit", ago(minutes=7), run="of last year")
+    assert not await sent.left()

@@ -46,9 +46,8 @@ RETRIED = ("asked", "begun")
 """When the campaign is reset: as soon as it has said that it will begin the zone again, or once it has."""
 
 ENDS = {
-    # A zone that is cancelled while it is changed sees that through, and begins nothing more. One of the area
-    # log-fields that is terminated once all is in place is settled: its reason says that nobody watched it.
-    "terminate-zone": frozenset({"aborted", "rolled_back", "settled"}),
+    # A zone that is cancelled while it is changed sees that through, and begins nothing more.
+    "terminate-zone": frozenset({"aborted", "rolled_back"}),
     "reset-retried": frozenset({"settled"}),
     # A campaign that is reset before it has begun the zone again does not know that it was to.
     "asked": frozenset({"failed", "unknown", "settled"}),
