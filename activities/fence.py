@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from temporalio import activity
@@ -43,6 +43,9 @@ class Fence:
     change: Change
     began: float
     intent: str = ""
+    """The intent of the latest request, once it is created."""
+    may_be_sent: bool = False
+    """Whether the latest request has had its turn: from then on it may have been sent."""
 
     async def refuse_while_one_may_show(self) -> None:
         """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
@@ -79,12 +82,19 @@ class Fence:
 
     def time_left(self) -> timedelta:
         """How long something may still be sent under the permit."""
-        passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
-        # A process that was stopped before its first line has lost time that its own clock did not see.
-        late = self.connections.clock.now() - activity.info().started_time
-        passed = max(passed, late)
-        of_permit = self.change.permit.expires_at - (activity.info().started_time + passed)
+        started = activity.info().started_time
+        passed = self._now() - started
+        of_permit = self.change.permit.expires_at - (started + passed)
         return min(of_permit, self.change.window - passed)
+
+    def _now(self) -> datetime:
+        """What time it is by the server's clock, or by this machine's where that is later.
+
+        A process that was stopped before its first line has lost time that its own monotonic clock did not
+        see. A wall clock that runs behind is not believed.
+        """
+        passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
+        return max(activity.info().started_time + passed, self.connections.clock.now())
 
     def check_time(self) -> None:
         """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled."""
@@ -95,6 +105,7 @@ class Fence:
 
     async def intend(self, what: str = "") -> None:
         """Create the intent, once. Raises NotSent with an unknown outcome where it exists already."""
+        self.may_be_sent = True
         self.check_time()
         change = self.change
         key = self._key(what)
@@ -106,7 +117,8 @@ class Fence:
             "snapshot": change.snapshot,
             "campaign": change.start.campaign,
             "attempt": change.start.attempt,
-            "at": self.connections.clock.now().isoformat(),
+            # For as long as a migration may take from then on, no other commit of the zone is sent.
+            "at": self._now().isoformat(),
         }
         try:
             created = await self.connections.archive.create_once(key, canonical_bytes(record))
@@ -120,7 +132,12 @@ class Fence:
         self.check_time()
 
     async def send(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
-        """One request, shielded from cancellation once it is under way, within the whole-request limit."""
+        """One request, shielded from cancellation once it is under way, within the whole-request limit.
+
+        ``request`` awaits ``intend`` when its turn has come, before anything of it is sent: as long as it has
+        not, nothing has happened.
+        """
+        self.intent, self.may_be_sent = "", False
         limit = self.change.start.policy.request_limit.total_seconds()
         wait = max(0.0, self.time_left().total_seconds())
         task = asyncio.ensure_future(_within(wait + limit, request))
@@ -133,6 +150,10 @@ class Fence:
         except NotSent:
             raise
         except TimeoutError:
+            if not self.may_be_sent:
+                return ChangeResult(
+                    status=ChangeStatus.NOTHING_HAPPENED, reason="its turn within the rate limit did not come"
+                )
             return ChangeResult(status=ChangeStatus.UNKNOWN, reason="no answer within the request's limit")
         except ServiceError as failure:
             return judged(failure)
