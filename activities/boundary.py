@@ -22,6 +22,7 @@ from edgeshift.service_api import (
     InvalidIdentifier,
     Misconfigured,
     NotFound,
+    NoTurn,
     RateLimited,
     Refused,
     ServiceError,
@@ -70,10 +71,11 @@ def hold_of(failure: Exception) -> ServiceHold | None:
 
 
 def refuse_held(failure: Exception) -> None:
-    """Raises the failure again where the service is not to be called for now: a reading that is repeated
-    until it shows something ends by it.
+    """Raises the failure again where the service is not to be called for now, or where no turn to call it was
+    given: that says nothing of what was looked for, and a reading that is repeated until it shows something
+    ends by it, to be done again later.
     """
-    if hold_of(failure) is not None:
+    if isinstance(failure, NoTurn) or hold_of(failure) is not None:
         raise failure
 
 

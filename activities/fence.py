@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from temporalio import activity
@@ -37,15 +37,17 @@ class Fence:
 
     The permit's expiry is the server's time; the moment the server started the activity plus this process's
     monotonic clock tells it without trusting the wall clock of this machine.
-
-    ``unsettled``: nobody knows what became of the last request, which may still come to show.
     """
 
     connections: Connections
     change: Change
     began: float
     intent: str = ""
+    """The intent of the latest request, once it is created."""
+    may_be_sent: bool = False
+    """Whether the latest request has had its turn: from then on it may have been sent."""
     unsettled: bool = False
+    """Whether nobody knows what became of the latest request, which may still come to show."""
 
     async def refuse_while_one_may_show(self) -> None:
         """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
@@ -83,12 +85,19 @@ class Fence:
 
     def time_left(self) -> timedelta:
         """How long something may still be sent under the permit."""
-        passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
-        # A process that was stopped before its first line has lost time that its own clock did not see.
-        late = self.connections.clock.now() - activity.info().started_time
-        passed = max(passed, late)
-        of_permit = self.change.permit.expires_at - (activity.info().started_time + passed)
+        started = activity.info().started_time
+        passed = self._now() - started
+        of_permit = self.change.permit.expires_at - (started + passed)
         return min(of_permit, self.change.window - passed)
+
+    def _now(self) -> datetime:
+        """What time it is by the server's clock, or by this machine's where that is later.
+
+        A process that was stopped before its first line has lost time that its own monotonic clock did not
+        see. A wall clock that runs behind is not believed.
+        """
+        passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
+        return max(activity.info().started_time + passed, self.connections.clock.now())
 
     def check_time(self) -> None:
         """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled."""
@@ -99,6 +108,7 @@ class Fence:
 
     async def intend(self, what: str = "") -> None:
         """Create the intent, once. Raises NotSent with an unknown outcome where it exists already."""
+        self.may_be_sent = True
         self.check_time()
         change = self.change
         key = self._key(what)
@@ -111,7 +121,8 @@ class Fence:
             "campaign": change.start.campaign,
             "run": run_of(change.start),
             "attempt": change.start.attempt,
-            "at": self.connections.clock.now().isoformat(),
+            # For as long as a migration may take from then on, no other commit of the zone is sent.
+            "at": self._now().isoformat(),
         }
         try:
             created = await self.connections.archive.create_once(key, canonical_bytes(record))
@@ -125,7 +136,12 @@ class Fence:
         self.check_time()
 
     async def send(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
-        """One request, shielded from cancellation once it is under way, within the whole-request limit."""
+        """One request, shielded from cancellation once it is under way, within the whole-request limit.
+
+        ``request`` awaits ``intend`` when its turn has come, before anything of it is sent: as long as it has
+        not, nothing has happened.
+        """
+        self.intent, self.may_be_sent = "", False
         result = await self._outcome_of(request)
         self.unsettled = result.status is ChangeStatus.UNKNOWN
         return result
@@ -143,6 +159,10 @@ class Fence:
         except NotSent:
             raise
         except TimeoutError:
+            if not self.may_be_sent:
+                return ChangeResult(
+                    status=ChangeStatus.NOTHING_HAPPENED, reason="its turn within the rate limit did not come"
+                )
             return ChangeResult(status=ChangeStatus.UNKNOWN, reason="no answer within the request's limit")
         except ServiceError as failure:
             return judged(failure)

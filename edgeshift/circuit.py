@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
 
 LONGEST_SAID = 160
 
@@ -40,7 +40,7 @@ class ServiceHold(BaseModel):
     trouble: Trouble
     said: Annotated[str, StringConstraints(max_length=LONGEST_SAID)]
     credential: str = ""
-    since: datetime
+    since: AwareDatetime
 
     def __str__(self) -> str:
         which = f"the credential {self.credential}" if self.credential else "a credential"

@@ -44,11 +44,11 @@ class PaceTerms(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     limit: Annotated[int, Field(ge=10)] = 1200
-    window: Annotated[float, Field(gt=0)] = 300.0
+    window: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 300.0
     people: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    block: Annotated[float, Field(gt=0)] = 10.0
+    block: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
     urgent: Annotated[float, Field(gt=0, lt=1)] = 1 / 8
-    minute: Annotated[float, Field(gt=0)] = 60.0
+    minute: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 60.0
 
     @property
     def budget(self) -> int:

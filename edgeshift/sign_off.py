@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from edgeshift.durations import Duration
 
@@ -40,7 +40,7 @@ class Decision(BaseModel):
     digest: Digest
     by: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
     reason: Annotated[str, StringConstraints(max_length=LONGEST_REASON)] = ""
-    at: datetime | None = None
+    at: AwareDatetime | None = None
 
 
 class SignOffPolicy(BaseModel):

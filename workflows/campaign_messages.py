@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.sign_off import Decision
     from workflows.campaign_service import ServicePause
     from workflows.campaign_state import SHORT
-    from workflows.signals import one_message
+    from workflows.signals import one_message, refuse_nonsense
 
 FEW = 20
 """Fingerprints of one sign-off up to which each keeps the whole reason."""
@@ -70,6 +70,7 @@ class CampaignMessages(ServicePause):
 
     @sign_off.validator
     def _sign_off(self, message: CampaignSignOff) -> None:
+        refuse_nonsense(message)
         self._refuse_if_over()
         if self._start.policy.sign_off.per == "zone":
             raise _refused("SignOffRefused", "this campaign is signed off zone by zone (sign_off.per: zone)")
@@ -127,14 +128,17 @@ class CampaignMessages(ServicePause):
 
     @pause.validator
     def _pause(self, message: Person) -> None:
+        refuse_nonsense(message)
         self._refuse_if_over()
 
     @resume.validator
     def _resume(self, message: Person) -> None:
+        refuse_nonsense(message)
         self._refuse_if_over()
 
     @abort.validator
     def _abort(self, message: Person) -> None:
+        refuse_nonsense(message)
         self._refuse_if_over()
 
     @workflow.update
@@ -160,6 +164,7 @@ class CampaignMessages(ServicePause):
         return Answer(text=f"{number} zone(s) begin again")
 
     def _refuse_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> None:
+        refuse_nonsense(message)
         self._refuse_if_over()
         if not self._candidates(message, outcomes):
             names = ", ".join(sorted(outcome.value for outcome in outcomes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
@@ -16,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
         QuotaStart,
     )
     from edgeshift.pace import Lease, SlotBook, block, lease, with_terms
-    from workflows.signals import one_message
+    from workflows.signals import one_message, refuse_nonsense
 
 MOST_EVENTS = 2_000
 
@@ -52,15 +53,26 @@ class Quota:
     @workflow.update
     def lease(self, request: LeaseRequest) -> Lease:
         """Slots for a process. The terms of the latest request count for all of the user. There are none
-        where all that it could call with is held.
+        where all that it could call with is held, and none by terms that cannot be reckoned with.
         """
         now = workflow.now().timestamp()
-        self._book = with_terms(self._book, now, request.terms)
         holds = tuple(self._circuit.holds.values())
-        if holds and all(stops(holds, credential) for credential in request.credentials or ("",)):
-            return Lease.wait(request.terms.minute).model_copy(update={"holds": holds})
-        self._book, found = lease(self._book, now, request.holder, request.lane, request.want)
+        try:
+            book = with_terms(self._book, now, request.terms)
+            if holds and all(stops(holds, credential) for credential in request.credentials or ("",)):
+                found = Lease.wait(request.terms.minute)
+            else:
+                book, found = lease(book, now, request.holder, request.lane, request.want)
+        except (ArithmeticError, ValueError) as why:
+            # Any other error would fail the workflow task, and with it every call of the user, for good.
+            what = f"no slots by these terms: {why}"[:200]
+            raise ApplicationError(what, type="BadInput", non_retryable=True) from None
+        self._book = book
         return found.model_copy(update={"holds": holds}) if holds else found
+
+    @lease.validator
+    def _lease(self, request: LeaseRequest) -> None:
+        refuse_nonsense(request)
 
     @workflow.update
     def probe(self, request: AskProbe) -> ProbeTurn:
@@ -68,6 +80,10 @@ class Quota:
         now = workflow.now().timestamp()
         self._circuit, hold = probe(self._circuit, now, self._book.terms.minute, request.credentials)
         return ProbeTurn(hold=hold)
+
+    @probe.validator
+    def _probe(self, request: AskProbe) -> None:
+        refuse_nonsense(request)
 
     @workflow.signal
     @one_message

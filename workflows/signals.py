@@ -1,4 +1,4 @@
-"""Signal handlers that nothing which anybody may send can stop a workflow with."""
+"""Handlers of signals and updates that nothing which anybody may send can stop a workflow with."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import BaseModel
@@ -43,3 +44,14 @@ def one_message(handler: Handler) -> Handler:
             handler(self, *args)
 
     return cast(Handler, called)
+
+
+def refuse_nonsense(message: object) -> None:
+    """For the validator of an update: raises ApplicationError where it was sent something else than a
+    message.
+
+    Too few arguments, too many, and what cannot be decoded fail there by themselves; null gets through to the
+    handler, where an error would fail the workflow task for good. So every update needs a validator.
+    """
+    if not isinstance(message, BaseModel):
+        raise ApplicationError("a message was expected", type="BadInput", non_retryable=True)

@@ -42,7 +42,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.sign_off import Decision, refusal
     from workflows import options
-    from workflows.signals import one_message
+    from workflows.signals import one_message, refuse_nonsense
 
 CANCELLATION = "a cancellation of the zone's workflow"
 """Who stops a zone whose workflow somebody cancels while a change is under way."""
@@ -146,14 +146,19 @@ class ZoneProtocol:
             return False
         self._check_stop()
         if resumable and self._is_flooded() and not found():
-            await self._continue()
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            # The next run is not told of what came meanwhile: a word is said once, or not again for long.
+            came = self._stop is not None or found()
+            if came and workflow.patched("what-came-while-it-left-counts"):
+                self._check_stop()
+                return True
+            self._continue()
         return True
 
     def _is_flooded(self) -> bool:
         return workflow.info().is_continue_as_new_suggested()
 
-    async def _continue(self) -> None:
-        await workflow.wait_condition(workflow.all_handlers_finished)
+    def _continue(self) -> None:
         carried = ZoneCarried(
             sequence=self._sequence,
             resends=self._resends,
@@ -298,6 +303,7 @@ class ZoneProtocol:
 
     @decide.validator
     def _decide(self, decision: Decision) -> None:
+        refuse_nonsense(decision)
         if missing := self._misses(decision):
             raise ApplicationError(missing, type="SignOffRefused", non_retryable=True)
 
@@ -333,10 +339,18 @@ class ZoneProtocol:
         if grant.permit.number not in self._used and grant.permit.index == self._start.index:
             self._grant = grant
 
+    @property
+    def _moves_forward(self) -> bool:
+        """Whether a step is under way for which the campaign gave a permit. The way back, whose numbers are
+        below zero, is held up by nothing, and holds nothing up.
+        """
+        return self._using is not None and self._using >= 0
+
     @workflow.signal
     @one_message
     async def revoke(self, message: Revoke) -> None:
-        """The campaign takes a permit back; it is told once the permit is settled.
+        """The campaign takes a permit back; it is told once the permit is settled, and nothing can be sent
+        under any other: one that was reset may take back what it knows of while an earlier one is in use.
 
         The word may overtake the permit itself, which then finds itself revoked.
         """
@@ -344,7 +358,10 @@ class ZoneProtocol:
             return
         self._revoked.add(message.number)
         unused = message.number not in self._used
-        await workflow.wait_condition(lambda: self._using != message.number)
+        if self._moves_forward and workflow.patched("revoked-once-nothing-is-in-use"):
+            await workflow.wait_condition(lambda: not self._moves_forward)
+        else:
+            await workflow.wait_condition(lambda: self._using != message.number)
         first = self._phase in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
         step = self.first_step if first else self._prepared.step if self._prepared else None
         await self._tell(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
 
 from edgeshift.sign_off import LONGEST_REASON
 
@@ -52,7 +51,7 @@ class Permit(Message):
     name: str
     index: int
     step: Step
-    expires_at: datetime
+    expires_at: AwareDatetime
 
 
 class Answer(Message):

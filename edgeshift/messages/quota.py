@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import FiniteFloat
+
 from edgeshift.circuit import Circuit, ServiceHold
 from edgeshift.messages.base import Message
 from edgeshift.pace import Lane, PaceTerms, SlotBook
@@ -31,7 +33,7 @@ class LeaseRequest(Message):
 class Blocked(Message):
     """The service refuses this user's calls for so many seconds."""
 
-    seconds: float
+    seconds: FiniteFloat
 
 
 class HoldCalls(Message):

@@ -153,6 +153,14 @@ class ServiceHeld(ServiceError):
         self.credential = hold.credential
 
 
+class NoTurn(ServiceError):
+    """Nothing was sent: whoever hands out the turns to call did not answer, such as the user's quota."""
+
+    def __init__(self, why: Exception) -> None:
+        what = f"no turn to call was given: {type(why).__name__}: {why}"
+        super().__init__(what, call="turn", outcome=Outcome.NOTHING_HAPPENED)
+
+
 class Refused(ServiceError):
     """A 4xx that has no name of its own below."""
 

@@ -22,7 +22,7 @@ from typing import Protocol
 from edgeshift.circuit import ServiceHold
 from edgeshift.pace import Lane, Lease
 from edgeshift.service_api.breaker import Breaker, Fate
-from edgeshift.service_api.errors import ServiceHeld
+from edgeshift.service_api.errors import NoTurn, ServiceError, ServiceHeld
 from edgeshift.service_api.slots import Slots
 
 __all__ = ["Fate", "Lane", "Lease", "Pacer", "SlotPacer", "Unpaced"]
@@ -47,7 +47,8 @@ class Pacer(Protocol):
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
         """Return when one call may be made, with the credential of this reference; ``ended`` then tells what
-        became of it. Cancelling it costs nobody a slot. Raises ServiceHeld where calls are held.
+        became of it. Cancelling it costs nobody a slot. Raises ServiceHeld where calls are held, and NoTurn
+        where nobody can say.
         """
 
     def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
@@ -82,7 +83,7 @@ class SlotPacer:
     """Spends timed slots that come from leases. Urgent waiters go first, each lane in the order of its
     arrival.
 
-    ``lease_source`` may fail: the error reaches whoever waits, and the next one asks again. ``on_blocked`` is
+    ``lease_source`` may fail: whoever waits gets a NoTurn, and the next one asks again. ``on_blocked`` is
     told of a block, so that other processes of the user hold back too; ``on_held``, that calls are held, and
     where it is not given they never are (edgeshift/service_api/breaker.py). ``clock``: monotonic seconds.
     """
@@ -115,7 +116,7 @@ class SlotPacer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
-        """Wait for a slot. Raises what the lease source raises, and ServiceHeld."""
+        """Wait for a slot. Raises NoTurn and ServiceHeld."""
         if self._breaker.stops(credential):
             await self._look_again(lane)
             if hold := self._breaker.stops(credential):
@@ -169,7 +170,18 @@ class SlotPacer:
     async def _look(self, lane: Lane) -> None:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         asked, news = self._clock(), self._breaker.news
-        self._keep_slots(await self._lease_source(1, lane), asked, 1, lane, news)
+        self._keep_slots(await self._lease(1, lane), asked, 1, lane, news)
+
+    async def _lease(self, want: int, lane: Lane) -> Lease:
+        """Raises ServiceError: whatever keeps a lease away keeps calls from being made, and that is what
+        callers have to know.
+        """
+        try:
+            return await self._lease_source(want, lane)
+        except ServiceError:
+            raise
+        except Exception as why:
+            raise NoTurn(why) from why
 
     def blocked(self, seconds: float) -> None:
         """Hold everything back for ``seconds``; a block that lasts longer already stays."""
@@ -236,8 +248,8 @@ class SlotPacer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         asked, news = self._clock(), self._breaker.news
         try:
-            answer = await self._lease_source(want, lane)
-        except Exception as why:  # whatever kept the lease away is the waiters' to know
+            answer = await self._lease(want, lane)
+        except ServiceError as why:
             self._fail(why)
         else:
             self._keep_slots(answer, asked, want, lane, news)
@@ -266,7 +278,7 @@ class SlotPacer:
         if left > 0:
             self._slots.append(Slots(next=now + answer.first_in, interval=answer.interval, left=left))
 
-    def _fail(self, why: Exception) -> None:
+    def _fail(self, why: ServiceError) -> None:
         for turns in self._waiting.values():
             while turns:
                 if not (turn := turns.popleft().turn).done():

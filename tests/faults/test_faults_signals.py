@@ -220,6 +220,48 @@ async def test_nonsense_by_any_signal_leaves_zone_and_campaign_alive(
         await stage.check()
 
 
+async def test_times_without_a_place_are_no_message(temporal_client: Client, tmp_path: Path) -> None:
+    """A permit that ends, and decisions that were given, at a time that is compared with no other."""
+    async with staged(temporal_client, tmp_path, zone("a"), sign_off=LISTED) as stage:
+        state, play = await stage.waits("a"), stage.play
+        run = (await play.campaign.describe()).run_id
+        said = {"choice": "approve", "digest": state.fingerprint, "by": "ann", "at": "2026-03-01T12:00:00"}
+        permit = {"number": 1, "name": "odd", "index": 0, "step": "commit"}
+        good, odd = "2100-01-01T00:00:00Z", "2100-01-01T00:00:00"
+        await signal(stage, "a", "ruling", {"campaign_run": run, "decision": said})
+        grant = {"campaign_run": run, "permit": {**permit, "expires_at": good}, "decisions": [said]}
+        await signal(stage, "a", "permit", grant)
+        await stage.waits("a")
+        await play.ask("pause")
+        await play.sign_zone(stage.name("a"), plain=False)
+        await stage.phase("a", ZonePhase.AWAITING_PERMIT)
+        await signal(stage, "a", "permit", {"campaign_run": run, "permit": {**permit, "expires_at": odd}})
+        await asyncio.sleep(1)
+        await stage.phase("a", ZonePhase.AWAITING_PERMIT)
+        assert await stage.changes() == []
+        await play.ask("resume")
+        assert await stage.outcome("a") is ZoneOutcome.MIGRATED
+        await stage.closed()
+
+
+async def test_nonsense_by_any_update_is_refused(temporal_client: Client, tmp_path: Path) -> None:
+    """Null above all, which passes for a message until it is looked into; zone and campaign go on."""
+    async with staged(temporal_client, tmp_path, zone("a")) as stage:
+        await stage.waits("a")
+        asked = [
+            *((stage.play.campaign, name) for name in ("pause", "resume", "abort")),
+            *((stage.play.campaign, name) for name in ("sign_off", "retry", "reopen")),
+            (stage.play.zone(stage.name("a")), "decide"),
+        ]
+        for handle, name in asked:
+            for args in ([], [None], [{}, {}], *([nonsense] for nonsense in NONSENSE[:5])):
+                with pytest.raises(WorkflowUpdateFailedError):
+                    await handle.execute_update(name, args=args, rpc_timeout=timedelta(seconds=15))
+        assert (await stage.play.summary()).state == "running"
+        assert (await stage.finish()).outcomes == {"migrated": 1}
+        await stage.check()
+
+
 async def test_a_hundred_sign_offs_at_once_are_all_answered(temporal_client: Client, tmp_path: Path) -> None:
     """Updates on the campaign and signals to its zones, all at the same time: one commit a zone."""
     names = [f"z{number}" for number in range(5)]

@@ -167,7 +167,7 @@ async def test_what_an_attempt_that_was_cut_off_left_in_is_seen_to_by_the_next(
             await held(play)
             assert await ours(play)
             await play.zone(half(play)).terminate("by mistake")
-        await play.until(lambda found: found.places.get("failed") == 1)
+        await play.until(lambda found: found.places.get("unknown") == 1)
         if then is unread:
             await set_status(play, "expired")
         await play.again("retry", half(play))

@@ -8,6 +8,7 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.fleet import ZoneOutcome
+from edgeshift.messages import ZonePhase
 from edgeshift.operations.again import zones_at
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.disturbances.operators import reset, tasks
@@ -73,3 +74,41 @@ async def test_a_later_attempt_that_was_ended_is_followed_by_the_one_after_it(
         await ended(stage, "one")
         await begun_again(stage, "one", attempt=3)
         assert (await stage.finish(150)).outcomes == {"migrated": 2}
+
+
+async def test_a_pause_after_a_reset_waits_for_the_permit_that_was_forgotten(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The campaign is reset while a step is under way, grants anew and is paused: nothing is sent after it
+    has answered. The zone that came first keeps the new permit from having the old one's number.
+    """
+    async with staged(
+        temporal_client,
+        tmp_path,
+        zone("first"),
+        zone("one"),
+        zone("open"),
+        window=3,
+        request_limit="20s",
+        commit={"send_window": "25s", "lease": "2m"},
+    ) as stage:
+        play = stage.play
+        for short in ("first", "one", "open"):
+            await stage.waits(short)
+        await play.until(lambda seen: seen.places.get("awaiting") == 3)
+        before = (await tasks(play.campaign))[-1]
+        await play.sign_zone(stage.name("first"))
+        assert await stage.outcome("first") is ZoneOutcome.MIGRATED
+        await stage.fault("latency", "waf.config", "one", seconds=12)
+        await play.sign_zone(stage.name("one"))
+        await stage.phase("one", ZonePhase.COMMITTING)
+        assert await reset(play.client, play.campaign, before)
+        await play.until(lambda seen: seen.places.get("permitted") == 1)
+        assert await stage.changes("one") == []
+        await play.ask("pause")
+        sent = await stage.changes("one")
+        await stage.outcome("one")
+        assert await stage.changes("one") == sent
+        await play.ask("resume")
+        assert (await stage.finish(150)).outcomes == {"migrated": 3}
+        await stage.check({3, 4})

@@ -1,0 +1,194 @@
+"""Words of the campaign that come at an awkward moment: while a zone goes on in a new run, or while a step is
+under way of which the campaign knows nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from temporalio import activity, workflow
+from temporalio.client import Client, WorkflowHandle
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.campaign_start import zone_policy
+from edgeshift.fleet import Area, Plan, Target, Zone
+from edgeshift.messages import (
+    Announce,
+    Expire,
+    Message,
+    ReportKind,
+    Revoke,
+    Ruling,
+    Stop,
+    ZonePhase,
+    ZoneStart,
+    ZoneState,
+)
+from edgeshift.sign_off import Choice, Decision
+from tests.kit import eventually
+from workflows.zone_protocol import Ended, ZoneProtocol
+
+pytestmark = pytest.mark.embedded
+
+FLOODING, OTHER = 99, 7
+
+
+@workflow.defn(name="FloodedZone")
+class FloodedZone(ZoneProtocol):
+    """A zone that waits for a sign-off and has too many messages as soon as a permit is taken back."""
+
+    @workflow.init
+    def __init__(self, start: ZoneStart) -> None:
+        super().__init__(start)
+
+    def _is_flooded(self) -> bool:
+        return bool(self._revoked)
+
+    @workflow.run
+    async def run(self, start: ZoneStart) -> str:
+        """What it heard. The one with the index 0 is in the middle of a word until it is told something."""
+        if start.carried is not None:
+            return "went on without it"
+        if start.index == 0:
+            await self._telling.acquire()
+            self._speaking = asyncio.create_task(self._speak())
+        self._enter(ZonePhase.AWAITING_SIGN_OFF)
+        try:
+            await self._until(lambda: self._expired or self._ruling is not None, None, resumable=True)
+        except Ended as ended:
+            return ended.reason
+        return "expired" if self._expired else "rejected"
+
+    async def _speak(self) -> None:
+        await workflow.wait_condition(lambda: self._stop is not None or self._expired or bool(self._ruling))
+        self._telling.release()
+
+
+@workflow.defn(name="BusyZone")
+class BusyZone(ZoneProtocol):
+    """A zone in which a step is under way until the campaign says that it has to stop."""
+
+    @workflow.init
+    def __init__(self, start: ZoneStart) -> None:
+        super().__init__(start)
+        self._using = start.index
+
+    @workflow.run
+    async def run(self, start: ZoneStart) -> None:
+        """The permit in use is the index of the zone."""
+        await workflow.wait_condition(lambda: self._stop is not None)
+        self._using = None
+        await workflow.wait_condition(workflow.all_handlers_finished)
+
+
+class Told:
+    """A campaign that hears a zone's words."""
+
+    def __init__(self) -> None:
+        self.words: list[Announce] = []
+
+    @activity.defn(name="tell_campaign")
+    async def tell(self, announce: Announce) -> None:
+        """Keep the word."""
+        self.words.append(announce)
+
+
+@asynccontextmanager
+async def zone(
+    client: Client, kind: type[ZoneProtocol], index: int = 0
+) -> AsyncIterator[tuple[WorkflowHandle[Any, Any], Told]]:
+    """A zone's workflow, alone, and what it tells."""
+    spec = CampaignSpec.model_validate(
+        {
+            "name": "words",
+            "targets": {"all": True},
+            "service": {"base_url": "http://127.0.0.1:9", "credentials": [{"token": "env:NOBODY"}]},
+        }
+    )
+    start = ZoneStart(
+        campaign="campaign/words",
+        campaign_run="r",
+        index=index,
+        attempt=1,
+        target=Target(zone=Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.PRO), wave=0),
+        area=Area.WAF,
+        spec="0" * 64,
+        policy=zone_policy(spec),
+        started_by="olga",
+    )
+    told, tag = Told(), f"words-{uuid.uuid4().hex[:8]}"
+    async with Worker(
+        client,
+        task_queue=tag,
+        workflows=[kind],
+        activities=[told.tell],
+        workflow_runner=UnsandboxedWorkflowRunner(),
+    ):
+        name = "FloodedZone" if kind is FloodedZone else "BusyZone"
+        handle = await client.start_workflow(name, start, id=tag, task_queue=tag)
+        yield handle, told
+
+
+REJECTED = Decision(choice=Choice.REJECT, digest="0" * 64, by="ann")
+
+
+@pytest.mark.parametrize(
+    "name, word, heard",
+    [
+        ("stop", Stop(campaign_run="r", by="olga", reason="enough"), "campaign aborted by olga: enough"),
+        ("expire", Expire(campaign_run="r", attempt=1), "expired"),
+        ("ruling", Ruling(campaign_run="r", decision=REJECTED), "rejected"),
+    ],
+)
+async def test_a_word_that_comes_while_a_flooded_zone_leaves_is_heard(
+    temporal_client: Client, name: str, word: Message, heard: str
+) -> None:
+    """A zone that goes on in a new run waits for what it still has to say: until then it listens."""
+    async with zone(temporal_client, FloodedZone) as (handle, _):
+
+        async def waits() -> bool:
+            state = await handle.query("state", result_type=ZoneState)
+            return bool(state.phase is ZonePhase.AWAITING_SIGN_OFF)
+
+        await eventually(waits, 20, "the zone waits for a sign-off")
+        await handle.signal("revoke", Revoke(campaign_run="r", number=FLOODING))
+        await asyncio.sleep(1)
+        await handle.signal(name, word)
+        assert await asyncio.wait_for(handle.result(), 20) == heard
+
+
+async def test_a_flooded_zone_that_hears_nothing_goes_on_in_a_new_run(temporal_client: Client) -> None:
+    """As soon as it has said what it had to."""
+    async with zone(temporal_client, FloodedZone, 1) as (handle, told):
+        await handle.signal("revoke", Revoke(campaign_run="r", number=FLOODING))
+        assert await asyncio.wait_for(handle.result(), 20) == "went on without it"
+        assert [word.report.kind for word in told.words] == [ReportKind.SETTLED]
+
+
+@pytest.mark.parametrize("using, waits", [(OTHER, True), (FLOODING, True), (-1, False)])
+async def test_a_permit_counts_as_taken_back_once_nothing_can_be_sent(
+    temporal_client: Client, using: int, waits: bool
+) -> None:
+    """A campaign that was reset does not know of the permit in use. The way back holds no pause up."""
+    async with zone(temporal_client, BusyZone, using) as (handle, told):
+        await handle.signal("revoke", Revoke(campaign_run="r", number=FLOODING))
+        if waits:
+            await asyncio.sleep(1.5)
+            assert told.words == []
+            await handle.signal("stop", Stop(campaign_run="r", by="olga"))
+        await eventually(lambda: _said(told), 20, "the campaign is told that the permit is settled")
+        report = told.words[0].report
+        assert (report.kind, report.settles) == (ReportKind.SETTLED, FLOODING)
+        if not waits:
+            await handle.signal("stop", Stop(campaign_run="r", by="olga"))
+        await asyncio.wait_for(handle.result(), 20)
+
+
+async def _said(told: Told) -> bool:
+    return bool(told.words)
