@@ -74,9 +74,12 @@ ODD_HOLD = '{"hold": {"trouble": "outage", "said": "x", "since": "0001-01-01T00:
 async def test_a_quota_goes_on_whatever_it_is_asked(temporal_client: Client) -> None:
     """Null, too few and too many arguments, numbers that nobody can reckon with, times of no place."""
     async with running(temporal_client, "Quota", QuotaStart(user="u", terms=TERMS)) as handle:
-        odd: list[tuple[str, list[object]]] = [
-            *((name, args) for name in ("lease", "probe") for args in ([], [None], ["x"], [{}, {}])),
-            *(("lease", [raw(ODD_TERMS % window)]) for window in ("1e-300", "1e999", "NaN", "-1")),
+        few: tuple[Sequence[object], ...] = ([], [None], ["x"], [{}, {}])
+        terms = [raw(ODD_TERMS % window) for window in ("1e-300", "1e999", "NaN", "-1")]
+        odd: list[tuple[str, Sequence[object]]] = [
+            *(("lease", args) for args in few),
+            *(("probe", args) for args in few),
+            *(("lease", [one]) for one in terms),
         ]
         for name, args in odd:
             with pytest.raises(WorkflowUpdateFailedError):
