@@ -41,7 +41,7 @@ class ZoneHold:
 
     @workflow.signal
     def release(self, *ignored: object) -> None:
-        """The holder lets go. Whatever comes with the word is nothing: an error would fail the workflow task,
-        again and again.
+        """The holder lets go. Whatever comes with the word is nothing; today's SDK drops what a handler has
+        no parameter for, and one that did not would fail the workflow task, again and again.
         """
         self._released = True

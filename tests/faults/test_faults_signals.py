@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import Client, WorkflowUpdateFailedError
+from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from edgeshift.fleet import ZoneOutcome
@@ -248,13 +248,14 @@ async def test_nonsense_by_any_update_is_refused(temporal_client: Client, tmp_pa
     """Null above all, which passes for a message until it is looked into; zone and campaign go on."""
     async with staged(temporal_client, tmp_path, zone("a")) as stage:
         await stage.waits("a")
-        asked = [
+        asked: list[tuple[WorkflowHandle[Any, Any], str]] = [
             *((stage.play.campaign, name) for name in ("pause", "resume", "abort")),
             *((stage.play.campaign, name) for name in ("sign_off", "retry", "reopen")),
             (stage.play.zone(stage.name("a")), "decide"),
         ]
         for handle, name in asked:
-            for args in ([], [None], [{}, {}], *([nonsense] for nonsense in NONSENSE[:5])):
+            odd: list[list[object]] = [[], [None], [{}, {}], *([nonsense] for nonsense in NONSENSE[:5])]
+            for args in odd:
                 with pytest.raises(WorkflowUpdateFailedError):
                     await handle.execute_update(name, args=args, rpc_timeout=timedelta(seconds=15))
         assert (await stage.play.summary()).state == "running"
