@@ -60,7 +60,9 @@ async def test_a_hold_is_let_go_of_whatever_comes_with_the_word(
     temporal_client: Client, args: Sequence[object]
 ) -> None:
     """The signal has no message: whether the SDK drops what was sent with it or not, it counts."""
-    hold = Hold(zone_id="1" * 32, holder="nobody", campaign="c", look_every=timedelta(hours=1))
+    hold = Hold(
+        zone_id="1" * 32, holder=f"account/{'2' * 32}/esc", campaign="c", look_every=timedelta(hours=1)
+    )
     async with running(temporal_client, "ZoneHold", hold) as handle:
         await handle.signal("release", args=args)
         await handle.result(rpc_timeout=SOON)
