@@ -169,10 +169,13 @@ class EscActivities:
                 raise
             off, alone = shows(setting)
             only_secret = only_secret and alone
-            if off is not message.wanted or (alone and not message.answered):
+            if off is not message.wanted:
                 return None
             if shows(await client.esc(target.scope, urgent=True)) != (off, alone):
                 return None
+            if alone and not message.answered:
+                # It looks so whether it is off or on: the way back is sent until it is answered.
+                return Shown(reached=False, reason="the service shows the secret alone")
             await close_intents(self._connections, target, start.area)
             if not message.wanted:
                 await seen_through(self._connections, target, start.area)

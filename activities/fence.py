@@ -19,16 +19,24 @@ from edgeshift.archive import ArchiveError
 from edgeshift.areas import waf
 from edgeshift.areas.digests import canonical_bytes
 from edgeshift.messages import Change, ChangeResult, ChangeStatus
-from edgeshift.service_api import Conflict, RateLimited, Refused, ServiceError
+from edgeshift.service_api import Conflict, NoTurn, RateLimited, Refused, ServiceError
 
 
 class NotSent(Exception):
     """It was decided, before anything was sent, not to send."""
 
-    def __init__(self, reason: str, status: ChangeStatus = ChangeStatus.NOTHING_HAPPENED) -> None:
+    def __init__(
+        self, reason: str, status: ChangeStatus = ChangeStatus.NOTHING_HAPPENED, *, earlier: bool = False
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.status = status
+        self.earlier = earlier
+
+    @property
+    def result(self) -> ChangeResult:
+        """What is told of the step."""
+        return ChangeResult(status=self.status, reason=self.reason[:200], earlier=self.earlier)
 
 
 @dataclass
@@ -54,10 +62,11 @@ class Fence:
         an earlier attempt, of a run that was reset, or of another campaign.
         """
         start = self.change.start
-        if await commit_may_show(
-            self.connections, start.target.zone, start.area, start.policy.migration_limit
-        ):
-            raise NotSent("a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN)
+        limit, now = start.policy.migration_limit, self._now()
+        if await commit_may_show(self.connections, start.target.zone, start.area, limit, now=now):
+            raise NotSent(
+                "a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN, earlier=True
+            )
 
     async def refuse_what_was_sent(self, what: str = "") -> None:
         """Raises NotSent with an unknown outcome where it has been sent under this permit, by a run that was
@@ -82,6 +91,7 @@ class Fence:
         self.unsettled = False
         if self.intent:
             await came_to_nothing(self.connections, self.intent, ANSWERED)
+        self.intent = ""
 
     def time_left(self) -> timedelta:
         """How long something may still be sent under the permit."""
@@ -161,7 +171,9 @@ class Fence:
         except TimeoutError:
             if not self.may_be_sent:
                 return ChangeResult(
-                    status=ChangeStatus.NOTHING_HAPPENED, reason="its turn within the rate limit did not come"
+                    status=ChangeStatus.NOTHING_HAPPENED,
+                    reason="its turn within the rate limit did not come",
+                    turn=False,
                 )
             return ChangeResult(status=ChangeStatus.UNKNOWN, reason="no answer within the request's limit")
         except ServiceError as failure:
@@ -185,6 +197,7 @@ def judged(failure: ServiceError) -> ChangeResult:
         "reason": str(failure)[:200],
         "http_status": failure.status or 0,
         "ray": (failure.ray or "")[:40],
+        "turn": not isinstance(failure, NoTurn),
     }
     if not failure.nothing_happened or isinstance(failure, Conflict):
         return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)

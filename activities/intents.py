@@ -68,14 +68,21 @@ async def _is_seen(connections: Connections, intent: str) -> bool:
 
 
 async def commit_may_show(
-    connections: Connections, zone: Zone, area: Area, limit: timedelta, *, answered: bool = False
+    connections: Connections,
+    zone: Zone,
+    area: Area,
+    limit: timedelta,
+    *,
+    answered: bool = False,
+    now: datetime | None = None,
 ) -> bool:
     """Whether a commit of this zone was sent, by whomever, and may still come to show.
 
     ``limit``: how long that may take. One of which nothing came, or nothing more can come, does not count.
     ``answered``: one whose effect is immediate counts too, where it was answered and nobody has seen it.
+    ``now``: where it is known better than by this machine's clock.
     """
-    now = connections.clock.now()
+    now = now or connections.clock.now()
     async for key, record in _intents(connections, zone, area):
         if record.get("step") != Step.COMMIT.value or now >= datetime.fromisoformat(record["at"]) + limit:
             continue

@@ -65,6 +65,8 @@ class Trail:
         """The intent of what was written last, or may have been, in this attempt or an earlier one, and was
         not seen undone; or None.
         """
+        if not await self.any_sent():
+            return None
         start = self._start
         return await left_in(self._connections, start.target.zone, start.area, start.campaign, run_of(start))
 

@@ -77,7 +77,7 @@ class LogFieldsWork:
             result = await (self._take_back if back else self._commit)(step, trail, written)
         except (NotSent, ServiceError, ArchiveError, SecretRefError) as why:
             if isinstance(why, NotSent) and not step.fence.unsettled:
-                await step.fence.settle(ChangeResult(status=why.status))
+                await step.fence.settle(why.result)
             if not written.sent and await trail.left_in() is None:
                 raise
             result = self._stopped(step, why)

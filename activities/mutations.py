@@ -24,7 +24,7 @@ from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.fleet import Area
 from edgeshift.messages import UNSIGNED, Change, ChangeResult, ChangeStatus
 from edgeshift.secret_refs import SecretRefError
-from edgeshift.service_api import ServiceError
+from edgeshift.service_api import NoTurn, ServiceError
 from edgeshift.sign_off import Tally, tally
 
 
@@ -49,9 +49,8 @@ class MutationActivities:
             client = await self._connections.service(change.start.spec, change.start.target.zone)
             return await area.send(Sending(change, fence, body, client))
         except NotSent as why:
-            result = ChangeResult(status=why.status, reason=why.reason[:200])
-            await fence.settle(result)
-            return result
+            await fence.settle(why.result)
+            return why.result
         except (ServiceError, ArchiveError, SecretRefError) as failure:
             # Only readings and the archive fail here, and before anything was sent: what the sending itself
             # raises has become a result already, and a step of several requests sees to its own middle.
@@ -59,6 +58,7 @@ class MutationActivities:
                 status=ChangeStatus.NOTHING_HAPPENED,
                 reason=f"before it was sent: {failure}"[:200],
                 hold=hold_of(failure),
+                turn=not isinstance(failure, NoTurn),
             )
 
     async def _checked_body(self, change: Change) -> dict[str, Any]:

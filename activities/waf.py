@@ -11,7 +11,7 @@ from temporalio import activity
 from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
-from activities.intents import taken_up
+from activities.intents import seen_through, taken_up
 from activities.reports import awaiting, tell_campaign
 from activities.settling import limits
 from activities.snapshots import archive_snapshot
@@ -187,7 +187,9 @@ class WafActivities:
             if stored is not None and waf.same_rules(stored.raw, body):
                 if had_rules and not await shows_migrated(client, zone):
                     return None
-                return Verification(reached=True, reason="migrated", record=await self._record(message, body))
+                record = await self._record(message, body)
+                await seen_through(self._connections, zone, message.start.area, message.start.campaign)
+                return Verification(reached=True, reason="migrated", record=record)
             seen.append(stored.raw if stored is not None else {})
             await self._connections.clock.sleep(max(0.5, message.start.policy.poll.total_seconds()))
         if waf.unsound(seen[-2]) or not waf.same_rules(seen[-1], seen[-2]):

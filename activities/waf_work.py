@@ -15,6 +15,7 @@ from activities.connections import Connections
 from activities.fence import NotSent
 from activities.intents import own_commit
 from activities.waf import configuration_digest, deletion_body, read_configuration, read_zone, runs
+from edgeshift.archive import ArchiveCorrupt, ArchiveMissing
 from edgeshift.areas import waf
 from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.campaign_spec import CampaignSpec, ValidationMode
@@ -97,7 +98,10 @@ class WafWork:
         campaign = campaign_id(spec.name)
         mine = await own_commit(self._connections, zone, Area.WAF, campaign, limit)
         if mine is not None:
-            body = (await self._connections.archive.get_json(mine["proposal"]))["body"]
+            try:
+                body = (await self._connections.archive.get_json(mine["proposal"]))["body"]
+            except (ArchiveMissing, ArchiveCorrupt) as failure:
+                return ZoneOutcome.UNKNOWN, f"migrated, and what was signed cannot be read: {failure}"[:120]
             if not await twice("entrypoint.get", lambda: runs(client, zone, body)):
                 return ZoneOutcome.UNKNOWN, "migrated, but the stored rules differ from the signed body"
         return ZoneOutcome.MIGRATED, "the service shows it"

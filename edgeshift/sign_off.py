@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from edgeshift.durations import Duration
 
@@ -41,6 +41,17 @@ class Decision(BaseModel):
     by: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
     reason: Annotated[str, StringConstraints(max_length=LONGEST_REASON)] = ""
     at: AwareDatetime | None = None
+
+    @field_validator("at", mode="before")
+    @classmethod
+    def _with_offset(cls, at: object) -> object:
+        """A time without an offset is none: whoever keeps the decision says when it came."""
+        if isinstance(at, str):
+            try:
+                at = datetime.fromisoformat(at)
+            except ValueError:
+                return at
+        return None if isinstance(at, datetime) and at.tzinfo is None else at
 
 
 class SignOffPolicy(BaseModel):

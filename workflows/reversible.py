@@ -33,7 +33,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneResult,
     )
     from workflows import options
-    from workflows.zone import Reached, ZoneWorkflow
+    from workflows.zone import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN, Reached, ZoneWorkflow
     from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
 
 MOST_TRIES_BACK = 20
@@ -244,6 +244,9 @@ class ReversibleZone(ZoneWorkflow):
             result = await self._change(back, self._way_back(number + held * MOST_TRIES_BACK))
             # No permit of the campaign's was used for it.
             self._to_settle = None
+            if not result.turn and held < MOST_WITHOUT_A_TURN:
+                await workflow.sleep(WITHOUT_A_TURN, summary="before the next turn is asked for")
+                continue
             if result.hold is None or not self._may_wait():
                 break
             await self._wait_for_service(result.hold, sent=True)

@@ -35,6 +35,10 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone_protocol import Ended
 
 
+LOOKS_FOR_ANOTHER = 20
+"""How often a zone is read anew while a commit that somebody else has sent to it may still come to show."""
+
+
 @workflow.defn(name="WafZone")
 class WafZone(ZoneWorkflow):
     """One zone's migration. Its id is the zone's lock for the area."""
@@ -93,9 +97,13 @@ class WafZone(ZoneWorkflow):
         validated anew.
         """
         validated = self._validated_rules
-        if self._validated and validated not in ("", prepared.digest) and workflow.patched("validated-alone"):
+        if not self._validated or validated in ("", prepared.digest):
+            return
+        if workflow.patched("validated-alone"):
             self._drifted_from = validated
             self._nothing_validated()
+        else:
+            self._validated_rules = prepared.digest
 
     def _nothing_validated(self) -> None:
         self._validated, self._validated_rules = False, ""
@@ -185,6 +193,11 @@ class WafZone(ZoneWorkflow):
                 return False
             if result.status is ChangeStatus.REFUSED:
                 await self._refused(result)
+                return False
+            if result.earlier:
+                # It was not sent. Once the commit shows, the zone is found migrated by it.
+                pause = self._start.policy.migration_limit / LOOKS_FOR_ANOTHER
+                await self._until(lambda: False, pause, summary="a commit may still show")
                 return False
             if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):
                 self._validates_itself = True

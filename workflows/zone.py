@@ -48,6 +48,12 @@ class Reached:
 MOST_REFUSED_STARTS = 20
 """How often a step that did not come about is tried again before the zone fails."""
 
+MOST_WITHOUT_A_TURN = 200
+"""How often a step that had no turn within the rate limit is tried again, beside its other tries."""
+
+WITHOUT_A_TURN = timedelta(minutes=1)
+"""How long after."""
+
 KEPT_BY_THEMSELVES = frozenset({ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK})
 """Ends that follow from what the history has already. To any other one, a reading or a message of the very
 task may have led: where that task is lost, and the zone reads or hears otherwise when it is done again, the
@@ -262,6 +268,10 @@ class ZoneWorkflow(ServiceWaiting):
             return
         if result.hold is not None and self._may_wait():
             await self._wait_for_service(result.hold)
+            return
+        if not result.turn and self._without_turn < MOST_WITHOUT_A_TURN:
+            self._without_turn += 1
+            await self._until(lambda: False, WITHOUT_A_TURN, summary="before the next turn is asked for")
             return
         self._refused_starts += 1
         if self._refused_starts > MOST_REFUSED_STARTS:

@@ -76,14 +76,16 @@ class ZoneProtocol:
         self._sequence = carried.sequence if carried else 0
         self._resends = carried.resends if carried else 0
         self._refused_starts = 0
+        self._without_turn = 0
         self._phase = ZonePhase.ASSESSING
         self._since = workflow.now()
         self._prepared: Prepared | None = None
         self._gathered: Gathered | None = None
         if carried and carried.evidence and carried.evidence_verdict:
             self._gathered = Gathered(evidence=carried.evidence, verdict=carried.evidence_verdict, why="")
-        self._validated = self._gathered is not None
-        self._validated_rules = carried.validated if carried else ""
+        self._validated_rules = (carried.validated or "") if carried else ""
+        # In the middle of it, some of the evidence is there already.
+        self._validated = self._gathered is not None and carried is not None and carried.validated != ""
         self._decisions: dict[tuple[str, str], Decision] = {}
         for decision in carried.decisions if carried else ():
             self._decisions[decision.digest, decision.by] = decision

@@ -76,7 +76,9 @@ class ChangeResult(Message):
 
     ``seen``: the status already shows it (looked for after a validation alone). ``found``: digest of what the
     step itself archived, such as what it found and merged. ``final``: trying again cannot help. ``hold``: the
-    service does not take the credential, or does not answer, and is not to be called for now.
+    service does not take the credential, or does not answer, and is not to be called for now. ``turn``:
+    whether it had its turn within the rate limit. ``earlier``: a commit that was sent before may still come
+    to show, and is waited for.
     """
 
     status: ChangeStatus
@@ -88,6 +90,8 @@ class ChangeResult(Message):
     found: str = ""
     final: bool = False
     hold: ServiceHold | None = None
+    turn: bool = True
+    earlier: bool = False
 
 
 class Verify(Message):

@@ -84,7 +84,7 @@ class PermitGrant(Message):
 
 class ZoneCarried(Message):
     """What a zone carries over a continue-as-new, which only a storm of messages makes it need.
-    ``validated``: digest of the proposal that its evidence is about.
+    ``validated``: digest of the proposal that its evidence is about; empty while there is more to gather.
     """
 
     sequence: int
@@ -95,7 +95,7 @@ class ZoneCarried(Message):
     sent: Prepared | None = None
     begun: Prepared | None = None
     validates_itself: bool = False
-    validated: str = ""
+    validated: str | None = None
     asked_at: datetime | None = None
     grant: PermitGrant | None = None
     to_settle: int | None = None

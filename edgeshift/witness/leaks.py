@@ -103,6 +103,9 @@ def scan(
                 for beginning, ways in wanted.items():
                     if beginning in block:
                         leaks |= {label for label, way in ways if way in block}
+        except sqlite3.DatabaseError:
+            # It was copied in the middle of a change: not all of it was seen.
+            closed = True
         except FileNotFoundError:
             # Such as the journal of a database that goes on: it was deleted since the folder was listed.
             continue

@@ -5,16 +5,20 @@ validated, a status that was wrong once, a change that an earlier attempt has se
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from temporalio.client import Client
 
+from activities.intents import intent_key
+from edgeshift.areas.digests import canonical_bytes
 from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict
-from edgeshift.fleet import ZoneOutcome
+from edgeshift.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.messages import ZonePhase
 from edgeshift.operations.again import begin_again
+from edgeshift.operations.campaigns import start_campaign
 from tests.faults_kit import ASIDE, Stage, staged, zone
 from tests.kit import OPERATOR, SCALE, eventually
 
@@ -26,6 +30,7 @@ MIGRATED = {
     "/result/old_waf_status": "disabled",
     "/result/migration_state": "complete",
 }
+SKIP = {"action": "skip", "expression": "true", "action_parameters": {"ruleset": "current"}}
 VALIDATED = ("entrypoint.put", "validation")
 COMMITTED = ("entrypoint.put", "pending")
 BUSY = {"requests_per_minute": 600}
@@ -118,23 +123,60 @@ async def test_what_an_earlier_attempt_committed_is_read_back(
         await stage.check()
 
 
-@pytest.mark.parametrize("changed", [False, True])
-async def test_a_zone_that_was_terminated_is_migrated_with_the_signed_rules_alone(
-    temporal_client: Client, tmp_path: Path, changed: bool
+async def test_what_was_verified_is_nobodys_to_verify_again(temporal_client: Client, tmp_path: Path) -> None:
+    """A campaign that is started again finds it migrated, whatever somebody has made of its rules since."""
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b")) as stage:
+        await stage.finish()
+        await stage.change("a", entry_point={"rules": [SKIP]})
+        play = stage.play
+        play.start = await start_campaign(play.client, play.archive, play.spec, by=OPERATOR, again=True)
+        result = await stage.finish()
+        assert result.outcomes == {"already_migrated": 2}
+
+
+async def test_a_validation_waits_for_a_commit_of_somebody_else(
+    temporal_client: Client, tmp_path: Path
 ) -> None:
-    """Its campaign reads the rules that are stored, beside the status."""
+    """Nothing is sent while that may still come to show, and nothing is told of what was not sent."""
+    async with staged(temporal_client, tmp_path, zone("a", "enterprise"), begin=False) as stage:
+        found = stage.play.fleet.zones[0]
+        sent = Zone(id=found.id, name=found.name, account=found.account, plan=Plan.ENTERPRISE)
+        commit = {"step": "commit", "at": datetime.now(UTC).isoformat(), "campaign": "another"}
+        key = intent_key(sent, Area.WAF, "permit-of-another")
+        await stage.play.archive.create_once(key, canonical_bytes(commit))
+        await stage.play.begin()
+        await stage.finish()
+        assert await stage.outcome("a") is ZoneOutcome.MIGRATED
+        assert await stage.changes("a") == [VALIDATED, COMMITTED]
+        first = (await stage.play.journal("entrypoint.put", stage.name("a")))[0]
+        limit = stage.play.spec.scaled().commit.migration_limit
+        assert datetime.fromisoformat(first["wall_time"]) - datetime.fromisoformat(commit["at"]) >= limit
+
+
+@pytest.mark.parametrize("how", ["as signed", "changed", "nobody knows"])
+async def test_a_zone_that_was_terminated_is_migrated_with_the_signed_rules_alone(
+    temporal_client: Client, tmp_path: Path, how: str
+) -> None:
+    """Its campaign reads the rules that are stored, beside the status. A proposal that the archive has lost
+    stops nobody else.
+    """
     slow = {"migration_seconds": 3 * SCALE}
     async with staged(temporal_client, tmp_path, zone("a"), zone("open"), simulator=slow) as stage:
-        await stage.waits("a")
+        state = await stage.waits("a")
         await stage.play.sign_zone(stage.name("a"))
         await stage.phase("a", ZonePhase.VERIFYING)
         await stage.play.zone(stage.name("a")).terminate("by hand")
         await eventually(lambda: migrated(stage, "a"), 60, "it has taken effect")
-        if changed:
-            skip = {"action": "skip", "expression": "true", "action_parameters": {"ruleset": "current"}}
-            await stage.change("a", entry_point={"rules": [skip]})
-        place = "unknown" if changed else "migrated"
+        objects = stage.play.folder / "state" / "archive" / "objects"
+        proposal = objects / state.proposal[:2] / state.proposal
+        if how == "changed":
+            await stage.change("a", entry_point={"rules": [SKIP]})
+        if how == "nobody knows":
+            proposal.rename(stage.play.folder / "proposal")
+        place = "migrated" if how == "as signed" else "unknown"
         await stage.play.until(lambda seen: seen.places.get(place) == 1, 60)
+        if how == "nobody knows":
+            (stage.play.folder / "proposal").rename(proposal)
         await stage.finish()
 
 

@@ -14,7 +14,7 @@ OPTIONS = "workflows/options.py"
 
 NO_REFUSAL = [
     Edit(FENCE, "        if not created:\n", "        if False:\n"),
-    Edit(FENCE, "        if await commit_may_show(\n", "        if False and await commit_may_show(\n"),
+    Edit(FENCE, "        if await commit_may_show(", "        if False and await commit_may_show("),
 ]
 """An intent that is there keeps nothing from being sent again."""
 

@@ -57,6 +57,7 @@ async def test_a_write_that_waits_for_its_turn_in_vain_was_not_sent(tmp_path: Pa
         pacer.blocked(300)
         result = await play.validate(window=SHORT)
         assert result.status is ChangeStatus.NOTHING_HAPPENED and "turn" in result.reason
+        assert not result.turn
         assert await intents(play) == [] and await play.sent() == []
 
 
@@ -76,6 +77,7 @@ async def test_a_write_without_a_lease_was_not_sent(tmp_path: Path, reads: bool)
     async with paced(SILENT) as pacer, gate(tmp_path, pacer=pacer) as play:
         result = await play.validate(config=play.config if reads else "")
         assert result.status is ChangeStatus.NOTHING_HAPPENED and "Timeout expired" in result.reason
+        assert not result.turn
         assert await intents(play) == [] and await play.sent() == []
 
 
