@@ -81,6 +81,10 @@ class CampaignMessages(ServicePause):
                 "SignOffRefused",
                 f"there is no wave {message.wave}; waves are 0 to {len(self._start.waves) - 1}",
             )
+        if self._ledger.overtaken:
+            # The campaign was reset to before its zones began: what was signed then comes again before it has
+            # looked at what they propose.
+            return
         known = {shape.fingerprint for shape in self._ledger.known}
         if unknown := [item for item in message.fingerprints if item not in known]:
             raise _refused(

@@ -76,6 +76,24 @@ async def test_a_later_attempt_that_was_ended_is_followed_by_the_one_after_it(
         assert (await stage.finish(150)).outcomes == {"migrated": 2}
 
 
+@pytest.mark.parametrize("task", [0, 1])
+async def test_what_was_signed_counts_after_a_reset_to_before_any_zone_began(
+    temporal_client: Client, tmp_path: Path, task: int
+) -> None:
+    """Nobody has to sign it once more: it comes before the campaign has looked at what its zones propose."""
+    async with staged(temporal_client, tmp_path, zone("one"), zone("other")) as stage:
+        state = await stage.waits("one")
+        await stage.play.until(lambda seen: seen.places.get("awaiting") == 2)
+        before = (await tasks(stage.play.campaign))[task]
+        await stage.play.ask("pause", "a long lunch")
+        await stage.play.sign([state.fingerprint])
+        assert await reset(stage.play.client, stage.play.campaign, before)
+        await stage.play.ask("resume")
+        assert await stage.outcome("one", 90) is ZoneOutcome.MIGRATED
+        assert await stage.outcome("other", 90) is ZoneOutcome.MIGRATED
+        await stage.closed()
+
+
 async def test_a_pause_after_a_reset_waits_for_the_permit_that_was_forgotten(
     temporal_client: Client, tmp_path: Path
 ) -> None:
