@@ -14,7 +14,15 @@ from temporalio import activity
 
 from activities.boundary import hold_of
 from activities.connections import Connections
-from activities.intents import ANSWERED, came_to_nothing, commit_may_show, intent_key, run_of
+from activities.intents import (
+    ANSWERED,
+    OPENED,
+    came_to_nothing,
+    commit_may_show,
+    intent_key,
+    is_given_up,
+    record_of,
+)
 from edgeshift.archive import ArchiveError
 from edgeshift.areas import waf
 from edgeshift.areas.digests import canonical_bytes
@@ -54,6 +62,8 @@ class Fence:
     """The intent of the latest request, once it is created."""
     may_be_sent: bool = False
     """Whether the latest request has had its turn: from then on it may have been sent."""
+    opened: bool = False
+    """Whether the permit's own record is there, which is created before the first request."""
     unsettled: bool = False
     """Whether nobody knows what became of the latest request, which may still come to show."""
 
@@ -72,7 +82,9 @@ class Fence:
         """Raises NotSent with an unknown outcome where it has been sent under this permit, by a run that was
         reset since: what the service shows now is then this step's own doing, and no drift.
         """
-        if await self.connections.archive.get_named(self._key(what)) is not None:
+        key = self._key(what)
+        there = await self.connections.archive.get_named(key) is not None
+        if there and not await is_given_up(self.connections, key):
             raise NotSent("it has been sent under this permit before", ChangeStatus.UNKNOWN)
 
     def _key(self, what: str) -> str:
@@ -95,10 +107,9 @@ class Fence:
 
     def time_left(self) -> timedelta:
         """How long something may still be sent under the permit."""
-        started = activity.info().started_time
-        passed = self._now() - started
-        of_permit = self.change.permit.expires_at - (started + passed)
-        return min(of_permit, self.change.window - passed)
+        now = self._now()
+        passed = now - activity.info().started_time
+        return min(self.change.permit.expires_at - now, self.change.window - passed)
 
     def _now(self) -> datetime:
         """What time it is by the server's clock, or by this machine's where that is later.
@@ -117,33 +128,33 @@ class Fence:
             raise NotSent("the worker was told to stop before it was sent")
 
     async def intend(self, what: str = "") -> None:
-        """Create the intent, once. Raises NotSent with an unknown outcome where it exists already."""
+        """Create the intent, once. Raises NotSent with an unknown outcome where it exists already, and as
+        nothing where the permit was given up meanwhile.
+        """
         self.may_be_sent = True
         self.check_time()
-        change = self.change
-        key = self._key(what)
-        record = {
-            "step": change.step.value,
-            "digest": change.digest,
-            "fingerprint": change.fingerprint,
-            "proposal": change.proposal,
-            "snapshot": change.snapshot,
-            "campaign": change.start.campaign,
-            "run": run_of(change.start),
-            "attempt": change.start.attempt,
-            # For as long as a migration may take from then on, no other commit of the zone is sent.
-            "at": self._now().isoformat(),
-        }
-        try:
-            created = await self.connections.archive.create_once(key, canonical_bytes(record))
-        except ArchiveError as failure:
-            raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
-        if not created:
+        if what and not self.opened:
+            # A run that was reset may have opened it: each request has an intent of its own.
+            await self._create("", OPENED)
+            self.opened = True
+        if not await self._create(what, self.change.step.value):
             raise NotSent(
                 "it has been sent under this permit before, or was about to be", ChangeStatus.UNKNOWN
             )
-        self.intent = key
+        self.intent = self._key(what)
         self.check_time()
+
+    async def _create(self, what: str, step: str) -> bool:
+        """Create a record of this permit; False where there is one. Raises NotSent."""
+        key, record = self._key(what), record_of(self.change, step, self._now())
+        try:
+            created = await self.connections.archive.create_once(key, canonical_bytes(record))
+            given_up = not created and await is_given_up(self.connections, key)
+        except ArchiveError as failure:
+            raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
+        if given_up:
+            raise NotSent("it was given up before it was sent")
+        return created
 
     async def send(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
         """One request, shielded from cancellation once it is under way, within the whole-request limit.

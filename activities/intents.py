@@ -13,13 +13,19 @@ from activities.connections import Connections
 from edgeshift.archive import ArchiveError
 from edgeshift.areas.digests import canonical_bytes
 from edgeshift.fleet import Area, Zone
-from edgeshift.messages import Prepared, Step, ZoneStart
+from edgeshift.messages import Change, Prepared, Step, ZoneStart
 
 ANSWERED = "answered"
 """Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
 
 SHOWS = "it shows"
 """Why nothing more is recorded to come of an intent whose effect has been seen, or seen undone."""
+
+OPENED = "opened"
+"""The step that a record names which stands before the intents of a step of several requests."""
+
+GIVEN_UP = "given_up"
+"""The step that a record names which keeps anything from being sent under its permit."""
 
 EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
 """What may be recorded of an intent that has had an effect, or may have had one."""
@@ -35,13 +41,53 @@ def run_of(start: ZoneStart) -> str:
     return start.origin or start.campaign_run
 
 
+def record_of(change: Change, step: str, at: datetime) -> dict[str, Any]:
+    """What is archived of an intent. ``at``: for as long as a migration may take from then on, no other
+    commit of the zone is sent.
+    """
+    return {
+        "step": step,
+        "digest": change.digest,
+        "fingerprint": change.fingerprint,
+        "proposal": change.proposal,
+        "snapshot": change.snapshot,
+        "campaign": change.start.campaign,
+        "run": run_of(change.start),
+        "attempt": change.start.attempt,
+        "at": at.isoformat(),
+    }
+
+
+async def give_up(connections: Connections, change: Change) -> bool:
+    """Keep anything from being sent under a change's permit from now on; False where something may have been
+    sent.
+
+    Each step has one record under the permit's own name, which is there before its first request: whoever
+    creates it, the sender or the one that gives up, keeps the other from it. No clock is asked.
+    """
+    start = change.start
+    key = intent_key(start.target.zone, start.area, change.permit.name)
+    record = record_of(change, GIVEN_UP, connections.clock.now())
+    if await connections.archive.create_once(key, canonical_bytes(record)):
+        return True
+    return await is_given_up(connections, key)
+
+
+async def is_given_up(connections: Connections, key: str) -> bool:
+    """Whether nothing was sent, nor will be, under the permit whose record this is."""
+    record = json.loads(await connections.archive.get_named(key) or b"{}")
+    return bool(record.get("step") == GIVEN_UP)
+
+
 async def _intents(
     connections: Connections, zone: Zone, area: Area
 ) -> AsyncIterator[tuple[str, dict[str, Any]]]:
     """Every intent of a zone, by whomever, with its record, in no order."""
     archive = connections.archive
     async for key in archive.list(intent_key(zone, area, "").rstrip("/")):
-        yield key, json.loads(await archive.get_named(key) or b"{}")
+        record = json.loads(await archive.get_named(key) or b"{}")
+        if record.get("step") not in (OPENED, GIVEN_UP):
+            yield key, record
 
 
 def _beside(intent: str, what: str) -> str:

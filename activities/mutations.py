@@ -19,10 +19,11 @@ from activities.area_work import Step as Sending
 from activities.boundary import hold_of, named_failures
 from activities.connections import Connections
 from activities.fence import Fence, NotSent
+from activities.intents import give_up
 from edgeshift.archive import ArchiveError
 from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.fleet import Area
-from edgeshift.messages import UNSIGNED, Change, ChangeResult, ChangeStatus
+from edgeshift.messages import UNSIGNED, Change, ChangeResult, ChangeStatus, GivenUp
 from edgeshift.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceError
 from edgeshift.sign_off import Tally, tally
@@ -60,6 +61,13 @@ class MutationActivities:
                 hold=hold_of(failure),
                 turn=not isinstance(failure, NoTurn),
             )
+
+    @activity.defn(name="give_up_change")
+    @named_failures
+    async def give_up(self, change: Change) -> GivenUp:
+        """Keep a change that was not answered from being sent from now on, where that is still possible."""
+        given_up = await give_up(self._connections, change)
+        return GivenUp(given_up=given_up, permit=change.permit.number)
 
     async def _checked_body(self, change: Change) -> dict[str, Any]:
         """The body as it was signed, from the archive. Raises NotSent where anything is not as it must be."""

@@ -152,7 +152,7 @@ class WafWork:
 
             def delete(identifier: str = identifier) -> Awaitable[object]:
                 return step.client.delete_waf_override(
-                    step.zone.id, identifier, before_send=lambda: step.fence.intend(f"/{identifier}")
+                    step.zone.id, identifier, before_send=lambda: step.fence.intend(f"-override-{identifier}")
                 )
 
             result = await step.fence.send(delete)

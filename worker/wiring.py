@@ -87,7 +87,7 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
         EscActivities(connections),
         LogFieldsActivities(connections),
     )
-    holds = HoldActivities(connections)
+    holds, mutations = HoldActivities(connections), MutationActivities(connections, work)
     return [
         scope.prepare,
         scope.probe,
@@ -103,7 +103,8 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
         zone.prepare,
         zone.verify,
         EvidenceActivities(connections).gather,
-        MutationActivities(connections, work).change,
+        mutations.change,
+        mutations.give_up,
         ReportActivities(connections).tell,
         SupportActivities(connections).open_ticket,
         zones.start,

@@ -82,6 +82,16 @@ def changing(change: Change, left: timedelta) -> dict[str, Any]:
     }
 
 
+def giving_up() -> dict[str, Any]:
+    """A record in the archive, tried for a short while: without it the outcome is unknown."""
+    return {
+        "schedule_to_close_timeout": timedelta(minutes=1),
+        "start_to_close_timeout": timedelta(seconds=20),
+        "retry_policy": READS,
+        "local_retry_threshold": timedelta(seconds=5),
+    }
+
+
 def verifying(verify: Verify) -> dict[str, Any]:
     """Polling the status: remote, with heartbeats, tried again until its limit has surely passed."""
     return {

@@ -252,13 +252,35 @@ class ZoneWorkflow(ServiceWaiting):
                 return ChangeResult(
                     status=ChangeStatus.NOTHING_HAPPENED, reason="the permit ran out before it began"
                 )
-            return ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"no answer: {said(failure)}"[:200])
+            return await self._unanswered(change, said(failure))
         finally:
             if workflow.cancellation_reason() is not None:
                 # What was sent is seen through, and no more is begun.
                 self._stop = self._stop or Stop(by=CANCELLATION)
             self._using = None
             self._to_settle = grant.permit.number
+
+    async def _unanswered(self, change: Change, reason: str) -> ChangeResult:
+        """What is known of a change whose activity ended without a word: nothing happened where it can still
+        be kept from being sent, for then it was not. Else the outcome is unknown.
+        """
+        unknown = ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"no answer: {reason}"[:200])
+        if not workflow.patched("given-up-before-it-is-unknown"):
+            return unknown
+        try:
+            found = await workflow.execute_local_activity_method(
+                MutationActivities.give_up,
+                change,
+                summary=f"give up permit {change.permit.number}",
+                **options.giving_up(),
+            )
+        except LOCAL_FAILURES:
+            return unknown
+        if not found.given_up:
+            return unknown
+        return ChangeResult(
+            status=ChangeStatus.NOTHING_HAPPENED, reason=f"it was not begun to be sent: {reason}"[:200]
+        )
 
     async def _pause_before_again(self, result: ChangeResult) -> None:
         """After a step that did not happen, or of which it is not known: not at once again, not without

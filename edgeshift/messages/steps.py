@@ -94,6 +94,15 @@ class ChangeResult(Message):
     earlier: bool = False
 
 
+class GivenUp(Message):
+    """Whether a change that was not answered is kept from being sent under its permit: then nothing of it was
+    sent. False: it may have been.
+    """
+
+    given_up: bool
+    permit: int
+
+
 class Verify(Message):
     """Poll the status until the change shows or may no longer be expected to. ``limit``: how long that may
     take.

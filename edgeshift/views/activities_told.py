@@ -100,6 +100,8 @@ def tell_activity(
             # One that never began proves that nothing was sent; one that began and failed proves nothing.
             status = "unknown" if begun else "nothing_happened"
         _change(context, entry, given, came, status)
+    elif {"given_up", "permit"} <= came.keys():
+        _given_up(context, entry, came)
     elif {"verdict", "snapshot"} <= came.keys():
         _prepared(context, entry, came)
     elif {"prepared", "gathered"} <= came.keys():
@@ -210,6 +212,18 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
         sending = Sending(step=step, status=status, digest=digest, permit=number, agreed=agreed)
         context.attempt.sendings.append(sending)
     context.attempt.doing = f"{what} was sent" if status else f"sending {what}"
+
+
+def _given_up(context: Context, entry: Entry, came: dict[str, Any]) -> None:
+    last = next(iter(context.attempt.sendings[-1:]), None)
+    what = _STEPS[context.area].get(last.step if last else "", "the change")
+    entry.kind = EntryKind.SENT
+    if not came["given_up"]:
+        entry.text = f"{what} may have been sent: it cannot be kept from it any more"
+        return
+    entry.text = f"{what} was not sent under permit {came['permit']}, and no worker can do so any more"
+    if last is not None and last.permit == came["permit"] and last.status == "unknown":
+        last.status = "nothing_happened"
 
 
 def _verified(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Edit, mutant
 
 FENCE = "activities/fence.py"
+INTENTS = "activities/intents.py"
 MUTATIONS = "activities/mutations.py"
 WAF = "activities/waf.py"
 WAF_WORK = "activities/waf_work.py"
@@ -13,7 +14,7 @@ ZONE = "workflows/zone.py"
 OPTIONS = "workflows/options.py"
 
 NO_REFUSAL = [
-    Edit(FENCE, "        if not created:\n", "        if False:\n"),
+    Edit(FENCE, "        return created\n", "        return True\n"),
     Edit(FENCE, "        if await commit_may_show(", "        if False and await commit_may_show("),
 ]
 """An intent that is there keeps nothing from being sent again."""
@@ -107,6 +108,20 @@ SENDING = (
         "killed-after-commit",
     ),
     mutant(
+        "given-up-unasked",
+        "a change that was never answered counts as one that was not sent",
+        2,
+        [
+            Edit(
+                INTENTS,
+                "    return await is_given_up(connections, key)\n",
+                "    return bool(key)\n",
+            ),
+            NO_REFUSAL[1],
+        ],
+        "killed-after-commit",
+    ),
+    mutant(
         "heartbeat-on-commit",
         "the change has a heartbeat time-out: it counts as over while it may still be sent",
         7,
@@ -126,8 +141,8 @@ SENDING = (
         [
             Edit(
                 FENCE,
-                "return min(of_permit, self.change.window - passed)",
-                "return max(of_permit, self.change.window - passed)",
+                "return min(self.change.permit.expires_at - now, self.change.window - passed)",
+                "return max(self.change.permit.expires_at - now, self.change.window - passed)",
             )
         ],
         "stalled-past-its-permit",

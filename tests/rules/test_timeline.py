@@ -176,6 +176,25 @@ def test_a_sending_that_began_and_broke_off_is_unknown() -> None:
     assert "is unknown (no answer); a commit was sent (alice agreed to what was sent)" in told.sentence
 
 
+@pytest.mark.parametrize(
+    "given_up, status, sentence",
+    [(True, "nothing_happened", "nothing was sent that changes it"), (False, "unknown", "a commit was sent")],
+)
+def test_a_sending_that_was_given_up_was_not_sent(given_up: bool, status: str, sentence: str) -> None:
+    """No worker had come so far as to send it: the archive keeps it from being sent, which is the proof."""
+    history = History()
+    history.prepared()
+    history.change(decision("alice"), result=None)
+    history.local("give_up_change", {"given_up": given_up, "permit": 7})
+    history.close("aborted", "by hand")
+    told = history.told()
+    assert [sending.status for sending in told.attempts[0].sendings] == [status]
+    assert sentence in told.sentence
+    sent = [entry.text for entry in told.attempts[0].entries if entry.kind is EntryKind.SENT]
+    assert ("was not sent under permit 7" in sent[1]) is given_up
+    assert ("may have been sent" in sent[1]) is not given_up
+
+
 def test_a_sending_that_never_began_was_not_sent() -> None:
     """A permit that ran out before the activity started proves that nothing was sent."""
     history = History()

@@ -14,6 +14,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.area_work import AreaWork
 from activities.connections import Connections
+from activities.fence import Fence
 from activities.mutations import MutationActivities
 from activities.snapshots import archive_snapshot
 from activities.waf import configuration_digest, read_zone
@@ -48,7 +49,28 @@ class Gate:
     body: Body
     control: Control
 
-    async def change(
+    async def change(self, body: Body, signed: Body, **how: Any) -> ChangeResult:
+        """Let the activity send ``body``, where people signed ``signed``; ``how``: see ``message``."""
+        message = await self.message(body, signed, **how)
+        return await _begun().run(self._activities.change, message)
+
+    async def give_up(self, body: Body, signed: Body, **how: Any) -> bool:
+        """Let the same change be given up."""
+        message = await self.message(body, signed, **how)
+        return (await _begun().run(self._activities.give_up, message)).given_up
+
+    async def intend(self, what: str) -> None:
+        """What one request of the same change, of several, records before it is sent."""
+        change = await self.message(self.body, self.body)
+        fence = Fence(self.connections, change, self.connections.clock.monotonic())
+        await _begun().run(fence.intend, what)
+
+    @property
+    def _activities(self) -> MutationActivities:
+        work: AreaWork = WafWork(self.connections)
+        return MutationActivities(self.connections, {Area.WAF: work})
+
+    async def message(
         self,
         body: Body,
         signed: Body,
@@ -58,20 +80,21 @@ class Gate:
         mode: ValidationMode | None = None,
         config: str | None = None,
         window: timedelta = timedelta(minutes=30),
-    ) -> ChangeResult:
-        """Let the activity send ``body``, where people signed ``signed`` and the workflow says ``said``.
+        permit: int = 1,
+    ) -> Change:
+        """The change that sends ``body``, where people signed ``signed`` and the workflow says ``said``.
 
         ``config``: what a fresh reading must have, where that is not what the first one had; empty where
         none is made. ``window``: for how long it may be sent.
         """
         named = said or body
         decision = Decision(choice=Choice.APPROVE, digest=digest(signed), by="ann", at=datetime.now(UTC))
-        change = Change(
+        return Change(
             start=self.start,
             step=step,
             permit=Permit(
-                number=1,
-                name=f"p-{digest(body)[:8]}-{step.value}",
+                number=permit,
+                name=f"p-{permit}-{digest(body)[:8]}-{step.value}",
                 index=0,
                 step=step,
                 expires_at=datetime.now(UTC) + timedelta(hours=1),
@@ -85,11 +108,6 @@ class Gate:
             decisions=(decision,),
             window=window,
         )
-        environment = ActivityEnvironment()
-        environment.info = dataclasses.replace(environment.info, started_time=datetime.now(UTC))
-        work: AreaWork = WafWork(self.connections)
-        activities = MutationActivities(self.connections, {Area.WAF: work})
-        return await environment.run(activities.change, change)
 
     async def validate(self, **how: Any) -> ChangeResult:
         """Let the activity send the form that only logs, which nobody has to sign, without a fresh reading
@@ -102,6 +120,13 @@ class Gate:
         """What the service was sent: the query of each change, and whether its body only logs."""
         journal = await self.control.journal()
         return [(entry["query"], entry["log_only"]) for entry in journal if entry["method"] == "PUT"]
+
+
+def _begun() -> ActivityEnvironment:
+    """An activity that begins now."""
+    environment = ActivityEnvironment()
+    environment.info = dataclasses.replace(environment.info, started_time=datetime.now(UTC))
+    return environment
 
 
 @asynccontextmanager
