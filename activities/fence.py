@@ -84,7 +84,7 @@ class Fence:
         """
         key = self._key(what)
         there = await self.connections.archive.get_named(key) is not None
-        if there and not await is_given_up(self.connections, key):
+        if there and not await self._was_given_up(key):
             raise NotSent("it has been sent under this permit before", ChangeStatus.UNKNOWN)
 
     def _key(self, what: str) -> str:
@@ -149,12 +149,20 @@ class Fence:
         key, record = self._key(what), record_of(self.change, step, self._now())
         try:
             created = await self.connections.archive.create_once(key, canonical_bytes(record))
-            given_up = not created and await is_given_up(self.connections, key)
         except ArchiveError as failure:
             raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
-        if given_up:
+        if not created and await self._was_given_up(key):
             raise NotSent("it was given up before it was sent")
         return created
+
+    async def _was_given_up(self, key: str) -> bool:
+        """Whether a record that is there gives the permit up. Raises NotSent with an unknown outcome."""
+        try:
+            return await is_given_up(self.connections, key)
+        except ArchiveError as failure:
+            raise NotSent(
+                f"it may have been sent before, which cannot be read: {failure}"[:200], ChangeStatus.UNKNOWN
+            ) from None
 
     async def send(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
         """One request, shielded from cancellation once it is under way, within the whole-request limit.

@@ -83,12 +83,15 @@ def changing(change: Change, left: timedelta) -> dict[str, Any]:
 
 
 def giving_up() -> dict[str, Any]:
-    """A record in the archive, tried for a short while: without it the outcome is unknown."""
+    """A record in the archive, tried for a short while: without it the outcome is unknown.
+
+    No backoff becomes a timer: somebody who cancels the workflow then would end it in the middle of a change.
+    """
     return {
         "schedule_to_close_timeout": timedelta(minutes=1),
         "start_to_close_timeout": timedelta(seconds=20),
         "retry_policy": READS,
-        "local_retry_threshold": timedelta(seconds=5),
+        "local_retry_threshold": timedelta(minutes=2),
     }
 
 

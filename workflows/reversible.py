@@ -253,9 +253,12 @@ class ReversibleZone(ZoneWorkflow):
         return result
 
     def _way_back(self, number: int) -> PermitGrant:
+        # Drawn, so that a reset to after it does not name anew what has been sent under this name.
+        drawn = workflow.patched("way-back-named-once")
+        of_run = workflow.uuid4().hex if drawn else workflow.info().run_id
         permit = Permit(
             number=-number,
-            name=f"back-{workflow.info().run_id[-12:]}-{number}",
+            name=f"back-{of_run[-12:]}-{number}",
             index=self._start.index,
             step=Step.ROLL_BACK,
             expires_at=workflow.now() + LEASE_BACK,

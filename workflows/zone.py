@@ -248,11 +248,15 @@ class ZoneWorkflow(ServiceWaiting):
             )
         except ActivityError as failure:
             cause = failure.cause
-            if isinstance(cause, TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_START:
+            late = isinstance(cause, TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_START
+            if late and not workflow.patched("given-up-also-where-it-never-began"):
                 return ChangeResult(
                     status=ChangeStatus.NOTHING_HAPPENED, reason="the permit ran out before it began"
                 )
-            return await self._unanswered(change, said(failure))
+            # It may have been begun by a run that was reset.
+            return await self._unanswered(
+                change, "the permit ran out before it began" if late else said(failure)
+            )
         finally:
             if workflow.cancellation_reason() is not None:
                 # What was sent is seen through, and no more is begun.
@@ -279,7 +283,7 @@ class ZoneWorkflow(ServiceWaiting):
         if not found.given_up:
             return unknown
         return ChangeResult(
-            status=ChangeStatus.NOTHING_HAPPENED, reason=f"it was not begun to be sent: {reason}"[:200]
+            status=ChangeStatus.NOTHING_HAPPENED, reason=f"nothing of it was sent: {reason}"[:200]
         )
 
     async def _pause_before_again(self, result: ChangeResult) -> None:

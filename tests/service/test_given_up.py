@@ -9,6 +9,7 @@ import pytest
 
 from activities.fence import NotSent
 from activities.intents import commit_may_show
+from edgeshift.archive import ArchiveUnavailable
 from edgeshift.campaign_spec import ValidationMode
 from edgeshift.fleet import Area
 from edgeshift.messages import ChangeStatus, Step
@@ -71,3 +72,20 @@ async def test_no_request_of_a_step_is_sent_that_was_given_up(tmp_path: Path) ->
             with pytest.raises(NotSent) as refused:
                 await play.intend(what)
             assert refused.value.status is ChangeStatus.NOTHING_HAPPENED
+
+
+async def test_what_may_have_been_sent_before_is_unknown_where_its_record_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That it is there is known; that it is one that gives the permit up is not."""
+
+    async def unread(key: str) -> bytes | None:
+        raise ArchiveUnavailable(f"could not reach {key}")
+
+    async with gate(tmp_path) as play:
+        await play.intend("-1")
+        monkeypatch.setattr(play.connections.archive, "get_named", unread)
+        for what in ("", "-1", "-2"):
+            with pytest.raises(NotSent) as refused:
+                await play.intend(what)
+            assert refused.value.status is ChangeStatus.UNKNOWN
