@@ -53,9 +53,14 @@ def spec(running: Stack) -> CampaignSpec:
     return CampaignSpec(
         name=NAME,
         targets=TargetSpec(all=True),
-        service=ServiceSpec(base_url=running.service, credentials=running.credentials),
+        service=ServiceSpec(
+            base_url=running.service, credentials=running.credentials, request_limit=timedelta(seconds=10)
+        ),
         validation=ValidationSpec(window=timedelta(hours=24)),
-        commit=CommitSpec(poll=timedelta(hours=1)),
+        # What a worker had taken and not begun when it was stopped is tried again when this has passed.
+        commit=CommitSpec(
+            poll=timedelta(hours=1), send_window=timedelta(seconds=10), margin=timedelta(seconds=5)
+        ),
         # What waits must not expire while the stack is stopped.
         sign_off=SignOffPolicy(expires_after=timedelta(days=1000), valid_for=timedelta(days=1000)),
         tickets=TicketSpec(folder=str(running.places.tickets)),
@@ -102,5 +107,5 @@ async def test_a_campaign_goes_on_after_the_stack_was_stopped(tmp_path: Path) ->
         evidence = await gather(second, client, WAF, played, [spec(second)], [])
         checks = judge(evidence, absent=WITHOUT_CASES)
     assert [violation for check in checks for violation in check.violations] == []
-    assert sum(last.places.get(place, 0) for place in ("migrated", "rejected")) == len(targets)
+    assert sum(last.places.get(place, 0) for place in ("migrated", "rejected")) == len(targets), last.places
     assert last.places["migrated"] >= 5
