@@ -143,8 +143,10 @@ class LogFieldsActivities:
             return Shown(reached=False, reason=f"the zone could not be read to the end: {trouble}")
         unchanged = message.wanted and await self._as_before(message.prepared, reading)
         # A part that was written, by a worker that is gone maybe, is taken back by what the trail has of it.
-        part = message.wanted and not unchanged and await Trail(self._connections, start).any_sent()
-        return Shown(reached=False, unchanged=unchanged, worse=part, reason=lacking[:200])
+        worse = message.wanted and not unchanged and await Trail(self._connections, start).any_sent()
+        # One that was there before this proposal was made is gone on with as long as it may be.
+        part = unchanged and bool(await self._still_there(start, reading, wanted))
+        return Shown(reached=False, unchanged=unchanged, worse=worse, part=part, reason=lacking[:200])
 
     async def _fields(self, prepared: Prepared) -> FieldSet:
         proposal = await self._connections.archive.get_json(prepared.proposal)

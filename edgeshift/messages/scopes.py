@@ -72,13 +72,15 @@ class Settle(Message):
 class Shown(Message):
     """What the service shows: ``reached`` the wanted state, or ``unchanged``. ``hopeless``: it will never
     show anything else. ``worse``: it shows neither, and is to be undone: a part was written, or what is
-    served is worse than before.
+    served is worse than before. ``part``: it is unchanged since this proposal was made, and an earlier step
+    of the campaign had written a part by then.
     """
 
     reached: bool
     unchanged: bool = False
     hopeless: bool = False
     worse: bool = False
+    part: bool = False
     reason: str = ""
 
 

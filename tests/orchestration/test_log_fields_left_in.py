@@ -53,11 +53,16 @@ def client(temporal_client: Client, request: pytest.FixtureRequest) -> Client:
     return on_queue(temporal_client, request.node.name[:60])
 
 
-async def ours(play: Scene) -> list[str]:
-    """The campaign's rules in the zone, by their descriptions."""
+async def rules(play: Scene) -> list[str]:
+    """The rules of custom log fields in the zone, by their descriptions."""
     lists = await play.control.get(f"zones/{play.zone_id(half(play))}")
     found = [item for item in lists["rulesets"] if item["phase"] == "http_log_custom_fields"]
-    return [rule["description"] for rule in found[0]["rules"] if "edgeshift" in rule["description"]]
+    return [rule["description"] for rule in found[0]["rules"]]
+
+
+async def ours(play: Scene) -> list[str]:
+    """Those of the campaign."""
+    return [description for description in await rules(play) if "edgeshift" in description]
 
 
 async def changes(play: Scene) -> list[ChangeResult]:
@@ -177,6 +182,38 @@ async def test_what_an_attempt_that_was_cut_off_left_in_is_seen_to_by_the_next(
         expected = ZoneOutcome.SETTLED if then is go_on else ZoneOutcome.ROLLED_BACK
         assert outcome is expected, reason
         assert bool(await ours(play)) is (then is go_on)
+
+
+STRANGE: dict[str, Any] = {
+    "action": "log_custom_field",
+    "expression": "true",
+    "description": "written in between",
+    "action_parameters": {"cookie_fields": [{"name": "Stranger"}]},
+}
+
+
+@pytest.mark.parametrize("resend", [0, 1])
+async def test_what_a_write_of_ours_replaced_is_put_back_though_nothing_is_sent_again(
+    client: Client, tmp_path: Path, resend: int
+) -> None:
+    """Somebody else writes just before the campaign does, whose step then stops; the next one, which would
+    put it back, is lost, and the policy lets it be sent again or not. In neither case does a part stay.
+    """
+    terms = {**SPEC, "commit": {**SPEC["commit"], "resend_unchanged": resend}}
+    async with scene(client, tmp_path, fleet_of(zone()), **terms) as play, play.visited():
+        await waits(play)
+        await play.stranger(half(play), [STRANGE], when="before_put", how="append")
+        # Read three times before the rules are put; the fourth finds what was replaced.
+        stops = {"kind": "server_error", "status": 500, "times": 1}
+        await play.control.send("POST", "faults", {**stops, "match": {"call": "rulesets.list", "nth": 4}})
+        lost = {"kind": "server_error", "status": 500, "effect": "before", "times": 1}
+        await play.control.send("POST", "faults", {**lost, "match": {"call": "rulesets.put", "nth": 2}})
+        await play.sign_zone(half(play))
+        outcome, reason = await ended(play)
+        assert all(one["fired"] for one in (await play.control.get("faults"))["faults"])
+        assert outcome is (ZoneOutcome.SETTLED if resend else ZoneOutcome.ROLLED_BACK), reason
+        assert bool(await ours(play)) is bool(resend)
+        assert "written in between" in await rules(play)
 
 
 WRONG: dict[str, dict[str, Any]] = {
