@@ -21,6 +21,7 @@ from edgeshift.settings import TemporalSettings
 from edgeshift.sign_off import Choice
 from edgeshift.temporal import connect
 from tests.kit import Scene, fleet_of, scene
+from tests.replay.capture_held import given_up, held_up
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
 from tests.replay.keeping import HISTORIES, is_in, keep
 
@@ -143,7 +144,7 @@ async def paced(client: Client, folder: Path) -> None:
 async def main() -> None:
     """Capture them all, or those of the acts that are named."""
     HISTORIES.mkdir(exist_ok=True)
-    acts: list[Act] = [waiting, troubled, paced, esc_zones, esc_accounts, log_fields]
+    acts: list[Act] = [waiting, troubled, paced, esc_zones, esc_accounts, log_fields, held_up, given_up]
     acts = [act for act in acts if act.__name__ in sys.argv[1:] or not sys.argv[1:]]
     with tempfile.TemporaryDirectory() as name:
         for act in acts:

@@ -17,10 +17,12 @@ from workflows.quota import Quota
 
 HISTORIES = Path(__file__).parent / "histories"
 WAITING = (
+    ZonePhase.AWAITING_VALIDATION,
     ZonePhase.VALIDATING,
     ZonePhase.AWAITING_SIGN_OFF,
     ZonePhase.AWAITING_PERMIT,
     ZonePhase.NEEDS_SUPPORT,
+    ZonePhase.WAITING_FOR_SERVICE,
 )
 
 REVERSIBLE = (
@@ -69,7 +71,7 @@ def test_every_state_that_waits_has_a_history() -> None:
     missing = [phase.value for phase in WAITING if f"zone-{phase.value}" not in names]
     missing += [name for name in REVERSIBLE if name not in names]
     assert not missing
-    assert {"campaign-running", "campaign-paused", "quota"} <= names
+    assert {"campaign-running", "campaign-paused", "campaign-held", "quota"} <= names
 
 
 async def test_a_changed_course_does_not_replay() -> None:

@@ -1,0 +1,58 @@
+"""The acts of the capture in which something is held up: the first permit, the service, a worker."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from temporalio.client import Client
+
+from edgeshift.fleet import campaign_id
+from edgeshift.messages import ZonePhase
+from tests.harness.aimed.scene import Stalled
+from tests.held_kit import REVOKED, fault, stands_still
+from tests.kit import fleet_of, scene
+from tests.replay.keeping import is_in, keep
+
+
+async def held_up(client: Client, folder: Path) -> None:
+    """A zone that waits for its first permit, and for a service that refuses the credential."""
+    rules = [
+        {"action": "bypass", "products": ["waf"], "expression": f"ip.src eq 192.0.2.{n}"} for n in range(201)
+    ]
+    fleet = fleet_of(
+        {"name": "window.example", "plan": "enterprise", "firewall_rules": rules},
+        {"name": "refused.example", "plan": "business", "previous_waf": {"owasp": {"sensitivity": "low"}}},
+    )
+    async with scene(client, folder, fleet, paced=True) as play:
+        await play.zone_until("window.example", partial(is_in, ZonePhase.NEEDS_SUPPORT))
+        # Nobody gets a permit while the campaign is paused.
+        await play.ask("pause")
+        window = f"zones/{play.zone_id('window.example')}"
+        await play.control.send("PATCH", window, {"firewall_rules": []})
+        await play.resolve_support("window.example")
+        await play.zone_until("window.example", partial(is_in, ZonePhase.AWAITING_VALIDATION))
+        await keep("zone-awaiting_validation_permit", play.zone("window.example"))
+        await play.zone_until("refused.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
+        async with fault(play, REVOKED):
+            await play.ask("resume")
+            await play.sign_zone("refused.example")
+            await play.zone_until("refused.example", partial(is_in, ZonePhase.WAITING_FOR_SERVICE))
+            await keep("zone-waiting_for_service", play.zone("refused.example"))
+            await stands_still(play)
+            await keep("campaign-held", client.get_workflow_handle(campaign_id(play.spec.name)))
+        await play.zone("refused.example").result()
+        await keep("zone-migrated-after-the-service", play.zone("refused.example"))
+
+
+async def given_up(client: Client, folder: Path) -> None:
+    """A change that its worker does not come to send."""
+    stalled = Stalled("change_zone")
+    fleet = fleet_of({"name": "stalled.example", "plan": "pro"})
+    commit = {"send_window": "3s", "margin": "1s", "migration_limit": "8s", "poll": "1s"}
+    async with scene(client, folder, fleet, interceptors=[stalled], commit=commit) as play:
+        await play.zone_until("stalled.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
+        await play.sign_zone("stalled.example")
+        await play.sign_everything(120)
+        stalled.go.set()
+        await keep("zone-migrated-after-it-was-given-up", play.zone("stalled.example"))
