@@ -94,6 +94,9 @@ class Ledger:
         campaign was reset to before it began that.
         """
 
+        self.missed: set[int] = set()
+        """Targets that were to be started and were not to be found, and are started once more."""
+
     # --- what it knows
 
     def indexes(self, *places: Place, first: int = 0, end: int | None = None) -> Iterator[int]:
@@ -189,6 +192,18 @@ class Ledger:
             self.book = [entry for entry in self.book if entry.fingerprint != shape.fingerprint]
         self.places[index] = Place.PENDING
         self.excluded.pop(index, None)
+
+    def miss(self, index: int) -> bool:
+        """The target that was to be started is not to be found, and nothing was ever sent to it: it is to be
+        started in the same attempt, once. False: it was before, or has an outcome.
+        """
+        if index in self.missed or not self.is_open(index) or not self.attempts[index]:
+            return False
+        self.missed.add(index)
+        self.settle_all(index)
+        self.places[index] = Place.PENDING
+        self.attempts[index] -= 1
+        return True
 
     def exclude(self, index: int, reason: str) -> None:
         """The target was not started, and why."""

@@ -28,6 +28,7 @@ with workflow.unsafe.imports_passed_through():
         Person,
         Revoke,
         Ruling,
+        SilentZone,
         Stop,
         TellZones,
         ToldZones,
@@ -221,10 +222,21 @@ class CampaignBatches(CampaignState, ABC):
             if zone.index in self._beginning or stale:
                 continue
             self._ledger.overtaken.discard(zone.index)
-            if self._ledger.is_open(zone.index) or later:
+            if self._is_missed(zone):
+                self._note(f"zone {zone.index} was to be started and is not to be found; started once more")
+                self._changed = True
+            elif self._ledger.is_open(zone.index) or later:
                 self._ledger.finish(zone.index, zone.outcome, zone.attempt)
                 self._note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
                 self._changed = True
+
+    def _is_missed(self, zone: SilentZone) -> bool:
+        """Whether a zone was never begun, though this run believes that it was: of a task that was played
+        again after a worker's death the batches may be others than those that were started.
+        """
+        if zone.attempt or zone.outcome is not ZoneOutcome.FAILED or self._aborted:
+            return False
+        return workflow.patched("missed-zones-are-started") and self._ledger.miss(zone.index)
 
     def _take_up(self, index: int, attempt: int) -> None:
         """The campaign was reset to before it began this attempt, which is open."""

@@ -9,9 +9,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from temporalio import activity
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from activities.connections import Connections
 from activities.zones import ZoneActivities
@@ -63,3 +65,46 @@ async def test_a_zone_that_has_ended_meanwhile_is_not_started_once_more(
             await again.run(zones.start, next_one)
         assert gone.value.type == "CampaignGone"
         assert (await handle.describe()).run_id == first.run_id
+
+
+class Without(Interceptor):
+    """One zone is not started though it is asked for, as where a campaign's task, played again after a
+    worker's death, believes that it has asked for more than it did. ``times``: how often.
+    """
+
+    def __init__(self, index: int, times: int) -> None:
+        self.index, self.times, self.asked = index, times, 0
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        """The interceptor of one worker's activities."""
+        without = self
+
+        class Inbound(ActivityInboundInterceptor):
+            async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+                batch: StartZones = input.args[0]
+                if activity.info().activity_type == "start_zones" and without.index in batch.indexes:
+                    without.asked += 1
+                    if without.asked <= without.times:
+                        kept = tuple(index for index in batch.indexes if index != without.index)
+                        input.args = [batch.model_copy(update={"indexes": kept})]
+                return await super().execute_activity(input)
+
+        return Inbound(next)
+
+
+@pytest.mark.parametrize("times, outcomes", [(1, {"migrated": 3}), (9, {"migrated": 2, "failed": 1})])
+async def test_a_zone_that_was_never_started_is_started_when_it_is_missed(
+    times: int, outcomes: dict[str, int], temporal_client: Client, tmp_path: Path
+) -> None:
+    """The campaign looks for it, finds nothing under its name, and starts it: once, so that no campaign waits
+    without end for one that cannot be started.
+    """
+    without = Without(2, times)
+    zones = [zone(name) for name in ("a", "b", "c")]
+    async with staged(temporal_client, tmp_path, *zones, interceptors=[without]) as stage:
+        assert (await stage.finish()).outcomes == outcomes
+        assert without.asked == 2
+        notes = (await stage.play.summary()).notes
+        assert any("started once more" in note for note in notes), notes
+        if times == 1:
+            await stage.check({3, 4, 7})
