@@ -54,7 +54,7 @@ class EscActivities:
         start = message.start
         target = start.target.zone
         client = await self._connections.service(start.spec, target)
-        covered = ""
+        covered, read_at = "", self._connections.clock.now()
         if target.kind is ScopeKind.ACCOUNT:
             zones = await twice("zones.list", lambda: zones_of(client, target))
             listed = [zone.model_dump(mode="json") for zone in zones]
@@ -72,7 +72,7 @@ class EscActivities:
             config=digest(esc.state(reading)),
         )
         if prepared.verdict is Verdict.ALREADY_SETTLED:
-            return await taken_up(self._connections, start, prepared)
+            return await taken_up(self._connections, start, prepared, read_at)
         if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:
             body = esc.secret_body(target)
             prepared = prepared.model_copy(

@@ -177,15 +177,23 @@ async def left_in(
 
 
 async def own_commit(
-    connections: Connections, zone: Zone, area: Area, campaign: str, limit: timedelta
+    connections: Connections,
+    zone: Zone,
+    area: Area,
+    campaign: str,
+    limit: timedelta,
+    *,
+    read_at: datetime | None = None,
 ) -> dict[str, Any] | None:
     """The intent of the zone's last commit that may have taken effect, where it is one of this campaign, in
     whichever attempt, which nobody has watched to its end; or None.
 
     One that was to be undone counts as well, unless the way back has been seen, or was answered longer than
     ``limit`` ago: it shows by then, and whoever has changed the target since did so on purpose. A way back
-    that came to nothing, or that nobody knows of, leaves the commit as it was.
+    that came to nothing, or that nobody knows of, leaves the commit as it was. ``read_at``: when the target
+    was read, where that was not just now; an answer that came since says nothing of what was read.
     """
+    read_at = read_at or connections.clock.now()
     found = sorted(
         [
             (str(record["at"]), key, record)
@@ -199,19 +207,24 @@ async def own_commit(
             return None
         reason = await _reason(connections, key)
         if last["step"] == Step.ROLL_BACK.value:
-            if reason == ANSWERED and connections.clock.now() >= datetime.fromisoformat(at) + limit:
+            if reason == ANSWERED and read_at >= datetime.fromisoformat(at) + limit:
                 return None
         elif reason in EFFECTIVE:
             return last if "proposal" in last else None
     return None
 
 
-async def taken_up(connections: Connections, start: ZoneStart, prepared: Prepared) -> Prepared:
-    """A target that is found changed already: where an earlier attempt of this campaign changed it, and did
-    not see it through, what that proposed, as begun.
+async def taken_up(
+    connections: Connections, start: ZoneStart, prepared: Prepared, read_at: datetime
+) -> Prepared:
+    """A target that was found changed already: where an earlier attempt of this campaign changed it, and did
+    not see it through, what that proposed, as begun. ``read_at``: when its reading began.
     """
-    limit = start.policy.migration_limit
-    mine = await own_commit(connections, start.target.zone, start.area, start.campaign, limit)
+    # A request is recorded before it is sent, and may take its time until it has an effect at all.
+    limit = start.policy.request_limit + start.policy.migration_limit
+    mine = await own_commit(
+        connections, start.target.zone, start.area, start.campaign, limit, read_at=read_at
+    )
     if mine is None:
         return prepared
     names = ("digest", "fingerprint", "proposal", "snapshot")

@@ -45,6 +45,7 @@ class WafActivities:
         zone = start.target.zone
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
+        read_at = self._connections.clock.now()
         reading = await read_zone(client, zone)
         if waf.assess(reading).verdict is not waf.Verdict.READY:
             # What would end or hold up a zone does not rest on one answer.
@@ -58,7 +59,7 @@ class WafActivities:
             snapshot=snapshot,
         )
         if assessment.verdict is waf.Verdict.ALREADY_MIGRATED:
-            return await taken_up(self._connections, start, prepared)
+            return await taken_up(self._connections, start, prepared, read_at)
         if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
             prepared = await self._propose(prepared, zone, spec, reading, assessment)
         elif waf.Cause.URI_OVERRIDES in assessment.causes and start.policy.delete_overrides:

@@ -49,9 +49,9 @@ class Sent:
         await self.archive.create_once(key, canonical_bytes(record))
         return key
 
-    async def taken_up(self) -> dict[str, Any] | None:
-        """What the campaign ``mine`` takes up."""
-        return await own_commit(self.connections, ZONE, Area.ESC, "mine", LIMIT)
+    async def taken_up(self, read: timedelta = timedelta(0)) -> dict[str, Any] | None:
+        """What the campaign ``mine`` takes up of a target that was read so long ago."""
+        return await own_commit(self.connections, ZONE, Area.ESC, "mine", LIMIT, read_at=NOW - read)
 
     async def may_show(self, answered: bool = False) -> bool:
         """Whether a commit may still come to show."""
@@ -87,6 +87,16 @@ async def test_a_way_back_that_may_still_show_takes_its_commit_up(sent: Sent) ->
     await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=4)), ANSWERED)
     found = await sent.taken_up()
     assert found is not None and found["step"] == "commit"
+
+
+async def test_a_way_back_that_was_answered_after_the_reading_says_nothing_of_it(tmp_path: Path) -> None:
+    """The target was read as changed while the way back was on its way: it is taken up."""
+    sent = Sent(tmp_path)
+    await came_to_nothing(sent.connections, await sent.intend("commit", ago(minutes=9)), ANSWERED)
+    back = LIMIT + timedelta(seconds=1)
+    await came_to_nothing(sent.connections, await sent.intend("roll_back", back), ANSWERED)
+    assert await sent.taken_up() is None
+    assert await sent.taken_up(read=timedelta(seconds=2)) is not None
 
 
 @pytest.mark.parametrize("record, stands", [(seen_through, False), (close_intents, True)])
