@@ -312,9 +312,10 @@ def test_messages_are_abridged_to_what_may_be_kept(said: str, told: str) -> None
 @pytest.mark.parametrize("part", ["a.", "'", "(", "a.b[x]", "'a ", "not ", "a.b eq ", "{1 ", "'x'x"])
 def test_hostile_messages_are_abridged_soon(part: str) -> None:
     """No message, however it repeats itself, keeps the client busy."""
-    began = time.perf_counter()
+    began = time.process_time()
     abridged(part * 5000)
-    assert time.perf_counter() - began < 0.5
+    # What goes back and forth over such a text takes minutes.
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(
