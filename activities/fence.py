@@ -78,11 +78,11 @@ class Fence:
                 "a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN, earlier=True
             )
 
-    async def refuse_what_was_sent(self, what: str = "") -> None:
+    async def refuse_what_was_sent(self) -> None:
         """Raises NotSent with an unknown outcome where it has been sent under this permit, by a run that was
         reset since: what the service shows now is then this step's own doing, and no drift.
         """
-        key = self._key(what)
+        key = self._key("")
         there = await self.connections.archive.get_named(key) is not None
         if there and not await self._was_given_up(key):
             raise NotSent("it has been sent under this permit before", ChangeStatus.UNKNOWN)

@@ -93,7 +93,6 @@ class Ledger:
         """Targets of which a word came from a later attempt than is known, until they are looked at: the
         campaign was reset to before it began that.
         """
-
         self.missed: set[int] = set()
         """Targets that were to be started and were not to be found, and are started once more."""
 

@@ -162,10 +162,10 @@ class ReversibleZone(ZoneWorkflow):
                 return await self._roll_back(prepared, result.found, shown.reason)
             if not shown.unchanged:
                 raise Ended(ZoneOutcome.UNKNOWN, f"{shown.reason}; a person has to look at it")
-            if self._resends >= self._start.policy.resend_unchanged and shown.part:
-                # It is not sent again on a guess, and what an earlier step has written is not left behind.
-                return await self._roll_back(prepared, result.found, shown.reason)
             if self._resends >= self._start.policy.resend_unchanged:
+                if shown.part:
+                    # What an earlier step has written is not left behind.
+                    return await self._roll_back(prepared, result.found, shown.reason)
                 raise Ended(
                     ZoneOutcome.UNKNOWN, f"{result.reason or 'sent'}; {shown.reason}; retry it by hand"
                 )

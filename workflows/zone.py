@@ -247,16 +247,7 @@ class ZoneWorkflow(ServiceWaiting):
                 **options.changing(change, grant.permit.expires_at - workflow.now()),
             )
         except ActivityError as failure:
-            cause = failure.cause
-            late = isinstance(cause, TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_START
-            if late and not workflow.patched("given-up-also-where-it-never-began"):
-                return ChangeResult(
-                    status=ChangeStatus.NOTHING_HAPPENED, reason="the permit ran out before it began"
-                )
-            # It may have been begun by a run that was reset.
-            return await self._unanswered(
-                change, "the permit ran out before it began" if late else said(failure)
-            )
+            return await self._unanswered(change, failure)
         finally:
             if workflow.cancellation_reason() is not None:
                 # What was sent is seen through, and no more is begun.
@@ -264,13 +255,17 @@ class ZoneWorkflow(ServiceWaiting):
             self._using = None
             self._to_settle = grant.permit.number
 
-    async def _unanswered(self, change: Change, reason: str) -> ChangeResult:
+    async def _unanswered(self, change: Change, failure: ActivityError) -> ChangeResult:
         """What is known of a change whose activity ended without a word: nothing happened where it can still
-        be kept from being sent, for then it was not. Else the outcome is unknown.
+        be kept from being sent, for then it was not. Else the outcome is unknown, also where the activity
+        never began: a run that was reset may have sent it.
         """
+        cause = failure.cause
+        late = isinstance(cause, TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_START
+        reason = "the permit ran out before it began" if late else said(failure)
         unknown = ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"no answer: {reason}"[:200])
         if not workflow.patched("given-up-before-it-is-unknown"):
-            return unknown
+            return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, reason=reason) if late else unknown
         try:
             found = await workflow.execute_local_activity_method(
                 MutationActivities.give_up,

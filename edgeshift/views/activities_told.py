@@ -215,15 +215,16 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
 
 
 def _given_up(context: Context, entry: Entry, came: dict[str, Any]) -> None:
-    last = next(iter(context.attempt.sendings[-1:]), None)
-    what = _STEPS[context.area].get(last.step if last else "", "the change")
     entry.kind = EntryKind.SENT
-    if not came["given_up"]:
-        entry.text = f"{what} may have been sent: it cannot be kept from it any more"
-        return
-    entry.text = f"{what} was not sent under permit {came['permit']}, and no worker can do so any more"
-    if last is not None and last.permit == came["permit"] and last.status == "unknown":
-        last.status = "nothing_happened"
+    what, given_up = "the change", bool(came["given_up"])
+    for sending in [sending for sending in context.attempt.sendings if sending.permit == came["permit"]][-1:]:
+        what = _STEPS[context.area].get(sending.step, what)
+        sending.status = "nothing_happened" if given_up else "unknown"
+    entry.text = (
+        f"{what} was not sent, and no worker can send it under that permit any more"
+        if given_up
+        else f"{what} may have been sent: it cannot be kept from it any more"
+    )
 
 
 def _verified(

@@ -21,7 +21,7 @@ from edgeshift.sign_off import Choice
 from edgeshift.witness.seen import Word
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.running.share import shared
-from tests.kit import OPERATOR, Scene, eventually
+from tests.kit import OPERATOR, TOO_MANY_RULES, Scene, eventually
 
 pytestmark = pytest.mark.embedded
 
@@ -127,12 +127,7 @@ STAGES: dict[str, tuple[ZonePhase, dict[str, Any], dict[str, Any]]] = {
     "sign-off": (ZonePhase.AWAITING_SIGN_OFF, zone("z"), {}),
     "support": (
         ZonePhase.NEEDS_SUPPORT,
-        zone(
-            "z",
-            firewall_rules=[
-                {"expression": f"ip.src eq 192.0.2.{n % 250}", "products": ["waf"]} for n in range(201)
-            ],
-        ),
+        zone("z", firewall_rules=TOO_MANY_RULES),
         {},
     ),
     "permit": (ZonePhase.AWAITING_PERMIT, zone("z"), {}),

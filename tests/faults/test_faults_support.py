@@ -13,10 +13,10 @@ from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import staged, zone
 from tests.harness.running.share import shared
+from tests.kit import TOO_MANY_RULES
 
 pytestmark = pytest.mark.embedded
 
-TOO_MANY = [{"expression": f"ip.src eq 192.0.2.{n % 250}", "products": ["waf"]} for n in range(201)]
 TOO_LONG = [{"expression": f'http.request.uri.path eq "/{"x" * 4097}"', "products": ["waf"]}]
 
 WORDINGS: dict[str, dict[str, Any]] = {
@@ -43,9 +43,9 @@ async def test_zones_over_a_limit_get_one_ticket_a_cause_and_no_put(
     async with staged(
         temporal_client,
         tmp_path,
-        zone("many", firewall_rules=TOO_MANY),
+        zone("many", firewall_rules=TOO_MANY_RULES),
         zone("long", firewall_rules=TOO_LONG),
-        zone("both", "enterprise", firewall_rules=TOO_MANY[:200] + TOO_LONG),
+        zone("both", "enterprise", firewall_rules=TOO_MANY_RULES[:200] + TOO_LONG),
         zone("fine"),
         simulator={"support": support},
     ) as stage:

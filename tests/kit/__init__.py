@@ -6,7 +6,16 @@ Whoever plays a scene ends it with ``check_rules``: the witnesses judge every ru
 from __future__ import annotations
 
 from tests.kit.clock import SkippedClock, eventually
-from tests.kit.names import APPROVER, BEFORE_REMOVAL, BUCKET, OPERATOR, SCALE, fleet_of
+from tests.kit.names import (
+    APPROVER,
+    BEFORE_REMOVAL,
+    BUCKET,
+    OPERATOR,
+    SCALE,
+    STRANGER,
+    TOO_MANY_RULES,
+    fleet_of,
+)
 from tests.kit.setting import scene
 from tests.kit.witnesses import Scene
 
@@ -16,6 +25,8 @@ __all__ = [
     "BUCKET",
     "OPERATOR",
     "SCALE",
+    "STRANGER",
+    "TOO_MANY_RULES",
     "Scene",
     "SkippedClock",
     "eventually",

@@ -19,6 +19,20 @@ OPERATOR = "olga"
 APPROVER = "ann"
 
 
+STRANGER: dict[str, Any] = {
+    "action": "log_custom_field",
+    "expression": "true",
+    "description": "written in between",
+    "action_parameters": {"cookie_fields": [{"name": "Stranger"}]},
+}
+"""The rule of custom log fields that somebody else writes beside a campaign."""
+
+TOO_MANY_RULES: list[dict[str, Any]] = [
+    {"expression": f"ip.src eq 192.0.2.{number % 250}", "products": ["waf"]} for number in range(201)
+]
+"""One rule more than the service migrates."""
+
+
 def fleet_of(*zones: dict[str, Any], **more: Any) -> Fleet:
     """A fleet of these zones, as a fleet file would have them, in one account with one token."""
     return Fleet.model_validate({"zones": list(zones), **more})

@@ -12,7 +12,7 @@ from temporalio.client import Client
 
 from edgeshift.fleet import ZoneOutcome
 from tests.faults_kit import on_queue
-from tests.kit import BUCKET, Scene, fleet_of, scene
+from tests.kit import BUCKET, STRANGER, Scene, fleet_of, scene
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 
@@ -29,12 +29,6 @@ QUICK: dict[str, Any] = {
     "commit": {"migration_limit": "8s", "poll": "1s"},
 }
 FOREIGN: dict[str, Any] = {"request_headers": ["x-team"], "description": "of another team"}
-STRANGE: dict[str, Any] = {
-    "action": "log_custom_field",
-    "expression": "true",
-    "description": "written in between",
-    "action_parameters": {"cookie_fields": [{"name": "Stranger"}]},
-}
 STOPS = 7
 
 
@@ -102,7 +96,7 @@ async def test_a_stranger_who_writes_in_between_loses_nothing(
         scene(client, tmp_path, fleet_of(zone("busy.example", fields=[FOREIGN])), **QUICK) as play,
         play.visited(),
     ):
-        await play.stranger("busy.example", [STRANGE], when=when, how="append")
+        await play.stranger("busy.example", [STRANGER], when=when, how="append")
         await play.sign_everything()
         outcome, reason = await _result(play, "busy.example")
         assert outcome is ZoneOutcome.SETTLED, reason

@@ -18,7 +18,7 @@ from edgeshift.messages import ChangeResult, ZonePhase
 from edgeshift.sign_off import Choice
 from tests.faults_kit import on_queue
 from tests.held_kit import REVOKED, fault, set_status
-from tests.kit import BUCKET, Scene, eventually, fleet_of, scene
+from tests.kit import BUCKET, STRANGER, Scene, eventually, fleet_of, scene
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 
@@ -184,14 +184,6 @@ async def test_what_an_attempt_that_was_cut_off_left_in_is_seen_to_by_the_next(
         assert bool(await ours(play)) is (then is go_on)
 
 
-STRANGE: dict[str, Any] = {
-    "action": "log_custom_field",
-    "expression": "true",
-    "description": "written in between",
-    "action_parameters": {"cookie_fields": [{"name": "Stranger"}]},
-}
-
-
 @pytest.mark.parametrize("resend", [0, 1])
 async def test_what_a_write_of_ours_replaced_is_put_back_though_nothing_is_sent_again(
     client: Client, tmp_path: Path, resend: int
@@ -202,7 +194,7 @@ async def test_what_a_write_of_ours_replaced_is_put_back_though_nothing_is_sent_
     terms = {**SPEC, "commit": {**SPEC["commit"], "resend_unchanged": resend}}
     async with scene(client, tmp_path, fleet_of(zone()), **terms) as play, play.visited():
         await waits(play)
-        await play.stranger(half(play), [STRANGE], when="before_put", how="append")
+        await play.stranger(half(play), [STRANGER], when="before_put", how="append")
         # Read three times before the rules are put; the fourth finds what was replaced.
         stops = {"kind": "server_error", "status": 500, "times": 1}
         await play.control.send("POST", "faults", {**stops, "match": {"call": "rulesets.list", "nth": 4}})

@@ -11,17 +11,14 @@ from edgeshift.fleet import campaign_id
 from edgeshift.messages import ZonePhase
 from tests.harness.aimed.scene import Stalled
 from tests.held_kit import REVOKED, fault, stands_still
-from tests.kit import fleet_of, scene
+from tests.kit import TOO_MANY_RULES, fleet_of, scene
 from tests.replay.keeping import is_in, keep
 
 
 async def held_up(client: Client, folder: Path) -> None:
     """A zone that waits for its first permit, and for a service that refuses the credential."""
-    rules = [
-        {"action": "bypass", "products": ["waf"], "expression": f"ip.src eq 192.0.2.{n}"} for n in range(201)
-    ]
     fleet = fleet_of(
-        {"name": "window.example", "plan": "enterprise", "firewall_rules": rules},
+        {"name": "window.example", "plan": "enterprise", "firewall_rules": TOO_MANY_RULES},
         {"name": "refused.example", "plan": "business", "previous_waf": {"owasp": {"sensitivity": "low"}}},
     )
     async with scene(client, folder, fleet, paced=True) as play:

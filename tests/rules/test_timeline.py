@@ -191,7 +191,7 @@ def test_a_sending_that_was_given_up_was_not_sent(given_up: bool, status: str, s
     assert [sending.status for sending in told.attempts[0].sendings] == [status]
     assert sentence in told.sentence
     sent = [entry.text for entry in told.attempts[0].entries if entry.kind is EntryKind.SENT]
-    assert ("was not sent under permit 7" in sent[1]) is given_up
+    assert ("was not sent, and no worker can" in sent[1]) is given_up
     assert ("may have been sent" in sent[1]) is not given_up
 
 
@@ -206,6 +206,18 @@ def test_a_sending_that_never_began_was_not_sent() -> None:
     told = history.told()
     assert told.attempts[0].sendings[0].status == "nothing_happened"
     assert told.sentence.endswith("failed (given up); nothing was sent that changes it.")
+
+
+def test_a_sending_that_never_began_and_cannot_be_given_up_is_unknown() -> None:
+    """A run that was reset since may have sent it under the same permit."""
+    history = History()
+    history.prepared()
+    given = {"step": "commit", "permit": {"number": 7}, "digest": DIGEST, "fingerprint": FINGERPRINT}
+    scheduled = history.add("ActivityTaskScheduled", name="change", input=(given,))
+    history.add("ActivityTaskTimedOut", refers=scheduled, failure="activity ScheduleToStart timeout")
+    history.local("give_up_change", {"given_up": False, "permit": 7})
+    history.close("unknown", "nobody knows")
+    assert [sending.status for sending in history.told().attempts[0].sendings] == ["unknown"]
 
 
 def test_a_refused_commit_was_sent_and_changed_nothing() -> None:

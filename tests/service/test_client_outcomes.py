@@ -314,8 +314,7 @@ def test_hostile_messages_are_abridged_soon(part: str) -> None:
     """No message, however it repeats itself, keeps the client busy."""
     began = time.process_time()
     abridged(part * 5000)
-    # What goes back and forth over such a text takes minutes.
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 0.5
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """The security events of a zone: the same every time, sampled, in the order in which the firewalls judge."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgeshift.simulator import events as simulated
 from edgeshift.simulator.equivalent import MANAGED_RULESET, OWASP_RULESET, equivalent_configuration
 from edgeshift.simulator.events import Event, Mode, firewall_events
 from edgeshift.simulator.fleet_file import FleetZone
@@ -147,7 +149,7 @@ def test_a_bypass_for_some_clients_lets_only_those_through() -> None:
     assert left == clients - {chosen}
 
 
-def test_what_is_kept_of_a_long_window_is_bounded() -> None:
+def test_a_long_window_is_judged_by_its_shapes_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """72 hours under 200 bypassing rules, and half a year: a bounded sample that says what it stands for."""
     rules = [
         {"expression": f'http.request.uri.path eq "/module-{n}/upload"', "products": ["waf"]}
@@ -155,7 +157,17 @@ def test_what_is_kept_of_a_long_window_is_bounded() -> None:
     ]
     one = zone(firewall_rules=rules)
     entry_point = logging(equivalent_configuration(one))
+    judged: Counter[str] = Counter()
+    judge = simulated._verdicts
+
+    def counted(shape: Any, *more: Any) -> Any:
+        judged[repr(shape)] += 1
+        return judge(shape, *more)
+
+    monkeypatch.setattr(simulated, "_verdicts", counted)
     found = events(one, "validation", entry_point, until=START + 3 * DAY)
+    # Each shape once, and not each request: judging 200 rules is what takes long.
+    assert judged and set(judged.values()) == {1} and len(judged) < len(found)
     assert 200 < len(found) < 6000
     year = events(one, "start", until=START + 180 * DAY)
     assert len(year) < 6000 and min(e["sampleInterval"] for e in year) > 1

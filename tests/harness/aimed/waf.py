@@ -26,13 +26,12 @@ from tests.harness.aimed.scene import LATE, PATIENCE, Stalled, comes_to, ends, j
 from tests.harness.cases import World
 from tests.harness.kills.scene import order_of
 from tests.harness.verdict import Verdict
-from tests.kit import SCALE, Scene
+from tests.kit import SCALE, TOO_MANY_RULES, Scene
 from worker.wiring import workers
 
 PRO = frozenset({3, 4, 7})
 """Rules that a scene of Professional zones, which nobody stops, has no case of."""
 
-TOO_MANY = [{"expression": f"ip.src eq 192.0.2.{n % 250}", "products": ["waf"]} for n in range(201)]
 A_RULE = {"expression": 'http.request.uri.path eq "/x"', "products": ["waf"]}
 DONE = '{"success":true,"errors":[],"messages":[],"result":{"id":"%s","name":"default","rules":[]}}' % (
     "0" * 32
@@ -131,7 +130,7 @@ async def over_a_limit(world: World) -> Verdict:
     that support has mended it comes too early once.
     """
     names = ("many", "hidden")
-    zones = [zone(name, firewall_rules=TOO_MANY) for name in names]
+    zones = [zone(name, firewall_rules=TOO_MANY_RULES) for name in names]
     async with staged(world.client, world.folder, *zones, begin=False) as stage:
         await stage.fault(
             "server_error", "firewall.rules.list", "hidden", effect="before", status=200, body=NOT_DONE

@@ -28,14 +28,8 @@ from tests.harness.kills.scene import order_of
 from tests.harness.oracles.judging import STRANGERS, WANTED_FIELDS, shown, verdict_of
 from tests.harness.oracles.reversible import OPEN
 from tests.harness.verdict import Verdict
-from tests.kit import SCALE
+from tests.kit import SCALE, STRANGER
 
-STRANGER = {
-    "action": "log_custom_field",
-    "expression": "true",
-    "description": "written in between",
-    "action_parameters": {"cookie_fields": [{"name": "Stranger"}]},
-}
 WINDOW = 24
 """Zones that work at a time: more would only keep each other from being answered within the limit."""
 
