@@ -70,7 +70,7 @@ check: $(READY) ## Lint, format, strict types, import contracts, deployment file
 	$(BIN)/lint-imports
 	$(BIN)/hadolint deploy/Containerfile
 
-bench: setup ## Speed, history events, calls, what is found and lost; AREA=waf, esc or log-fields: one
+bench: setup ## Speed, history events, calls, what is found and lost; AREA=waf, esc, log-fields or evidence: one
 	@mkdir -p out
 	@$(BIN)/python -m bench $(AREA)
 
