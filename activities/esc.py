@@ -71,8 +71,12 @@ class EscActivities:
             covered=covered,
             config=digest(esc.state(reading)),
         )
-        if prepared.verdict is Verdict.ALREADY_SETTLED:
-            return await taken_up(self._connections, start, prepared, read_at)
+        may_be_off = prepared.verdict is Verdict.READY and not reading.told
+        if may_be_off or prepared.verdict is Verdict.ALREADY_SETTLED:
+            mine = await taken_up(self._connections, start, prepared, read_at)
+            if mine.begun or not may_be_off:
+                # What an earlier attempt sent is seen through, also where the setting does not tell.
+                return mine.model_copy(update={"verdict": Verdict.ALREADY_SETTLED})
         if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:
             body = esc.secret_body(target)
             prepared = prepared.model_copy(
@@ -212,6 +216,9 @@ class EscActivities:
             return Shown(
                 reached=False, reason="the service shows the secret alone, and no URL tells for certain"
             )
+        # The setting will not tell either: a person's next attempt begins afresh.
+        start = message.start
+        await seen_through(self._connections, start.target.zone, start.area, start.campaign)
         return Shown(
             reached=False, unchanged=True, reason="the service shows the secret alone, and the URLs esc on"
         )
@@ -348,8 +355,8 @@ async def read_scope(
             return esc.Reading(covered=covered), reason
         raise
     secret = setting.with_secret.get_secret_value() if setting.with_secret else None
-    reading = esc.Reading(always=setting.always is True, secret=esc.whose(secret), covered=covered)
-    return reading, ""
+    off, alone = shows(setting)
+    return esc.Reading(always=off, secret=esc.whose(secret), covered=covered, told=not alone), ""
 
 
 def _beat(done: int, of: int) -> None:

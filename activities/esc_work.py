@@ -11,20 +11,26 @@ from pydantic import SecretStr
 from activities.agreement import twice
 from activities.area_work import Step
 from activities.connections import Connections
-from activities.esc import read_scope, zones_of
+from activities.esc import read_scope, shows, zones_of
 from activities.fence import NotSent
+from activities.intents import own_commit
 from activities.waf_work import LOOK
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.digests import canonical_bytes, digest, sha256
 from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import ScopeKind, Target, Zone, ZoneOutcome
+from edgeshift.fleet import Area, ScopeKind, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
 from edgeshift.service_api import ServiceClient, ServiceError
 
 SECRET_BYTES = 32
 """Random bytes of a test secret; with its mark it stays well below 100 characters."""
+
+
+async def setting_shown(client: ServiceClient, zone: Zone) -> tuple[bool, bool]:
+    """What a scope's setting shows now, as ``shows`` says it. Raises ServiceError."""
+    return shows(await client.esc(zone.scope))
 
 
 class EscWork:
@@ -79,9 +85,14 @@ class EscWork:
     async def standing(
         self, client: ServiceClient, spec: CampaignSpec, zone: Zone
     ) -> tuple[ZoneOutcome | None, str]:
-        """By the scope's setting."""
-        if (await client.esc(zone.scope)).always is True:
+        """By the scope's setting, read twice. One that shows a secret alone says nothing of it."""
+        off, alone = await twice("esc.get", lambda: setting_shown(client, zone))
+        if off:
             return ZoneOutcome.UNKNOWN, "the service shows esc off, but nobody has watched it to the end"
+        if alone:
+            limit, campaign = spec.esc.effect_limit, campaign_id(spec.name)
+            if await own_commit(self._connections, zone, Area.ESC, campaign, limit) is not None:
+                return ZoneOutcome.UNKNOWN, "the service shows the secret alone, and nobody has watched it"
         return None, "the service shows esc on"
 
     async def _set_secret(self, step: Step) -> ChangeResult:

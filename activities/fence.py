@@ -5,6 +5,7 @@ is known of it afterwards.
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -64,6 +65,8 @@ class Fence:
     """Whether the latest request has had its turn: from then on it may have been sent."""
     opened: bool = False
     """Whether the permit's own record is there, which is created before the first request."""
+    alone: bool = False
+    """Whether it is sent only while no other commit of the zone may come to show."""
     unsettled: bool = False
     """Whether nobody knows what became of the latest request, which may still come to show."""
 
@@ -71,12 +74,11 @@ class Fence:
         """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
         an earlier attempt, of a run that was reset, or of another campaign.
         """
-        start = self.change.start
-        limit, now = start.policy.migration_limit, self._now()
-        if await commit_may_show(self.connections, start.target.zone, start.area, limit, now=now):
+        if await self._one_may_show():
             raise NotSent(
                 "a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN, earlier=True
             )
+        self.alone = True
 
     async def refuse_what_was_sent(self) -> None:
         """Raises NotSent with an unknown outcome where it has been sent under this permit, by a run that was
@@ -142,18 +144,56 @@ class Fence:
                 "it has been sent under this permit before, or was about to be", ChangeStatus.UNKNOWN
             )
         self.intent = self._key(what)
+        if self.alone:
+            await self._refuse_beside_another()
         self.check_time()
+
+    async def _refuse_beside_another(self) -> None:
+        """Of two who looked before either had created its intent, at least one sees the other's now. Raises
+        NotSent, as nothing where it cannot be seen.
+        """
+        try:
+            another = await self._one_may_show(beside=self._key(""))
+        except ArchiveError as failure:
+            raise NotSent(f"the intents could not be read: {failure}"[:200]) from None
+        if another:
+            await came_to_nothing(self.connections, self.intent, "another commit was about to be sent")
+            raise NotSent("another commit is about to be sent", ChangeStatus.UNKNOWN, earlier=True)
+
+    async def _one_may_show(self, beside: str = "") -> bool:
+        start = self.change.start
+        return await commit_may_show(
+            self.connections,
+            start.target.zone,
+            start.area,
+            start.policy.migration_limit,
+            now=self._now(),
+            beside=beside,
+        )
 
     async def _create(self, what: str, step: str) -> bool:
         """Create a record of this permit; False where there is one. Raises NotSent."""
         key, record = self._key(what), record_of(self.change, step, self._now())
+        # It tells this record from any other: one whose answer was lost may be there all the same.
+        record |= {"drawn": uuid.uuid4().hex}
         try:
             created = await self.connections.archive.create_once(key, canonical_bytes(record))
         except ArchiveError as failure:
-            raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
-        if not created and await self._was_given_up(key):
+            if not await self._is_this(key, record):
+                raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
+            created = True
+        if created or await self._is_this(key, record):
+            return True
+        if await self._was_given_up(key):
             raise NotSent("it was given up before it was sent")
-        return created
+        return False
+
+    async def _is_this(self, key: str, record: dict[str, Any]) -> bool:
+        """Whether the record that is there is this one; False where it cannot be read."""
+        try:
+            return await self.connections.archive.get_named(key) == canonical_bytes(record)
+        except ArchiveError:
+            return False
 
     async def _was_given_up(self, key: str) -> bool:
         """Whether a record that is there gives the permit up. Raises NotSent with an unknown outcome."""

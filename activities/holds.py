@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -102,7 +103,7 @@ class HoldActivities:
             activity.heartbeat(place)
             handle = self._connections.temporal.get_workflow_handle(migration_id(zone, message.start.area))
             try:
-                if (await (await handle.describe()).memo()).get("holder") == message.holder:
+                if _is_of(message, await (await handle.describe()).memo()):
                     await handle.signal("release")
             except RPCError as failure:
                 if failure.status is not RPCStatusCode.NOT_FOUND:
@@ -121,3 +122,14 @@ class HoldActivities:
                 return False
             raise
         return found.status is WorkflowExecutionStatus.RUNNING
+
+
+def _is_of(message: HoldZones, memo: Mapping[str, Any]) -> bool:
+    """Whether a hold is of this account's attempt, or of an earlier one: a worker that wakes up late does not
+    let go of what a later one holds.
+    """
+    if memo.get("holder") != message.holder:
+        return False
+    start = message.start
+    same = memo.get("campaign_run") == start.campaign_run
+    return not same or int(memo.get("attempt", 0)) <= start.attempt

@@ -121,15 +121,19 @@ async def commit_may_show(
     *,
     answered: bool = False,
     now: datetime | None = None,
+    beside: str = "",
 ) -> bool:
     """Whether a commit of this zone was sent, by whomever, and may still come to show.
 
     ``limit``: how long that may take. One of which nothing came, or nothing more can come, does not count.
     ``answered``: one whose effect is immediate counts too, where it was answered and nobody has seen it.
-    ``now``: where it is known better than by this machine's clock.
+    ``now``: where it is known better than by this machine's clock. ``beside``: what stands under the permit
+    whose record this is does not count.
     """
     now = now or connections.clock.now()
     async for key, record in _intents(connections, zone, area):
+        if beside and (key == beside or key.startswith(f"{beside}-")):
+            continue
         if record.get("step") != Step.COMMIT.value or now >= datetime.fromisoformat(record["at"]) + limit:
             continue
         reason = await _reason(connections, key)

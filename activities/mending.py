@@ -129,7 +129,8 @@ async def reset_before(client: Client, workflow_id: str, run_id: str, event: int
             workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
             reason="its history does not replay, since a worker died with one of its tasks",
             workflow_task_finish_event_id=task,
-            request_id=str(uuid.uuid4()),
+            # The same of every worker that finds it: of several, one mends it.
+            request_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{run_id}/{task}")),
         )
     )
     log.warning("workflow mended", workflow=workflow_id, reset_to=task, run=answer.run_id)

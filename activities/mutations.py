@@ -19,11 +19,21 @@ from activities.area_work import Step as Sending
 from activities.boundary import hold_of, named_failures
 from activities.connections import Connections
 from activities.fence import Fence, NotSent
-from activities.intents import give_up
+from activities.intents import commit_may_show, give_up, own_commit
 from edgeshift.archive import ArchiveError
+from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.fleet import Area
-from edgeshift.messages import UNSIGNED, Change, ChangeResult, ChangeStatus, GivenUp
+from edgeshift.messages import (
+    UNSIGNED,
+    Change,
+    ChangeResult,
+    ChangeStatus,
+    GivenUp,
+    Part,
+    Prepared,
+    ZoneStart,
+)
 from edgeshift.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceError
 from edgeshift.sign_off import Tally, tally
@@ -68,6 +78,25 @@ class MutationActivities:
         """Keep a change that was not answered from being sent from now on, where that is still possible."""
         given_up = await give_up(self._connections, change)
         return GivenUp(given_up=given_up, permit=change.permit.number)
+
+    @activity.defn(name="look_back_at_commits")
+    @named_failures
+    async def look_back(self, start: ZoneStart) -> Part:
+        """The commit that this campaign has sent to the target, in whichever attempt, and that is or may come
+        to be in force without anybody having seen its end: by the archive alone.
+        """
+        target, area = start.target.zone, start.area
+        limit = start.policy.request_limit + start.policy.migration_limit
+        mine = await own_commit(self._connections, target, area, start.campaign, limit)
+        if mine is None:
+            return Part()
+        names = ("digest", "fingerprint", "proposal", "snapshot")
+        return Part(
+            prepared=Prepared(verdict=Verdict.READY, begun=True, **{name: mine[name] for name in names}),
+            may_show=await commit_may_show(
+                self._connections, target, area, start.policy.migration_limit, answered=True
+            ),
+        )
 
     async def _checked_body(self, change: Change) -> dict[str, Any]:
         """The body as it was signed, from the archive. Raises NotSent where anything is not as it must be."""

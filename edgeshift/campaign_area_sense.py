@@ -4,6 +4,7 @@ have, places of log entries that are none, looks further apart than the time tha
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -74,7 +75,7 @@ def _says_nothing(section: str, given: object) -> bool:
 def _esc_trouble(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
     esc, targets = _mapping(value.get("esc")), _mapping(value.get("targets"))
     yield from _too_short("esc", esc)
-    yield from _too_seldom("esc", esc, "observe")
+    yield from _looks("esc", esc, "observe")
     if esc.get("scope") == "account":
         for key in ("include", "exclude", "plans"):
             if targets.get(key):
@@ -120,25 +121,39 @@ def _too_short(section: str, given: Mapping[str, Any]) -> Iterator[tuple[Where, 
             yield (section, key), f"is {say_duration(value)}; at least {say_duration(least)} is right"
 
 
-def _too_seldom(section: str, given: Mapping[str, Any], length: str) -> Iterator[tuple[Where, str]]:
-    """A pause between two looks that is longer than the time in which is looked."""
-    if "every" not in given:
+MOST_LOOKS = 1_000
+"""Looks at one target after a change. Each takes steps of its workflow's history, which has room for four
+times as many.
+"""
+
+
+def _looks(section: str, given: Mapping[str, Any], length: str) -> Iterator[tuple[Where, str]]:
+    """A pause between two looks that is longer than the time in which is looked, or far too short for it."""
+    if not given.keys() & {"every", length}:
         return
     model = CampaignSpec.model_fields[section].get_default(call_default_factory=True)
     try:
-        every = _DURATION.validate_python(given["every"])
-        whole = _DURATION.validate_python(given.get(length, getattr(model, length)))
+        every, whole = (
+            _DURATION.validate_python(given.get(key, getattr(model, key))) for key in ("every", length)
+        )
     except ValidationError:
         return
-    if every > whole:
+    if every > whole and "every" in given:
         said = f"is longer than {section}.{length}, so nothing would be looked at in between; make it shorter"
+        yield (section, "every"), said
+    elif every and whole > every * MOST_LOOKS:
+        least = timedelta(seconds=math.ceil(whole / MOST_LOOKS / timedelta(seconds=1)))
+        said = (
+            f"is {say_duration(every)}, too often for {section}.{length} of {say_duration(whole)}:"
+            f" {MOST_LOOKS:,} looks are made at most; at least {say_duration(least)} is right"
+        )
         yield (section, "every"), said
 
 
 def _log_fields_trouble(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
     given, targets = _mapping(value.get("log_fields")), _mapping(value.get("targets"))
     yield from _too_short("log_fields", given)
-    yield from _too_seldom("log_fields", given, "verify")
+    yield from _looks("log_fields", given, "verify")
     common, trouble = _read(given, ("log_fields",))
     yield from trouble
     zones = _mapping(given.get("zones"))

@@ -58,6 +58,7 @@ class _Rest(BaseModel):
     excluded: dict[int, str]
     held: str = ""
     overtaken: list[int] = []
+    ended_as: str = ""
 
 
 class Ledger:
@@ -95,6 +96,8 @@ class Ledger:
         """
         self.missed: set[int] = set()
         """Targets that were to be started and were not to be found, and are started once more."""
+        self.ended_as: dict[int, Place] = {}
+        """How the last attempt ended of targets that are to begin again and have not begun yet."""
 
     # --- what it knows
 
@@ -177,6 +180,7 @@ class Ledger:
     def begin(self, index: int) -> None:
         """The target is being started: a new attempt."""
         self.places[index] = Place.WORKING
+        self.ended_as.pop(index, None)
         self.held.discard(index)
         self.overtaken.discard(index)
         self.attempts[index] = min(255, self.attempts[index] + 1)
@@ -189,8 +193,19 @@ class Ledger:
         neither the rejection nor any approval of before counts."""
         if self.places[index] == Place.REJECTED and (shape := self.shape(index)):
             self.book = [entry for entry in self.book if entry.fingerprint != shape.fingerprint]
+        if self.places[index] != Place.EXCLUDED:
+            self.ended_as[index] = Place(self.places[index])
         self.places[index] = Place.PENDING
         self.excluded.pop(index, None)
+
+    def stand_down(self, index: int) -> None:
+        """The target, which has not begun, is not to begin any more. What an earlier attempt came to
+        stands.
+        """
+        if (before := self.ended_as.pop(index, None)) is None:
+            self.finish(index, ZoneOutcome.ABORTED)
+        else:
+            self.places[index] = before
 
     def miss(self, index: int) -> bool:
         """The target that was to be started is not to be found, and nothing was ever sent to it: it is to be
@@ -417,6 +432,9 @@ class Ledger:
             excluded=self.excluded,
             held=pack_bits(self.held, self.count) if self.held else "",
             overtaken=sorted(self.overtaken),
+            ended_as=pack(bytes(self.ended_as.get(index, 0) for index in range(self.count)))
+            if self.ended_as
+            else "",
         )
         return Packed(
             places=pack(bytes(self.places)),
@@ -443,6 +461,8 @@ class Ledger:
         bits = Bits(rest.held)
         self.held = {index for index in range(self.count) if index in bits} if rest.held else set()
         self.overtaken = set(rest.overtaken)
+        ended_as = unpack(rest.ended_as) if rest.ended_as else b""
+        self.ended_as = {index: Place(place) for index, place in enumerate(ended_as) if place}
 
 
 class WaveIndex:

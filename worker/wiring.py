@@ -105,6 +105,7 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
         EvidenceActivities(connections).gather,
         mutations.change,
         mutations.give_up,
+        mutations.look_back,
         ReportActivities(connections).tell,
         SupportActivities(connections).open_ticket,
         zones.start,

@@ -179,7 +179,12 @@ class Campaign(CampaignMessages):
                 self._apply_book(indexes)
                 self._changed = True
                 continue
-            await self._tell_zones("ruling", indexes, ruling=Ruling(decision=ruling))
+            await self._tell_zones(
+                "ruling",
+                indexes,
+                ruling=Ruling(decision=ruling),
+                attempts=tuple(self._ledger.attempts[index] for index in indexes),
+            )
             for index in indexes:
                 self._rest(index, Place.REJECTING)
         expiring = list(islice(self._ledger.indexes(Place.EXPIRING), 4 * BATCH))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from datetime import timedelta
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from temporalio import workflow
@@ -44,7 +44,17 @@ SLICE = 100
 """Waiting zones that each sweep looks at beside the silent ones."""
 
 AGAIN_IN = timedelta(seconds=30)
-"""After which a batch that failed for good is tried again."""
+"""After which a batch that failed for good is tried again, ten times; then each pause is twice as long."""
+
+AGAIN_AT_LAST = timedelta(minutes=15)
+"""The longest of these pauses. A run's history takes them for weeks."""
+
+
+def again_in(tried: int) -> timedelta:
+    """How long to wait before a batch that failed for good is tried again. ``tried``: how often it was
+    before.
+    """
+    return min(AGAIN_IN * (1 << min(max(0, tried - 9), 9)), AGAIN_AT_LAST)
 
 
 class CampaignBatches(CampaignState, ABC):
@@ -74,7 +84,7 @@ class CampaignBatches(CampaignState, ABC):
                 grants=grants,
                 revokes=revokes,
                 ruling=ruling,
-                expire=Expire(attempt=0) if attempts else None,
+                expire=Expire(attempt=0) if attempts and ruling is None else None,
                 stop=stop,
                 go_on=go_on,
                 attempts=attempts,
@@ -98,7 +108,7 @@ class CampaignBatches(CampaignState, ABC):
         """Run an activity over a batch of zones. One that fails for good, such as by a corrupt archive, is
         named in the notes and tried again after a while: a campaign does not end by it.
         """
-        while True:
+        for tried in count():
             try:
                 return await workflow.execute_activity_method(
                     activity, batch, summary=summary, **(limits or options.spreading(self._start.policy))
@@ -106,8 +116,9 @@ class CampaignBatches(CampaignState, ABC):
             except ActivityError as failure:
                 if is_cancelled_exception(failure):
                     raise
-                self._note(f"{summary}: {failure.cause}; tried again in {AGAIN_IN.total_seconds():g} s")
-                await workflow.sleep(AGAIN_IN, summary=f"before again: {summary}")
+                again = again_in(tried)
+                self._note(f"{summary}: {failure.cause}; tried again in {again.total_seconds():g} s")
+                await workflow.sleep(again, summary=f"before again: {summary}")
 
     async def _sweep_regularly(self) -> None:
         while True:
@@ -297,6 +308,10 @@ class CampaignBatches(CampaignState, ABC):
     def _stand_down(self, message: Person) -> None:
         self._aborted = message
         self._note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
+        stands = bool(self._ledger.ended_as) and workflow.patched("an-earlier-end-stands")
         for index in list(self._ledger.indexes(Place.PENDING)):
-            self._ledger.finish(index, ZoneOutcome.ABORTED)
+            if stands:
+                self._ledger.stand_down(index)
+            else:
+                self._ledger.finish(index, ZoneOutcome.ABORTED)
         self._changed = True

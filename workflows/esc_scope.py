@@ -13,12 +13,14 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from activities.esc import EscActivities
     from activities.holds import HoldActivities
+    from activities.mutations import MutationActivities
     from edgeshift.areas.assessment import Verdict
     from edgeshift.fleet import ScopeKind, ZoneOutcome
     from edgeshift.messages import (
         ChangeResult,
         ChangeStatus,
         HoldZones,
+        Part,
         Prepare,
         Prepared,
         Probe,
@@ -44,6 +46,7 @@ class EscScope(ReversibleZone):
     """One scope. Its id is the scope's lock for the area; an account holds those of its zones too."""
 
     first_step = Step.SET_SECRET
+    _asked_whether_it_shows = True
 
     @workflow.init
     def __init__(self, start: ZoneStart) -> None:
@@ -59,6 +62,10 @@ class EscScope(ReversibleZone):
     @property
     def _settling(self) -> Callable[..., Awaitable[Shown]]:
         return EscActivities.settle
+
+    @property
+    def _looking_back(self) -> Callable[..., Awaitable[Part]]:
+        return MutationActivities.look_back
 
     @property
     def _watching(self) -> Callable[..., Awaitable[Watched]]:

@@ -9,7 +9,6 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from itertools import count
-from typing import Any
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
@@ -54,17 +53,20 @@ class ReversibleZone(ZoneWorkflow):
     _went_back = False
     """Whether the way back was begun: it is not tried by another way once it has failed."""
 
+    _asked_whether_it_shows = False
+    """Whether what an earlier attempt has sent is undone only where it shows: of an area whose way back finds
+    out by itself what is left, it need not.
+    """
+
     @property
     @abstractmethod
     def _settling(self) -> Callable[..., Awaitable[Shown]]:
         """The activity that reads until a change shows, or is gone."""
 
     @property
-    def _looking_back(self) -> Callable[..., Awaitable[Part]] | None:
-        """The activity that finds in the archive what the campaign may have left at the target. None: a
-        change of this area has no parts.
-        """
-        return None
+    @abstractmethod
+    def _looking_back(self) -> Callable[..., Awaitable[Part]]:
+        """The activity that finds in the archive what the campaign may have left at the target."""
 
     @property
     @abstractmethod
@@ -95,34 +97,29 @@ class ReversibleZone(ZoneWorkflow):
         return await super()._to_an_end(or_back)
 
     async def _left_behind(self, ended: Ended) -> Prepared | None:
-        """What the campaign may have left at a target that is about to end, though this run knows of none:
-        an earlier attempt wrote it, or a run that was reset, or a step whose word was lost. None: nothing.
-        Raises Ended where nobody can say, and the end would say that the target was not touched.
+        """What is to be undone of what the campaign may have left at a target that is about to end, though
+        this run knows of none. None: nothing. Raises Ended where nobody can say.
         """
-        if (look := self._looking_back) is None or self._went_back or ended.outcome in READ_TO_THE_END:
+        if self._went_back or ended.outcome in READ_TO_THE_END:
             return None
         if not workflow.patched("looks-back-before-it-ends"):
             return None
-        try:
-            part: Part = await workflow.execute_local_activity_method(
-                look,
-                self._bare_start,
-                summary="what is left of earlier attempts",
-                **options.reading(self._start.policy),
-            )
-        except LOCAL_FAILURES as failure:
-            if ended.outcome is ZoneOutcome.FAILED:
-                return None
-            raise Ended(
-                ZoneOutcome.UNKNOWN,
-                f"{ended.reason}; whether a part of the change is left cannot be said: {said(failure)};"
-                " a person has to look at it",
-            ) from None
-        if part.prepared is not None and part.may_show:
-            # A change is never undone before it has shown, or can no longer be expected to.
-            self._enter(ZonePhase.VERIFYING)
-            await self._shows(part.prepared, wanted=True)
-        return part.prepared
+        part = await self._part_left(self._looking_back, ended)
+        if part.prepared is None or not (part.may_show or self._asked_whether_it_shows):
+            return part.prepared
+        # A change is never undone before it has shown, or can no longer be expected to.
+        self._enter(ZonePhase.VERIFYING)
+        limit = None if part.may_show else 2 * self._start.policy.poll
+        shown = await self._shows(part.prepared, wanted=True, limit=limit)
+        if not self._asked_whether_it_shows or (shown.reached and not shown.hopeless) or shown.worse:
+            return part.prepared
+        if shown.reached or shown.unchanged:
+            return None
+        raise Ended(
+            ZoneOutcome.UNKNOWN,
+            f"{ended.reason}; a change that was sent before may be in force: {shown.reason};"
+            " a person has to look at it",
+        )
 
     async def _commit(self, prepared: Prepared, grant: PermitGrant) -> Reached | None:
         """Make the change and see it through. None: it has to be proposed anew. Raises Ended."""
@@ -268,12 +265,10 @@ class ReversibleZone(ZoneWorkflow):
         )
         return PermitGrant(campaign_run=self._start.campaign_run, permit=permit)
 
-    @property
-    def _bare_start(self) -> Any:
-        return self._start.model_copy(update={"permit": None, "carried": None})
-
-    async def _shows(self, prepared: Prepared, *, wanted: bool, answered: bool = True) -> Shown:
-        limit = self._start.policy.migration_limit
+    async def _shows(
+        self, prepared: Prepared, *, wanted: bool, answered: bool = True, limit: timedelta | None = None
+    ) -> Shown:
+        limit = limit or self._start.policy.migration_limit
         message = Settle(
             start=self._bare_start,
             prepared=prepared,

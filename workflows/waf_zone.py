@@ -6,10 +6,13 @@ one fenced remote activity, and one signal brings the decision on a fingerprint 
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.evidence import EvidenceActivities
+    from activities.mutations import MutationActivities
     from activities.waf import WafActivities
     from edgeshift.areas.waf import Mode, Verdict
     from edgeshift.areas.waf_evidence import EvidenceVerdict
@@ -32,8 +35,10 @@ with workflow.unsafe.imports_passed_through():
     )
     from workflows import options
     from workflows.zone import Reached, ZoneWorkflow
-    from workflows.zone_protocol import Ended
+    from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
 
+
+AS_SIGNED = "new WAF on, previous one off, stored rules as signed"
 
 LOOKS_FOR_ANOTHER = 20
 """How often a zone is read anew while a commit that somebody else has sent to it may still come to show."""
@@ -42,6 +47,9 @@ LOOKS_FOR_ANOTHER = 20
 @workflow.defn(name="WafZone")
 class WafZone(ZoneWorkflow):
     """One zone's migration. Its id is the zone's lock for the area."""
+
+    _read_back = False
+    """Whether a commit has shown, and the stored rules were read."""
 
     @workflow.init
     def __init__(self, start: ZoneStart) -> None:
@@ -53,8 +61,40 @@ class WafZone(ZoneWorkflow):
         return await self._to_an_end(self._course)
 
     async def _course(self) -> Reached:
-        record = await self._migrate()
-        return Reached(ZoneOutcome.MIGRATED, "new WAF on, previous one off, stored rules as signed", record)
+        try:
+            record = await self._migrate()
+        except Ended as ended:
+            return await self._seen_through(ended)
+        except LOCAL_FAILURES as failure:
+            if self._sent is not None:
+                raise
+            return await self._seen_through(Ended(ZoneOutcome.FAILED, said(failure)))
+        return Reached(ZoneOutcome.MIGRATED, AS_SIGNED, record)
+
+    async def _seen_through(self, ended: Ended) -> Reached:
+        """Before it ends in any other way: a commit that was sent to the zone, by an earlier attempt or a run
+        that was reset, and that is in force by now or may come to be. Raises Ended.
+        """
+        if ended.outcome is ZoneOutcome.UNKNOWN or self._read_back:
+            raise ended
+        if not workflow.patched("what-was-sent-is-seen-through"):
+            raise ended
+        part = await self._part_left(MutationActivities.look_back, ended)
+        if part.prepared is None:
+            raise ended
+        self._sent = part.prepared
+        self._enter(ZonePhase.VERIFYING)
+        limit = None if part.may_show else 2 * self._start.policy.poll
+        found = await self._verify(part.prepared, Mode.PENDING, limit=limit)
+        if found.reached and found.record:
+            return Reached(
+                ZoneOutcome.MIGRATED, f"{AS_SIGNED}; it was sent before: {ended.reason}", found.record
+            )
+        if found.reached:
+            raise Ended(ZoneOutcome.FAILED, found.reason)
+        if found.unchanged:
+            raise ended
+        raise Ended(ZoneOutcome.UNKNOWN, f"{ended.reason}; {found.reason}; a person has to look at it")
 
     async def _migrate(self) -> str:
         """From the first reading to the verified migration; the archived result. Raises Ended."""
@@ -282,6 +322,7 @@ class WafZone(ZoneWorkflow):
         if found.reached and found.record:
             return found.record
         if found.reached:
+            self._read_back = True
             raise Ended(ZoneOutcome.FAILED, found.reason)
         if not found.unchanged:
             raise Ended(ZoneOutcome.UNKNOWN, f"{found.reason}; a person has to look at it")
@@ -290,15 +331,17 @@ class WafZone(ZoneWorkflow):
         self._resends += 1
         return ""
 
-    async def _verify(self, prepared: Prepared, mode: Mode, shadow: bool = False) -> Verification:
+    async def _verify(
+        self, prepared: Prepared, mode: Mode, shadow: bool = False, limit: timedelta | None = None
+    ) -> Verification:
         verify = Verify(
-            start=self._start.model_copy(update={"permit": None, "carried": None}),
+            start=self._bare_start,
             mode=mode,
             proposal=prepared.proposal,
             snapshot=prepared.snapshot,
             digest=prepared.digest,
             evidence=self._gathered.evidence if self._gathered else "",
-            limit=self._start.policy.migration_limit,
+            limit=limit or self._start.policy.migration_limit,
             shadow=shadow,
         )
         return await self._served(

@@ -21,6 +21,7 @@ with workflow.unsafe.imports_passed_through():
         ChangeResult,
         ChangeStatus,
         OpenTicket,
+        Part,
         PermitGrant,
         Prepared,
         ReportKind,
@@ -28,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
         Stop,
         ZonePhase,
         ZoneResult,
+        ZoneStart,
     )
     from edgeshift.sign_off import Choice, Decision, Tally, refusal, tally
     from edgeshift.temporal import FINGERPRINT, PHASE
@@ -94,6 +96,33 @@ class ZoneWorkflow(ServiceWaiting):
 
     async def _let_go(self) -> None:
         """Release what the target holds beside itself."""
+
+    @property
+    def _bare_start(self) -> ZoneStart:
+        """What the target was started with, without what only its own workflow needs."""
+        return self._start.model_copy(update={"permit": None, "carried": None})
+
+    async def _part_left(self, look: Callable[..., Awaitable[Part]], ended: Ended) -> Part:
+        """What the campaign may have left at a target that is about to end, though this run knows of nothing:
+        an earlier attempt sent it, or a run that was reset, or a step whose word was lost. Raises Ended where
+        nobody can say, and the end would say that the target was not touched.
+        """
+        try:
+            part: Part = await workflow.execute_local_activity_method(
+                look,
+                self._bare_start,
+                summary="what is left of earlier attempts",
+                **options.reading(self._start.policy),
+            )
+        except LOCAL_FAILURES as failure:
+            if ended.outcome is ZoneOutcome.FAILED:
+                return Part()
+            raise Ended(
+                ZoneOutcome.UNKNOWN,
+                f"{ended.reason}; whether a part of the change is left cannot be said: {said(failure)};"
+                " a person has to look at it",
+            ) from None
+        return part
 
     async def _permit_for(self, step: Step, phase: ZonePhase) -> PermitGrant:
         """A permit for a step that comes before the sign-off: the one it was started with, or a new one."""
@@ -227,7 +256,7 @@ class ZoneWorkflow(ServiceWaiting):
         self._using = grant.permit.number
         self._used.add(grant.permit.number)
         change = Change(
-            start=self._start.model_copy(update={"permit": None, "carried": None}),
+            start=self._bare_start,
             step=prepared.step if mode is None else Step.VALIDATE,
             permit=grant.permit,
             snapshot=prepared.snapshot,

@@ -374,7 +374,7 @@ class ZoneProtocol:
     @one_message
     def ruling(self, message: Ruling) -> None:
         """The zone's fingerprint was rejected."""
-        if self._is_mine(message.campaign_run):
+        if self._is_mine(message.campaign_run) and message.attempt in (0, self._start.attempt):
             self._ruling = message.decision
 
     @workflow.signal

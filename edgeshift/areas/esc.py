@@ -38,7 +38,8 @@ class Secret(StrEnum):
 
 class Reading(BaseModel):
     """What was read of a scope. Never the secret itself. ``covered``: digest of the list of an account's
-    zones.
+    zones. ``told``: whether the setting says if it is off; one that shows a secret may show it alone
+    (docs/service.md §4.1).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,6 +47,7 @@ class Reading(BaseModel):
     always: bool = False
     secret: Secret = Secret.NONE
     covered: str = ""
+    told: bool = True
 
 
 class Assessment(BaseModel):
@@ -100,7 +102,7 @@ def assess(reading: Reading, now: datetime) -> Assessment:
 
 def state(reading: Reading) -> dict[str, Any]:
     """What must not have changed between the sign-off and the change."""
-    return reading.model_dump(mode="json")
+    return reading.model_dump(mode="json", exclude={"told"})
 
 
 def body(target: Zone, probe: dict[str, Any]) -> dict[str, Any]:

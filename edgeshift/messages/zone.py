@@ -184,9 +184,12 @@ class Revoke(Message):
 
 
 class Ruling(Message):
-    """The campaign's word that a decision on the zone's fingerprint rejects it."""
+    """The campaign's word that a decision on the zone's fingerprint rejects it. ``attempt``: which of the
+    zone's attempts; 0: any.
+    """
 
     campaign_run: str = ""
+    attempt: int = 0
     decision: Decision
 
 

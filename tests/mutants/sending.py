@@ -14,8 +14,12 @@ ZONE = "workflows/zone.py"
 OPTIONS = "workflows/options.py"
 
 NO_REFUSAL = [
-    Edit(FENCE, "        return created\n", "        return True\n"),
-    Edit(FENCE, "        if await commit_may_show(", "        if False and await commit_may_show("),
+    Edit(
+        FENCE,
+        'it was given up before it was sent")\n        return False\n',
+        'it was given up before it was sent")\n        return True\n',
+    ),
+    Edit(FENCE, "        return await commit_may_show(", "        return False and await commit_may_show("),
 ]
 """An intent that is there keeps nothing from being sent again."""
 
@@ -120,6 +124,32 @@ SENDING = (
             NO_REFUSAL[1],
         ],
         "killed-after-commit",
+    ),
+    mutant(
+        "sent-before-forgotten",
+        "a zone that is aborted ends at once, whatever an earlier attempt has sent",
+        11,
+        [
+            Edit(
+                WAF_ZONE,
+                "        if ended.outcome is ZoneOutcome.UNKNOWN or self._read_back:\n",
+                "        if ended.reason:\n",
+            )
+        ],
+        "aborted-in-a-later-attempt",
+    ),
+    mutant(
+        "abort-forgets-an-end",
+        "an abort tells of a zone that was to begin again as aborted, though its change is under way",
+        11,
+        [
+            Edit(
+                "edgeshift/ledger.py",
+                "(before := self.ended_as.pop(index, None)) is None",
+                "(before := None) is None",
+            )
+        ],
+        "aborted-before-a-later-attempt",
     ),
     mutant(
         "heartbeat-on-commit",

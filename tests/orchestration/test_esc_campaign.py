@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,7 +16,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.connections import Connections
 from activities.holds import HoldActivities
-from edgeshift.fleet import Area, ZoneOutcome
+from edgeshift.fleet import Area, Zone, ZoneOutcome, migration_id
 from edgeshift.messages import Held, ZonePhase
 from tests.faults_kit import on_queue
 from tests.harness.aimed.scene import Stalled
@@ -210,8 +211,10 @@ async def test_a_scope_that_was_settled_is_left_alone_by_a_campaign_begun_again(
         assert await play.is_off("done.example") and await play.journal("esc.delete", "done.example") == []
 
 
-async def test_a_hold_that_was_let_go_of_does_not_count_for_the_next_attempt(client: Client) -> None:
-    """It runs until a worker has heard the word, and holds nothing: the next attempt takes one of its own."""
+def holding(client: Client) -> tuple[HoldActivities, Callable[[int], Any], str]:
+    """The activities that hold an account's one zone, what is asked of them in an attempt, and the hold's
+    identifier. Nobody works on the holds.
+    """
     held = {"id": uuid.uuid4().hex, "name": "held.example", "account": uuid.uuid4().hex, "plan": "free"}
 
     async def value(answer: Any) -> Any:
@@ -222,7 +225,6 @@ async def test_a_hold_that_was_let_go_of_does_not_count_for_the_next_attempt(cli
         archive=SimpleNamespace(get_json=lambda digest: value([held])),
         spec=lambda digest: value(SimpleNamespace(time_scale=1)),
     )
-    holds, run = HoldActivities(cast(Connections, connections)), ActivityEnvironment().run
 
     def of(attempt: int) -> Any:
         start = SimpleNamespace(
@@ -230,7 +232,31 @@ async def test_a_hold_that_was_let_go_of_does_not_count_for_the_next_attempt(cli
         )
         return SimpleNamespace(start=start, holder=f"account/{held['account']}/esc", zones="")
 
+    identifier = migration_id(Zone.model_validate(held), Area.ESC)
+    return HoldActivities(cast(Connections, connections)), of, identifier
+
+
+async def test_a_hold_that_was_let_go_of_does_not_count_for_the_next_attempt(client: Client) -> None:
+    """It runs until a worker has heard the word, and holds nothing: the next attempt takes one of its own."""
+    holds, of, _ = holding(client)
+    run = ActivityEnvironment().run
     assert await run(holds.hold, of(1)) == Held() == await run(holds.hold, of(1))
     await run(holds.release, of(1))
     # Nobody works here: the first hold has not heard of it.
     assert (await run(holds.hold, of(2))).others
+
+
+async def test_a_worker_that_wakes_up_late_lets_go_of_no_later_attempts_hold(client: Client) -> None:
+    """It was to let go of the first attempt's, which another worker has done."""
+    holds, of, identifier = holding(client)
+    run = ActivityEnvironment().run
+    assert await run(holds.hold, of(2)) == Held()
+
+    async def told() -> int:
+        events = client.get_workflow_handle(identifier).fetch_history_events()
+        return sum([event.HasField("workflow_execution_signaled_event_attributes") async for event in events])
+
+    await run(holds.release, of(1))
+    assert await told() == 0
+    await run(holds.release, of(2))
+    assert await told() == 1

@@ -163,6 +163,14 @@ async def test_a_word_that_comes_while_a_flooded_zone_leaves_is_heard(
         assert await asyncio.wait_for(handle.result(), 20) == heard
 
 
+async def test_a_rejection_of_an_earlier_attempt_does_not_count(temporal_client: Client) -> None:
+    """It was on its way while people began the zone again."""
+    async with zone(temporal_client, FloodedZone) as (handle, _):
+        await handle.signal("ruling", Ruling(campaign_run="r", attempt=OTHER, decision=REJECTED))
+        await handle.signal("stop", Stop(campaign_run="r", by="olga", reason="enough"))
+        assert await asyncio.wait_for(handle.result(), 20) == "campaign aborted by olga: enough"
+
+
 async def test_a_flooded_zone_that_hears_nothing_goes_on_in_a_new_run(temporal_client: Client) -> None:
     """As soon as it has said what it had to."""
     async with zone(temporal_client, FloodedZone, 1) as (handle, told):

@@ -89,6 +89,12 @@ def test_each_area_has_its_own_part() -> None:
         (ESC + "esc: {every: 0s}\n", "4:7: esc.every: is 0s; at least 1s is right"),
         (ESC + "esc: {fresh: 10s}\n", "4:7: esc.fresh: is 10s; at least 5m is right"),
         (
+            ESC + "esc: {observe: 24h, every: 10s}\n",
+            "4:21: esc.every: is 10s, too often for esc.observe of 1d: 1,000 looks are made at most; at least"
+            " 1m 27s is right",
+        ),
+        (ESC + "esc: {observe: 30d}\n", "4:1: esc.every: is 10m, too often for esc.observe of 30d"),
+        (
             "name: a\narea: esc\ntargets: {include: [a.example]}\nesc: {scope: account}\n",
             "3:11: targets.include: include chooses among zones, but esc.scope is account",
         ),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from edgeshift.campaign_file import CampaignFileError, load_campaign, parse_campaign
 from edgeshift.fleet import Plan
+from worker.wiring import GRACE
 
 SMALL = "name: waf-1\ntargets: {all: true}\n"
 
@@ -169,6 +170,14 @@ def test_a_secret_in_the_file_is_refused_and_never_shown(text: str) -> None:
         parse_campaign(SMALL + text)
     assert SECRET not in str(caught.value)
     assert SECRET not in repr(caught.value.mistakes)
+
+
+def test_a_request_is_given_no_longer_than_a_worker_stays_to_see_it_through() -> None:
+    """A minute is right, more is not."""
+    assert only(SMALL + "service: {request_limit: 61s}\n") == (
+        "3:11: service.request_limit: is 1m 1s; at most 1m is right"
+    )
+    assert parse_campaign(SMALL + "service: {request_limit: 1m}\n").service.request_limit < GRACE
 
 
 def test_urls_with_keys_and_an_e_mail_may_lie_elsewhere() -> None:

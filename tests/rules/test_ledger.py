@@ -251,3 +251,33 @@ def test_a_permit_is_out_until_it_cannot_be_used_any_more() -> None:
     assert found.outstanding(NOW + 2 * HOUR, HOUR) == []
     found.settle(permit.number, 3)
     assert found.outstanding(NOW, HOUR) == []
+
+
+# --- what was to begin again
+
+
+@pytest.mark.parametrize("outcome", list(ZoneOutcome))
+@pytest.mark.parametrize("carried", [False, True])
+def test_what_was_to_begin_again_and_does_not_stays_what_it_was(outcome: ZoneOutcome, carried: bool) -> None:
+    """What its last attempt came to, such as a change of which nobody knows, is not told as aborted."""
+    found = ledger()
+    found.hear(finished(outcome=outcome), NOW)
+    found.again(3)
+    if carried:
+        packed, found = found.packed(), ledger()
+        found.unpack(packed)
+    assert place(found) is Place.PENDING
+    found.stand_down(3)
+    assert place(found) is OUTCOME_PLACE[outcome]
+
+
+def test_what_has_begun_again_is_aborted_as_any_other() -> None:
+    """Only its new attempt says what became of it; a target that was never begun is aborted."""
+    found = ledger()
+    found.hear(finished(outcome=ZoneOutcome.FAILED), NOW)
+    found.again(3)
+    found.begin(3)
+    assert not found.ended_as
+    found.places[4] = Place.PENDING
+    found.stand_down(4)
+    assert place(found, 4) is Place.ABORTED

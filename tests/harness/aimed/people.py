@@ -10,13 +10,10 @@ from temporalio.service import RPCError
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import staged, zone
 from tests.harness.aimed.scene import PATIENCE, Stalled, ends, judged, quiet, resumed, waits
-from tests.harness.aimed.waf import A_RULE, PRO, word
+from tests.harness.aimed.waf import A_RULE, PRO, STOPPED, word
 from tests.harness.cases import World
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
-
-STOPPED = frozenset({3, 4})
-"""Rules that a scene of Professional zones has no case of."""
 
 
 async def signed_in_a_pause(world: World) -> Verdict:

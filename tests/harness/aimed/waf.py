@@ -8,6 +8,8 @@ import asyncio
 import contextlib
 import json
 import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from temporalio.api.common.v1 import WorkflowExecution
@@ -31,6 +33,9 @@ from worker.wiring import workers
 
 PRO = frozenset({3, 4, 7})
 """Rules that a scene of Professional zones, which nobody stops, has no case of."""
+
+STOPPED = frozenset({3, 4})
+"""Rules that a scene of Professional zones, which somebody stops, has no case of."""
 
 A_RULE = {"expression": 'http.request.uri.path eq "/x"', "products": ["waf"]}
 DONE = '{"success":true,"errors":[],"messages":[],"result":{"id":"%s","name":"default","rules":[]}}' % (
@@ -220,6 +225,57 @@ async def terminated(world: World) -> Verdict:
         except AssertionError as never:
             return await judged(stage, PRO, told=[f"a terminated zone is not found: {never}"[:300]], within=5)
         return await judged(stage, PRO)
+
+
+async def aborted_in_a_later_attempt(world: World) -> Verdict:
+    """A zone is terminated while its commit is under way, begun again, and aborted while it waits."""
+    async with _begun_again(world) as stage:
+        await stage.play.again("retry", stage.name("a"))
+        await waits(stage, "a")
+        return await _aborted(stage)
+
+
+async def aborted_before_a_later_attempt(world: World) -> Verdict:
+    """The same, and it is aborted before the later attempt could begin."""
+    async with _begun_again(world) as stage:
+        await stage.play.ask("pause", "lunch")
+        await stage.play.again("retry", stage.name("a"))
+        return await _aborted(stage, {"aborted": 1, "unknown": 1})
+
+
+async def _aborted(stage: Stage, wanted: dict[str, int] | None = None) -> Verdict:
+    """The campaign is aborted, and ends; ``wanted``: with which outcomes, where the scene knows them."""
+    await stage.play.ask("abort", "enough")
+    told = []
+    try:
+        found = (await asyncio.wait_for(stage.play.result(), PATIENCE)).outcomes
+        if wanted not in (None, found):
+            told = [f"what the zone's last attempt came to is forgotten: {found}"]
+    except TimeoutError:
+        told = ["the aborted campaign does not end"]
+    return await judged(stage, STOPPED, told=told)
+
+
+@asynccontextmanager
+async def _begun_again(world: World) -> AsyncIterator[Stage]:
+    """A zone whose workflow was terminated while its commit was under way, found by its campaign, which
+    another zone keeps open.
+    """
+    async with staged(
+        world.client,
+        world.folder,
+        zone("a"),
+        zone("open", firewall_rules=[A_RULE]),
+        simulator={"migration_seconds": 25 * SCALE},
+        commit={"migration_limit": "160h"},
+    ) as stage:
+        await waits(stage, "a")
+        await waits(stage, "open")
+        await stage.play.sign_zone(stage.name("a"))
+        await comes_to(stage, "a", ZonePhase.VERIFYING)
+        await stage.play.zone(stage.name("a")).terminate("by hand")
+        await stage.play.until(lambda seen: seen.places.get("unknown") == 1, 60)
+        yield stage
 
 
 async def orderly_restart(world: World) -> Verdict:

@@ -54,8 +54,11 @@ async def task_before(handle: Handle, activity: str) -> int | None:
     return found
 
 
-async def reset(client: Client, handle: Handle, event: int) -> bool:
-    """What ``temporal workflow reset --event-id`` does; whether the server did it."""
+async def reset(client: Client, handle: Handle, event: int, *, reapplies: bool = True) -> bool:
+    """What ``temporal workflow reset --event-id`` does; whether the server did it. ``reapplies``: whether
+    what the workflow was told since is told to the new run.
+    """
+    kept = ResetReapplyType.RESET_REAPPLY_TYPE_ALL_ELIGIBLE
     try:
         described = await handle.describe()
         await client.workflow_service.reset_workflow_execution(
@@ -64,7 +67,7 @@ async def reset(client: Client, handle: Handle, event: int) -> bool:
                 workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=described.run_id),
                 reason="by hand",
                 workflow_task_finish_event_id=event,
-                reset_reapply_type=ResetReapplyType.RESET_REAPPLY_TYPE_ALL_ELIGIBLE,
+                reset_reapply_type=kept if reapplies else ResetReapplyType.RESET_REAPPLY_TYPE_NONE,
                 request_id=uuid.uuid4().hex,
             )
         )

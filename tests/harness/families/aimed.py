@@ -23,6 +23,8 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (waf.archive_lies, 1),
     (waf.rival_campaign, 2),
     (waf.terminated, 2),
+    (waf.aborted_in_a_later_attempt, 2),
+    (waf.aborted_before_a_later_attempt, 2),
     (waf.orderly_restart, 1),
     (people.signed_in_a_pause, 2),
     (people.permit_overtaken, 1),

@@ -1,0 +1,74 @@
+"""Two who may both send a commit of one zone at the same time, and records whose answer was lost."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from activities.intents import commit_may_show
+from edgeshift.archive import ArchiveUnavailable
+from edgeshift.fleet import Area
+from edgeshift.messages import ChangeStatus
+from tests.service.gate_kit import Gate, gate
+
+
+def commits_at_once(play: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither of two creates its intent before both have looked for others."""
+    both, create = asyncio.Barrier(2), play.connections.archive.create_once
+
+    async def together(key: str, data: bytes) -> bool:
+        if key.startswith("intent/"):
+            await both.wait()
+        return await create(key, data)
+
+    monkeypatch.setattr(play.connections.archive, "create_once", together)
+
+
+async def test_of_two_commits_at_once_at_most_one_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under two permits, such as those of two campaigns, one of whose zones was terminated. Whoever is not
+    sent leaves nothing behind that would be waited for.
+    """
+    async with gate(tmp_path) as play:
+        commits_at_once(play, monkeypatch)
+        results = await asyncio.gather(*(play.change(play.body, play.body, permit=one) for one in (1, 2)))
+        sent = len(await play.sent())
+        assert sent == sum(result.status is ChangeStatus.ANSWERED for result in results) <= 1
+        assert all(result.earlier for result in results if result.status is not ChangeStatus.ANSWERED)
+        limit = play.start.policy.migration_limit
+        assert await commit_may_show(play.connections, play.zone, Area.WAF, limit) is bool(sent)
+
+
+async def test_an_intent_that_was_stored_and_not_answered_is_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is known by what was drawn for it: the change is sent, once."""
+    async with gate(tmp_path) as play:
+        archive = play.connections.archive
+        create = archive.create_once
+
+        async def unanswered(key: str, data: bytes) -> bool:
+            await create(key, data)
+            raise ArchiveUnavailable("no answer")
+
+        monkeypatch.setattr(archive, "create_once", unanswered)
+        assert (await play.change(play.body, play.body)).status is ChangeStatus.ANSWERED
+        assert len(await play.sent()) == 1
+
+
+async def test_an_intent_that_is_not_known_to_be_there_is_not_acted_upon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The archive can be neither written nor read: nothing is sent."""
+
+    async def gone(*_: object) -> bool:
+        raise ArchiveUnavailable("gone")
+
+    async with gate(tmp_path) as play:
+        monkeypatch.setattr(play.connections.archive, "create_once", gone)
+        result = await play.change(play.body, play.body)
+        assert result.status is ChangeStatus.NOTHING_HAPPENED and "could not be archived" in result.reason
+        assert await play.sent() == []
