@@ -149,5 +149,5 @@ def _credentials(fleet: Fleet) -> list[str]:
 
 
 def _fail(text: str) -> NoReturn:
-    typer.echo(text, err=True)
+    typer.echo(f"error: {text}", err=True)
     raise typer.Exit(BAD_FILE)

@@ -57,7 +57,7 @@ def show_esc(console: Console, spec: CampaignSpec, report: PlanReport, result: A
         probe, zones = spec.esc.probe, sum(line.zone.covers for line in ready)
         requests = zones * probe.sample * 2 * probe.rounds
         console.print(
-            "\n[bold]Probe first[/]: what changes is known once a scope was probed, and signed then. At most"
+            "\n[bold]Probe first[/]: what changes is known once a scope was probed, and signed then."
             f" {requests:,} requests to {zones:,} zone(s), {probe.method} alone, {probe.per_second:g} a"
             " second to a host; more only where something looks different."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +15,9 @@ ENDED = (*(outcome.value for outcome in ZoneOutcome), "excluded")
 
 
 def play_waf(play: Rehearsal) -> None:
-    """Validation, support by the desk that fails first, refusals and pages that repeat tokens, a lost answer
-    to a commit, an archive that is away for a while, sign-off, history and report.
+    """Validation, support by the desk that fails first, a credential that is refused for a while, refusals and
+    pages that repeat tokens, a lost answer to a commit, an archive that is away for a while, sign-off,
+    history and report.
     """
     _, key = play.canaries.token, play.canaries.key
     zones = zone_ids(play)
@@ -34,6 +36,7 @@ def play_waf(play: Rehearsal) -> None:
         match={"call": "entrypoint.put", "zone": zones["bank.canary.example"]},
     )
     play.ok("start", "waf.yaml", "--yes")
+    held(play, "canary-waf", "waf.yaml")
     archive_away(play, 1.0)
     signed_until_closed(play, "canary-waf", ("bank", "own", "shop"))
     aftermath(play, "canary-waf", ("bank", "long") if play.brief else ("bank", "long", "echo"), Area.WAF)
@@ -96,6 +99,20 @@ def doctored(play: Rehearsal, file: str) -> None:
     if not play.brief:
         play.run("doctor", file, "--json")
         play.run("--debug", "plan", "revoked.yaml")
+
+
+def held(play: Rehearsal, campaign: str, file: str) -> None:
+    """Let the credential be refused until the campaign pauses itself; then it is mended, and goes on."""
+    limit = time.monotonic() + 120
+    with play.refused(play.canaries.token):
+        while not json.loads(play.run("status", campaign, "--json").out)["summary"]["holds"]:
+            if time.monotonic() > limit:
+                play.failures.append(f"{campaign}: it does not pause itself")
+                break
+        play.run("status", campaign)
+        play.run("alarms", campaign)
+        play.run("doctor", file)
+    play.run("doctor", file)
 
 
 def archive_away(play: Rehearsal, seconds: float) -> None:

@@ -226,6 +226,18 @@ class Rehearsal:
         body = {"success": False, "errors": [error], "messages": [{"message": secret}], "result": None}
         self.fault(kind="server_error", status=400, body=json.dumps(body), times=1, match=match)
 
+    @contextmanager
+    def refused(self, secret: str) -> Iterator[None]:
+        """Within the block every call is refused for its credential, which the answer repeats."""
+        said = {"code": 9109, "message": f"Invalid access token: {secret}"}
+        body = {"success": False, "errors": [said], "messages": [{"message": secret}], "result": None}
+        spec = {"kind": "server_error", "effect": "before", "status": 403, "body": json.dumps(body)}
+        fault = asyncio.run(self.control.send("POST", "faults", spec))
+        try:
+            yield
+        finally:
+            asyncio.run(self.control.send("DELETE", f"faults/{fault['id']}", {}))
+
     def html(self, secret: str, **match: Any) -> None:
         """Let one call end in a page that repeats the secret."""
         text = f"<h1>502</h1><p>Authorization: Bearer {secret}</p>"
