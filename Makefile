@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-esc demo-log-fields test test-faults test-mutants check bench lock wheel clean binaries test-binaries
+.PHONY: help setup demo demo-esc demo-log-fields test test-runbook test-faults test-mutants check bench lock wheel clean binaries test-binaries
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -52,6 +52,10 @@ test: test-binaries ## The tests, on a real Temporal server and the time-skippin
 	@mkdir -p out
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not serial" $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m pytest -m serial $(PYTEST_ARGS) $(NONE_CHOSEN)
+
+test-runbook: setup ## Every situation of the runbook, of which make test plays some
+	@mkdir -p out
+	EDGESHIFT_SHARE=all $(BIN)/python -m pytest tests/journeys/test_runbook.py tests/journeys/test_runbook_areas.py $(PYTEST_ARGS)
 
 test-faults: test-binaries ## Every fault at every step, then at random; SHARE=5m, ONLY=family, SEED=2
 	@mkdir -p out

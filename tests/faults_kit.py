@@ -18,10 +18,12 @@ from temporalio.client import (
     ListWorkflowsInput,
     OutboundInterceptor,
     StartWorkflowInput,
+    StartWorkflowUpdateWithStartInput,
     WorkflowExecutionAsyncIterator,
     WorkflowExecutionStatus,
     WorkflowHandle,
     WorkflowQueryFailedError,
+    WorkflowUpdateHandle,
 )
 from temporalio.client import Interceptor as ClientInterceptor
 from temporalio.client import Plugin as ClientPlugin
@@ -31,6 +33,7 @@ from temporalio.worker import ReplayerConfig, Worker, WorkerConfig
 
 from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import TASK_QUEUE, CampaignResult, ZonePhase, ZoneState
+from edgeshift.quota import QUOTA_QUEUE
 from tests.kit import Scene, eventually, fleet_of, scene
 
 ASIDE = frozenset({3, 4, 7})
@@ -50,8 +53,13 @@ QUICK: dict[str, Any] = {
 """A campaign that notices lost work within seconds. Durations below their scaled floor stay as they are."""
 
 
+def _queues(queue: str) -> dict[str, str]:
+    """The task queues in place of edgeshift's own."""
+    return {TASK_QUEUE: queue, QUOTA_QUEUE: f"{queue}-quota"}
+
+
 class OnQueue(ClientPlugin, WorkerPlugin):
-    """Moves everything that a client starts, lists and serves from edgeshift's task queue to another one."""
+    """Moves everything that a client starts, lists and serves from edgeshift's task queues to others."""
 
     def __init__(self, queue: str) -> None:
         self.queue = queue
@@ -68,9 +76,9 @@ class OnQueue(ClientPlugin, WorkerPlugin):
         return await next(config)
 
     def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
-        """A worker of edgeshift's queue serves the other one."""
-        if config.get("task_queue") == TASK_QUEUE:
-            config["task_queue"] = self.queue
+        """A worker of a queue of edgeshift's serves the other one."""
+        queue = config.get("task_queue", "")
+        config["task_queue"] = _queues(self.queue).get(queue, queue)
         return config
 
     async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:
@@ -91,16 +99,25 @@ class _Moving(ClientInterceptor):
         self._queue = queue
 
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:
-        queue = self._queue
+        queues = _queues(self._queue)
+        listed = ", ".join(f"'{queue}'" for queue in queues.values())
 
         class Outbound(OutboundInterceptor):
             async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
-                if input.task_queue == TASK_QUEUE:
-                    input = replace(input, task_queue=queue)
-                return await super().start_workflow(input)
+                queue = queues.get(input.task_queue, input.task_queue)
+                return await super().start_workflow(replace(input, task_queue=queue))
+
+            async def start_update_with_start_workflow(
+                self, input: StartWorkflowUpdateWithStartInput
+            ) -> WorkflowUpdateHandle[Any]:
+                begun = input.start_workflow_input
+                begun = replace(begun, task_queue=queues.get(begun.task_queue, begun.task_queue))
+                return await super().start_update_with_start_workflow(
+                    replace(input, start_workflow_input=begun)
+                )
 
             def list_workflows(self, input: ListWorkflowsInput) -> WorkflowExecutionAsyncIterator:
-                narrowed = " AND ".join(filter(None, (input.query, f"TaskQueue = '{queue}'")))
+                narrowed = " AND ".join(filter(None, (input.query, f"TaskQueue IN ({listed})")))
                 return super().list_workflows(replace(input, query=narrowed))
 
         return Outbound(next)
@@ -290,8 +307,8 @@ class Stage:
         return not await self._open() and not any([await _running(handle) for handle in handles])
 
     async def _open(self) -> list[str]:
-        """Workflows of the scene that the server lists as open."""
-        listed = self.play.client.list_workflows("ExecutionStatus = 'Running'")
+        """Workflows of the scene that the server lists as open; a user's quota stays so."""
+        listed = self.play.client.list_workflows("ExecutionStatus = 'Running' AND WorkflowType != 'Quota'")
         return [execution.id async for execution in listed]
 
     async def check(self, absent: Iterable[int] = ASIDE) -> None:

@@ -61,6 +61,7 @@ class Order:
     folder: Path
     kills: tuple[Kill, ...] = ()
     processes: int = 1
+    paced: bool = False
 
     def mark(self, place: int) -> Path:
         """There once a worker has killed itself at this place of ``kills``."""
@@ -136,8 +137,8 @@ async def _serve(order: Order, interceptors: Sequence[Interceptor]) -> None:
     async with workers(
         client,
         order.settings,
-        pacer=lambda credential, campaign: Unpaced(),
-        quota=False,
+        pacer=None if order.paced else lambda credential, campaign: Unpaced(),
+        quota=order.paced,
         interceptors=interceptors,
         mends_every=1.0,
     ):

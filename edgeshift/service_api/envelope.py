@@ -108,10 +108,7 @@ def unwrapped(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) 
     """
     if not 200 <= received.status < 300:
         raise refusal(call, received, parsed(received.body), secrets=secrets)
-    body = received.body.strip()
-    document = parsed(body)
-    if document is None and body not in (b"", b"null"):
-        raise understood_not(call, received, f"expected JSON, or no body{_oddity(body)}")
+    document = _document_or_none(call, received)
     if not isinstance(document, dict) or "success" not in document:
         return document
     result = opened(call, received, secrets=secrets).result
@@ -121,14 +118,25 @@ def unwrapped(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) 
 
 
 def acknowledged(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> Any:
-    """What a write was answered whose answer is not shown, with or without the envelope; None where it is
-    no JSON. Any 2xx counts, unless its ``success`` is false. Raises what ``opened`` raises of others.
+    """What a write was answered whose answer is not shown, with or without the envelope, or a body. Any 2xx
+    counts whose body is none or JSON, unless its ``success`` is false: a page is somebody else's answer.
+    Raises what ``opened`` raises.
     """
-    document = parsed(received.body)
-    failure = isinstance(document, dict) and document.get("success") is False
-    if not 200 <= received.status < 300 or failure:
+    if not 200 <= received.status < 300:
+        return opened(call, received, secrets=secrets).result
+    document = _document_or_none(call, received)
+    if isinstance(document, dict) and document.get("success") is False:
         return opened(call, received, secrets=secrets).result
     return document.get("result") if isinstance(document, dict) and "success" in document else document
+
+
+def _document_or_none(call: Call, received: Received) -> Any:
+    """The JSON document of an answer that may come without a body. Raises NotUnderstood."""
+    body = received.body.strip()
+    document = parsed(body)
+    if document is None and body not in (b"", b"null"):
+        raise understood_not(call, received, f"expected JSON, or no body{_oddity(body)}")
+    return document
 
 
 def parsed(body: bytes) -> Any:

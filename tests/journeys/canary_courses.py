@@ -15,8 +15,8 @@ ENDED = (*(outcome.value for outcome in ZoneOutcome), "excluded")
 
 
 def play_waf(play: Rehearsal) -> None:
-    """Validation, support by the desk that fails first, a credential that is refused for a while, refusals and
-    pages that repeat tokens, a lost answer to a commit, an archive that is away for a while, sign-off,
+    """Validation, support by the desk that fails first, a credential that is refused for a while, refusals
+    and pages that repeat tokens, a lost answer to a commit, an archive that is away for a while, sign-off,
     history and report.
     """
     _, key = play.canaries.token, play.canaries.key

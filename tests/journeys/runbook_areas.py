@@ -14,10 +14,12 @@ import pytest
 
 from edgeshift import operations
 from edgeshift.campaign_file import load_campaign
+from edgeshift.messages import ZonePhase
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect
-from tests.journeys.runbook_fleet import full
+from tests.journeys.runbook_fleet import full, refusal
 from tests.journeys.runbook_kit import Desk
+from tests.journeys.runbook_namespaces import hasty
 
 ACTS = "behaviours: [{kind: redirect, path: /api/items, to: 'https://new.example/items'}]"
 HEADERS = ", ".join(f"x-theirs-{number}" for number in range(39))
@@ -34,8 +36,11 @@ FLEET = "\n".join(
             f"  - {{name: {name}.example, plan: enterprise, esc: {{{ACTS}}}}}"
             for name in ("lost", "late", "near", "asked")
         ),
-        f"  - {{name: worse.example, plan: enterprise, esc: {{{ACTS}}},",
-        "     edge: {failures: [{path: /, when: esc_off}]}}",
+        *(
+            f"  - {{name: {name}.example, plan: enterprise, esc: {{{ACTS}}},"
+            " edge: {failures: [{path: /, when: esc_off}]}}"
+            for name in ("worse", "stays")
+        ),
         *(
             f"  - {{name: {name}.example, plan: enterprise, account: Whole, esc: {{{ACTS}}}}}"
             for name in ("part", "other")
@@ -78,7 +83,7 @@ def of_a_zone(
     here.start(campaign, [zone], POLICY, area)
     if sign:
         here.until(campaign, lambda places: any(place.startswith("awaiting") for place in places))
-        here.until_asked(zone, area)
+        here.until_in(ZonePhase.AWAITING_SIGN_OFF, zone, area)
         here.ok("sign-off", "approve", campaign, "--zone", zone, "--yes")
     if code == "rolled-back":
         limit = time.monotonic() + 60
@@ -98,9 +103,40 @@ def rolled_back(here: Desk) -> None:
 
     def mend() -> None:
         here.mend(slow)
-        here.control("PATCH", f"zones/{here.zone_id('worse.example')}", {"edge": {"failures": []}})
+        replaced(here, "worse.example")
 
     of_a_zone(here, "rolled-back", "worse", "esc", mend, sign=True)
+
+
+def way_back_refused(here: Desk) -> None:
+    """The site fails without Edge Side Code, and turning it on again is refused: somebody does it by hand."""
+    denied = refusal("Authentication error", 10000)
+    refused = here.fault("server_error", "stays.example", "esc.delete", status=403, body=denied)
+
+    def mend() -> None:
+        here.mend(refused)
+        by_hand(here, "DELETE", f"zones/{here.zone_id('stays.example')}/disable_esc")
+        replaced(here, "stays.example")
+
+    with hasty(here):
+        of_a_zone(here, "failed-way-back", "stays", "esc", mend, sign=True)
+
+
+def replaced(here: Desk, zone: str) -> None:
+    """What Edge Side Code did for the site is done otherwise: it does not fail without any more."""
+    here.control("PATCH", f"zones/{here.zone_id(zone)}", {"edge": {"failures": []}})
+
+
+def by_hand(here: Desk, method: str, path: str, body: object = None) -> None:
+    """What somebody does at the provider, with the first account's credential. Raises where it is refused."""
+    (credential, *_) = here.stack.secrets.values()
+    request = urllib.request.Request(
+        f"{here.stack.service}/{path}",
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {credential}", "Content-Type": "application/json"},
+    )
+    urllib.request.urlopen(request).close()
 
 
 def unknown_change(here: Desk) -> None:
@@ -202,7 +238,6 @@ def blocked_log_job(here: Desk) -> None:
     """No log job is there; then one is made."""
 
     def mend() -> None:
-        (credential, *_) = here.stack.secrets.values()
         body = {
             "name": "ours",
             "destination_conf": "r2://bucket/path",
@@ -210,13 +245,7 @@ def blocked_log_job(here: Desk) -> None:
             "logpull_options": "fields=RayID&timestamps=rfc3339",
             "enabled": True,
         }
-        request = urllib.request.Request(
-            f"{here.stack.service}/zones/{here.zone_id('bare.example')}/logpush/jobs",
-            data=json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {credential}", "Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request) as answer:
-            assert json.load(answer)["success"]
+        by_hand(here, "POST", f"zones/{here.zone_id('bare.example')}/logpush/jobs", body)
 
     of_a_zone(here, "blocked-log-job", "bare", "log-fields", mend)
 
@@ -277,6 +306,7 @@ def log_destination(here: Desk) -> None:
 
 AREAS: dict[str, Callable[[Desk], None]] = {
     "rolled-back": rolled_back,
+    "failed-way-back": way_back_refused,
     "unknown-change": unknown_change,
     "blocked-account": blocked_account,
     "removal-date": removal_date,

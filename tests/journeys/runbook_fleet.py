@@ -38,6 +38,8 @@ OTHERS = (
     "damaged",
     "ends",
     "solo",
+    "unheard",
+    "apart",
 )
 FLEET = "\n".join(
     (
@@ -50,8 +52,8 @@ FLEET = "\n".join(
         "zones:",
         *(f"  - {{name: {name}.example, plan: pro}}" for name in (*MAIN, *OTHERS)),
         *(f"  - {{name: editor-{n}.example, plan: enterprise, {NOISY}}}" for n in (1, 2)),
-        "  - {name: bank.example, plan: enterprise}",
-        "  - {name: far.example, plan: pro, account: Far}",
+        *(f"  - {{name: {name}.example, plan: enterprise}}" for name in ("bank", "copy")),
+        *(f"  - {{name: {name}.example, plan: pro, account: Far}}" for name in ("far", "busy")),
         f"  - {{name: many.example, plan: pro, firewall_rules: [{RULES}]}}",
         *(
             f"  - {{name: long-{n}.example, plan: pro, firewall_rules:"

@@ -12,7 +12,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -21,6 +20,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
+
+from temporalio.client import Client
 
 from edgeshift import operations
 from edgeshift.alarms.kinds import filled
@@ -32,7 +33,7 @@ from edgeshift.settings import TemporalSettings
 from edgeshift.simulator.fleet_file import load_fleet
 from edgeshift.stack import Stack, stack
 from edgeshift.temporal import connect
-from tests.journeys.cli_kit import POLICY, Ran
+from tests.journeys.cli_kit import CLI, POLICY, Ran
 from tests.runbook import ENTRIES, commands_of
 
 Found = TypeVar("Found")
@@ -52,14 +53,18 @@ class Desk:
     temporal: Path
     loop: asyncio.AbstractEventLoop
     names: dict[str, str]
-    ran: set[str] = field(default_factory=set)
     workers: list[subprocess.Popen[str]] = field(default_factory=list)
     troubles: dict[str, str] = field(default_factory=dict)
     pausing: asyncio.Future[Any] | None = None
+    _ran: set[str] = field(default_factory=set)
 
     def wait(self, work: Coroutine[Any, Any, Found]) -> Found:
         """The result of something asynchronous, on the stack's loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(120)
+
+    async def client(self) -> Client:
+        """Temporal, in the namespace that commands are for."""
+        return await connect(TemporalSettings(address=self.stack.address, namespace=self.names["NAMESPACE"]))
 
     # --- the command line
 
@@ -127,10 +132,9 @@ class Desk:
                     self.run(code, command, {**self.names, **(names or {})})
 
     def run(self, code: str, command: str, names: dict[str, str], *, allowed: tuple[int, ...] = (0,)) -> None:
-        """Run a command as it stands on the page, its placeholders filled in."""
+        """Run a command as it stands on the page, its placeholders filled in. Nothing else counts as run."""
         words = [filled(word, names) for word in shlex.split(command)]
         assert not any(word.isupper() and len(word) > 3 for word in words), (code, words)
-        self.ran.add(f"{code}: {command}")
         if words[0] == "temporal":
             done = subprocess.run(
                 [str(self.temporal), *words[1:]], capture_output=True, text=True, timeout=60
@@ -142,19 +146,19 @@ class Desk:
             ran = self.call(*words[1:])
             answers = (*allowed, 7) if words[1] == "alarms" else allowed
             assert ran.code in answers, (code, words, ran)
+        self._ran.add(f"{code}: {command}")
 
     def assert_ran(self, codes: Sequence[str]) -> None:
         """Every command of these entries was run."""
         for entry in ENTRIES:
             if entry.code in codes:
-                assert {f"{entry.code}: {command}" for command in entry.commands} <= self.ran, entry.code
+                assert {f"{entry.code}: {command}" for command in entry.commands} <= self._ran, entry.code
 
-    def worker(self, words: Sequence[str] = (), **variables: str) -> subprocess.Popen[str]:
-        """A worker of its own, once it runs."""
+    def worker(self, words: Sequence[str] = (), program: Sequence[str] = CLI) -> subprocess.Popen[str]:
+        """A worker of its own, once it runs. ``program``: the command line, or one that stands for it."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "edgeshift.cli.main", "worker", *words],
+            [*program, "worker", *words],
             cwd=self.folder,
-            env={**os.environ, **variables},
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -192,8 +196,7 @@ class Desk:
         """The counts of a campaign by place."""
 
         async def asked() -> dict[str, int]:
-            client = await connect(TemporalSettings(address=self.stack.address))
-            return (await operations.summary(client, campaign)).places
+            return (await operations.summary(await self.client(), campaign)).places
 
         return self.wait(asked())
 
@@ -204,25 +207,26 @@ class Desk:
             assert time.monotonic() < limit, places
             time.sleep(0.3)
 
-    def until_asked(self, zone: str, area: str, seconds: float = 90) -> None:
-        """Wait until a zone waits for its sign-off by its own word: its campaign may hear of it before."""
+    def until_in(self, phase: ZonePhase, zone: str, area: str, seconds: float = 90) -> ZoneState:
+        """A zone's own word once it is in this phase: its campaign may hear of it before, or after."""
 
-        async def phase() -> ZonePhase:
-            client = await connect(TemporalSettings(address=self.stack.address))
+        async def asked() -> ZoneState:
+            client = await self.client()
             handle = client.get_workflow_handle(f"zone/{self.zone_id(zone)}/{area}")
             state: ZoneState = await handle.query("state", result_type=ZoneState)
-            return state.phase
+            return state
 
         limit = time.monotonic() + seconds
-        while (found := self.wait(phase())) is not ZonePhase.AWAITING_SIGN_OFF:
-            assert time.monotonic() < limit, found
+        while (found := self.wait(asked())).phase is not phase:
+            assert time.monotonic() < limit, found.phase
             time.sleep(0.3)
+        return found
 
     def until_polled(self) -> None:
         """Wait until the stack's worker is there, which takes a while on a busy machine."""
 
         async def polled() -> list[str]:
-            return await operations.pollers(await connect(TemporalSettings(address=self.stack.address)))
+            return await operations.pollers(await self.client())
 
         limit = time.monotonic() + 180
         while not self.wait(polled()):

@@ -7,9 +7,12 @@ from functools import partial
 
 import pytest
 
+from edgeshift.archive import object_key
+from edgeshift.messages import ZonePhase
 from tests.journeys.cli_kit import POLICY
 from tests.journeys.runbook_fleet import SHORT, full, refusal
 from tests.journeys.runbook_kit import PATIENCE, Desk
+from tests.journeys.runbook_namespaces import hasty
 
 
 def one_approved_another_rejected(here: Desk, code: str, campaign: str, stem: str) -> None:
@@ -102,6 +105,45 @@ def halted(here: Desk) -> None:
     here.over("halted", "halts")
 
 
+def in_words_unheard_of(here: Desk) -> None:
+    """A reason whose words whoever asks does not know, as of a later version: it is blocked all the same."""
+    here.troubles["unheard"] = here.fault(
+        "wrong_types", "unheard.example", "waf.check", replace={"/result/compatible": False}
+    )
+    here.start("words", full("unheard"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("edgeshift.alarms.of_zones._BY_WORDS", {})
+        a_zone(here, "blocked", "words", "unheard")
+
+
+def given_up(here: Desk) -> None:
+    """The service answers each try with 429."""
+    with hasty(here):
+        here.start("tries", full("busy"))
+        here.until("tries", lambda places: places == {"awaiting": 1})
+        here.troubles["busy"] = here.fault("rate_limit", "busy.example", "entrypoint.put", retry_after=1)
+        here.ok("sign-off", "approve", "tries", "--zone", "busy.example", "--yes")
+        a_zone(here, "failed-tries", "tries", "busy")
+
+
+def not_for_this_zone(here: Desk) -> None:
+    """The service takes the credential, and not for this zone."""
+    denied = refusal("Authentication error", 10000)
+    here.troubles["apart"] = here.fault("server_error", "apart.example", "waf.check", status=403, body=denied)
+    here.start("denied", full("apart"))
+    a_zone(here, "failed-credential", "denied", "apart")
+
+
+def damaged_copy(here: Desk) -> None:
+    """Its proposal is damaged while its window passes, and there is no copy: nothing is judged by it."""
+    here.start("copies", full("copy"), POLICY.replace("window: 8h", "window: 40h"))
+    here.until("copies", lambda places: places == {"waiting": 1})
+    proposal = here.until_in(ZonePhase.VALIDATING, "copy.example", "waf").proposal
+    (here.stack.places.archive / object_key(proposal)).write_bytes(b"[]")
+    assert proposal in here.alarmed("failed-archive", "copies")["said"]
+    a_zone(here, "failed-archive", "copies", "copy")
+
+
 def of_main(code: str, name: str) -> Callable[[Desk], None]:
     """A zone of the campaign in which most things are wrong."""
     return partial(a_zone, code=code, campaign="main", name=name)
@@ -124,8 +166,12 @@ ZONES: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("blocked-overrides",): of_main("blocked-overrides", "legacy"),
     ("blocked-not-compatible",): of_main("blocked-not-compatible", "odd"),
     ("blocked-log-only",): of_main("blocked-log-only", "logs-only"),
+    ("blocked",): in_words_unheard_of,
     ("aborted",): aborted,
     ("failed-refused",): of_main("failed-refused", "refused"),
+    ("failed-tries",): given_up,
+    ("failed-credential",): not_for_this_zone,
+    ("failed-archive",): damaged_copy,
     ("failed-reading",): unreadable,
     ("failed-differs",): of_main("failed-differs", "differs"),
     ("unknown-commit",): of_main("unknown-commit", "sent"),

@@ -63,7 +63,7 @@ async def judge(
         stage = await running.enter_async_context(_set(schedule, client, folder, chosen))
         before = await shown(stage)
         await _book(stage, schedule)
-        order = order_of(stage, address, folder, schedule.kills, schedule.processes)
+        order = order_of(stage, address, folder, schedule.kills, schedule.processes, paced=schedule.paced)
         async with supervised(order) as processes, _visited(stage, schedule):
             await stage.play.begin()
             chance = random.Random(f"{schedule.area}/{schedule.seed}/beside")
@@ -102,6 +102,8 @@ def _set(
     options: dict[str, Any] = {key: seconds * SCALE for key, seconds in schedule.delays.items()}
     if schedule.area == "waf":
         options["support"] = {"at": schedule.support_at}
+    if schedule.area == "esc":
+        options["esc"] = {"both_configured": schedule.shows}
     zones = [_late(fleet_zone(plan), plan) for plan in schedule.zones]
     return staged(
         client,

@@ -84,6 +84,12 @@ ACTIVITIES: dict[Area, tuple[str, ...]] = {
 }
 """Where workers die; whatever else they do at that moment dies with them."""
 
+Shows = Literal["always", "with_secret", "both"]
+SHOWS: tuple[Shows, ...] = ("always", "always", "with_secret", "both")
+"""What the service shows of a scope of esc that is off and has a secret (docs/service.md §4.1), each as often
+as it is drawn.
+"""
+
 MANNERS = {"prompt": 70, "late": 12, "twice": 12, "reject": 6}
 """How people sign what comes to wait, each as often as it is drawn."""
 
@@ -145,6 +151,8 @@ class Schedule:
     """One campaign. ``kills``: one for each worker process in turn. ``delays``: options of the simulator, in
     real seconds. ``random_faults``: the share of all calls but those that change something that goes wrong.
     ``manners``: how people sign. ``expires``: whether sign-offs expire, and some people come only after that.
+    ``shows``: of esc, what the service shows of a scope that is off. ``paced``: whether the workers share the
+    user's limit, as in production.
     """
 
     seed: int
@@ -161,6 +169,8 @@ class Schedule:
     modes: tuple[str, ...] = ("shadow",)
     resend_unchanged: int = 1
     support_at: Literal["check", "config", "put"] = "check"
+    shows: Shows = "always"
+    paced: bool = False
 
 
 def schedule(
@@ -190,7 +200,19 @@ def schedule(
         consents=chance.random() < 0.8,
         modes=chance.choice((("shadow",), ("shadow",), ("enforce",), ("shadow", "enforce"))),
         support_at=chance.choice(("check", "config", "put")),
+        shows=shown_in(f"{area}/{seed}"),
+        paced=paced_in(f"{area}/{seed}"),
     )
+
+
+def shown_in(seed: str) -> Shows:
+    """What the service shows in a campaign of esc."""
+    return random.Random(f"{seed}/shows").choice(SHOWS)
+
+
+def paced_in(seed: str) -> bool:
+    """Whether a case is one of the third whose workers share the user's limit by its quota."""
+    return random.Random(f"{seed}/paced").random() < 1 / 3
 
 
 def _delays(chance: random.Random, area: Area) -> dict[str, float]:

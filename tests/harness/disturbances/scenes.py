@@ -14,7 +14,7 @@ from tests.faults_kit import Stage, staged
 from tests.faults_worker import supervised
 from tests.harness.campaigns.people import People
 from tests.harness.campaigns.play import HISTORIES, keep_histories
-from tests.harness.campaigns.schedules import Area, Schedule, ZonePlan
+from tests.harness.campaigns.schedules import Area, Schedule, ZonePlan, paced_in
 from tests.harness.cases import World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.signals import stuck
@@ -32,6 +32,9 @@ PATIENCE = "30d"
 PATIENT = {"expires_after": "90d", "valid_for": "90d"}
 """Nothing expires while a busy machine is slow."""
 
+WIDE = 40
+"""A window that holds nobody up."""
+
 SHAPES = {"shared": "foreign", "unseen": "foreign"}
 """What the oracles call the zones of a way."""
 
@@ -43,7 +46,8 @@ class Beside:
     """What is done beside a campaign. ``armed``: a place at which a process stops, from before the campaign
     begins; ``first``: before anybody signs anything, rather than meanwhile; ``whole``: to its own end, also
     where the campaign ends before. ``happens``: what must have happened, of what ``act`` counts.
-    ``outcomes``: where zones may end beside where their way leads.
+    ``outcomes``: where zones may end beside where their way leads. ``window``: zones that may be in flight at
+    a time; 0: as the case's id says, all or about half of them.
     """
 
     act: Act
@@ -54,6 +58,7 @@ class Beside:
     first: bool = False
     whole: bool = False
     outcomes: frozenset[str] = frozenset()
+    window: int = 0
     terms: dict[str, Any] = field(default_factory=dict)
     simulator: dict[str, Any] = field(default_factory=dict)
     faults: tuple[dict[str, Any], ...] = ()
@@ -75,12 +80,12 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
         simulator={**way.simulator, **beside.simulator},
         request_limit=REQUEST_LIMIT,
         patience=PATIENCE,
-        window=40,
+        window=beside.window or _window(seed, beside.zones),
         **terms,
     ) as stage:
         if beside.faults:
             await stage.play.control.send("POST", "faults", list(beside.faults))
-        order = order_of(stage, world.address, world.folder, processes=beside.processes)
+        order = order_of(stage, world.address, world.folder, processes=beside.processes, paced=paced_in(seed))
         async with supervised(order) as processes:
             acting = Acting(
                 stage, random.Random(seed), order, processes, server, lambda kind: told.update([kind])
@@ -110,6 +115,13 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
         if verdict.complaints:
             await keep_histories(stage.play.client, world.folder / HISTORIES)
         return verdict
+
+
+def _window(seed: str, zones: int) -> int:
+    """Half of the cases have zones that wait for one another. Two of three or more go on together, as those
+    that a disturbance brings to a phase have to.
+    """
+    return random.Random(f"{seed}/window").choice((WIDE, (zones + 1) // 2))
 
 
 async def _to_the_end(stage: Stage, way: Way, seed: str) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError
@@ -14,8 +16,8 @@ from tests.harness.disturbances import Acting, Disturbance, disturbance
 from tests.harness.disturbances.patience import in_any_case, seen_through
 
 
-async def pause_a_while(acting: Acting, seconds: float) -> bool:
-    """Pause, and resume after so many seconds; whether it was paused."""
+async def pause_while(acting: Acting, meanwhile: Callable[[], Awaitable[object]]) -> bool:
+    """Pause; do something once that was answered; resume. Whether it was paused."""
     play = acting.stage.play
     # An answer may be lost; by its key the pause is known again.
     key = uuid.uuid4().hex
@@ -28,7 +30,7 @@ async def pause_a_while(acting: Acting, seconds: float) -> bool:
         return False
     acting.told("pause")
     try:
-        await asyncio.sleep(seconds)
+        await meanwhile()
     finally:
         try:
             await in_any_case(lambda: play.ask("resume"))
@@ -50,7 +52,8 @@ async def abort(acting: Acting) -> bool:
 async def _pauses(acting: Acting) -> None:
     for _ in range(acting.chance.randint(1, 6)):
         await asyncio.sleep(acting.chance.uniform(0.3, 4.0))
-        await pause_a_while(acting, acting.chance.uniform(0.0, 3.0))
+        seconds = acting.chance.uniform(0.0, 3.0)
+        await pause_while(acting, partial(asyncio.sleep, seconds))
 
 
 async def _abort(acting: Acting) -> None:

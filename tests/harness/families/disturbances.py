@@ -11,7 +11,12 @@ from tests.harness.disturbances import Acting
 from tests.harness.disturbances.freezing import frozen_at
 from tests.harness.disturbances.scenes import Beside, play_beside
 from tests.harness.disturbances.ways import PAST_EVERY_TIMEOUT, SHORT_LEASE, WAYS
-from tests.harness.families import disturbances_beside, disturbances_operator, disturbances_words
+from tests.harness.families import (
+    disturbances_beside,
+    disturbances_drift,
+    disturbances_operator,
+    disturbances_words,
+)
 from tests.harness.switches import FENCED, FIRST_BYTE, place_of
 from tests.harness.verdict import Verdict
 
@@ -47,6 +52,7 @@ def cases() -> list[Case]:
         *disturbances_operator.cases(),
         *disturbances_beside.cases(),
         *disturbances_words.cases(),
+        *disturbances_drift.cases(),
     ]
 
 

@@ -5,7 +5,6 @@ service.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -16,18 +15,24 @@ from edgeshift.fleet import Target
 from edgeshift.messages import ZonePhase
 from edgeshift.sign_off import Choice
 from tests.faults_kit import Stage
+from tests.harness.aimed.scene import quiet
 from tests.harness.cases import Case, World
-from tests.harness.disturbances import Acting, drifts, signals, starts, stops
-from tests.harness.disturbances.freezing import freeze_at
-from tests.harness.disturbances.phases import come
-from tests.harness.disturbances.scenes import Beside, play_beside
+from tests.harness.disturbances import Acting, signals, starts, stops
+from tests.harness.disturbances.phases import WITHIN, come
+from tests.harness.disturbances.scenes import WIDE, Beside, play_beside
 from tests.harness.disturbances.ways import WAYS, Way
-from tests.harness.switches import place_of
 from tests.harness.verdict import Verdict
 
 MAIN = ("professional", "enterprise", "support", "secret", "worse", "shared")
 STOPPED = frozenset({"aborted", "rolled_back"})
 FLOOD = 2_000
+
+PAST_SIGN_OFF = frozenset(
+    {ZonePhase.COMMITTING, ZonePhase.VERIFYING, ZonePhase.WATCHING, ZonePhase.ROLLING_BACK}
+)
+
+QUIET = 4.0
+"""Seconds in which whoever ignores a pause sends something: a permit, a fresh reading, and the request."""
 
 
 def cases() -> list[Case]:
@@ -43,14 +48,9 @@ def cases() -> list[Case]:
             if phase is not ZonePhase.CLOSED:
                 found += [
                     _case(f"flood/{at}", way, phase, _flooded, "flood"),
-                    _case(f"pause-resume/{at}", way, phase, _paused, "pause"),
+                    _case(f"pause-resume/{at}", way, phase, partial(_paused, way), "signed in a pause"),
                     _case(f"abort/{at}", way, phase, _aborted, "abort"),
                 ]
-    for way in (WAYS["professional"], WAYS["enterprise"]):
-        found += [
-            Case(f"drift/{way.area}/{way.name}/{moment}", "drift", 3, partial(_drift, moment, way))
-            for moment in DRIFTS
-        ]
     for way in (WAYS["professional"], WAYS["secret"], WAYS["shared"]):
         found += [
             Case(f"starts-100/{way.area}/{way.name}", "starts-100", 2, partial(_starts, way)),
@@ -71,6 +71,8 @@ async def _at_phase(
         await do(acting, await come(acting.stage, way, phase, *acting.stage.names[:2]))
 
     family = identifier.partition("/")[0]
+    # Where two zones are past their sign-off, the third has to wait for its own: that is given in the pause.
+    roomy = family == "pause-resume" and phase in PAST_SIGN_OFF
     beside = Beside(
         act,
         (happens,),
@@ -79,6 +81,7 @@ async def _at_phase(
         faults=way.phases[phase],
         terms={"sign_off": signals.APPROVERS} if family in ("forged-signals", "flood") else {},
         outcomes=STOPPED if family == "abort" else frozenset(),
+        window=WIDE if roomy else 0,
     )
     return await play_beside(identifier, way, beside, world)
 
@@ -110,64 +113,42 @@ async def _flooded(acting: Acting, shorts: list[str]) -> None:
     await signals.flood(acting, shorts[0], FLOOD)
 
 
-async def _paused(acting: Acting, shorts: list[str]) -> None:
-    await stops.pause_a_while(acting, 4.0)
+async def _paused(way: Way, acting: Acting, shorts: list[str]) -> None:
+    """People sign once the pause has answered, and nothing is sent before it ends."""
+
+    async def sign() -> None:
+        await _sign_what_waits(acting.stage, way)
+        acting.told("signed in a pause")
+        await quiet(QUIET)
+
+    await stops.pause_while(acting, sign)
+
+
+async def _sign_what_waits(stage: Stage, way: Way) -> None:
+    """As soon as anything waits: one zone by its own digest, and all by what they propose."""
+    support = asyncio.create_task(way.people(stage))
+    try:
+        async with asyncio.timeout(WITHIN):
+            waiting = await _waiting(stage)
+            while not waiting:
+                await asyncio.sleep(0.3)
+                waiting = await _waiting(stage)
+        await stage.play.sign_zone(stage.name(waiting[0]))
+        if fingerprints := [item.fingerprint for item in (await stage.play.summary()).waiting]:
+            await stage.play.sign(fingerprints)
+    finally:
+        support.cancel()
+        await asyncio.gather(support, return_exceptions=True)
+
+
+async def _waiting(stage: Stage) -> list[str]:
+    """The zones that wait for a sign-off."""
+    states = {short: await signals.looked_at(stage, short) for short in stage.names}
+    return [short for short, state in states.items() if state and state.phase is ZonePhase.AWAITING_SIGN_OFF]
 
 
 async def _aborted(acting: Acting, shorts: list[str]) -> None:
     await stops.abort(acting)
-
-
-# --- drift
-
-
-async def _while_it_waits(acting: Acting, way: Way) -> None:
-    await drifts.drift(acting, "z0")
-    await acting.stage.play.sign_zone(acting.stage.name("z0"))
-
-
-async def _after_the_sign_off(acting: Acting, way: Way) -> None:
-    play = acting.stage.play
-    await play.ask("pause", "a look")
-    await play.sign_zone(acting.stage.name("z0"))
-    await come(acting.stage, way, ZonePhase.AWAITING_PERMIT, "z0")
-    await drifts.drift(acting, "z0")
-    await play.ask("resume")
-
-
-async def _under_the_permit(acting: Acting, way: Way) -> None:
-    """The process that is to send it stops before it reads the zone afresh."""
-    stopping = asyncio.ensure_future(freeze_at(acting, place_of("change_zone", "before"), 2.0))
-    await asyncio.sleep(0.2)
-    await acting.stage.play.sign_zone(acting.stage.name("z0"))
-    await drifts.drift(acting, "z0")
-    await stopping
-
-
-DRIFTS: dict[str, Any] = {
-    "while-it-waits": _while_it_waits,
-    "after-the-sign-off": _after_the_sign_off,
-    "under-the-permit": _under_the_permit,
-}
-
-
-async def _drift(moment: str, way: Way, world: World) -> Verdict:
-    before: dict[str, str] = {}
-
-    async def act(acting: Acting) -> None:
-        stage = acting.stage
-        await come(stage, way, ZonePhase.AWAITING_SIGN_OFF, "z0")
-        before["z0"] = (await stage.play.state(stage.name("z0"))).digest
-        await DRIFTS[moment](acting, way)
-
-    async def asked_again(stage: Stage) -> Sequence[str]:
-        sent = [entry for entry in await stage.play.commits(stage.name("z0"))]
-        if len(sent) != 1 or sent[0]["body_digest"] == before["z0"]:
-            return [f"z0 was committed {len(sent)} times, or by the sign-off of before it changed"]
-        return []
-
-    beside = Beside(act, ("drift",), 3, first=True, oracle=asked_again)
-    return await play_beside(f"drift/{way.area}/{way.name}/{moment}", way, beside, world)
 
 
 # --- starts

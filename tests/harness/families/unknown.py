@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from tests.harness.campaigns.play import judge
-from tests.harness.campaigns.schedules import Area, Schedule, Trouble, ZonePlan, schedule
+from tests.harness.campaigns.schedules import Area, Schedule, Trouble, ZonePlan, schedule, shown_in
 from tests.harness.campaigns.service_faults import UNCERTAIN
 from tests.harness.cases import Case, World
 from tests.harness.verdict import Verdict
@@ -83,6 +83,7 @@ def uncertain(area: Area, seed: int, zones: int = ZONES) -> Schedule:
         manners=("prompt",),
         expires=False,
         random_faults=RATE,
+        shows=shown_in(f"{FAMILY}/{area}/{seed}"),
     )
 
 

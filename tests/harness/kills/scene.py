@@ -75,9 +75,17 @@ def _once(activities: Sequence[str]) -> list[str]:
 
 
 def order_of(
-    stage: Stage, address: str, folder: Path, kills: Sequence[Kill] = (), processes: int = 1
+    stage: Stage,
+    address: str,
+    folder: Path,
+    kills: Sequence[Kill] = (),
+    processes: int = 1,
+    *,
+    paced: bool = False,
 ) -> Order:
-    """What the workers of a stage need. ``kills``: one for each process in turn."""
+    """What the workers of a stage need. ``kills``: one for each process in turn. ``paced``: whether they
+    share the user's limit, and what is known of a service that is held, by its quota, as in production.
+    """
     variables = [str(item.token).removeprefix("env:") for item in stage.play.spec.service.credentials]
     if (job := stage.play.spec.log_fields.job) is not None:
         variables.append(job.destination.removeprefix("env:"))
@@ -90,6 +98,7 @@ def order_of(
         folder=folder,
         kills=tuple(kills),
         processes=processes,
+        paced=paced,
     )
 
 

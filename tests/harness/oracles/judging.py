@@ -11,6 +11,8 @@ from typing import Any
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
 
+from edgeshift.areas.esc import TEST_SECRET
+from edgeshift.simulator.esc_settings import zone_scope
 from edgeshift.witness import RuleCheck, check_rules
 from edgeshift.witness.completeness import held_by_another
 from edgeshift.witness.seen import WitnessInput
@@ -20,8 +22,11 @@ from tests.harness.campaigns.stages import LISTS, WANTED
 from tests.harness.oracles.reversible import (
     OPEN,
     Ending,
+    Field,
     Logged,
     esc_complaints,
+    fields_of,
+    kept_secret_complaints,
     log_complaints,
     own_secret_complaints,
 )
@@ -50,12 +55,19 @@ async def verdict_of(stage: Stage, schedule: Schedule, before: Shown, told: Mapp
     after = await shown(stage)
     endings = {one.name: one for one in await _together(ending_of(stage, name) for name in stage.names)}
     seen = await stage.play.witnesses()
-    found = [
-        waf_complaints(endings[plan.name], stage.id(plan.name), seen)
-        if schedule.area == "waf"
-        else Found(lost=tuple(await _reversible(stage, plan, endings[plan.name], before, after)))
-        for plan in schedule.zones
-    ]
+    strangers = await written_by_strangers(stage) if schedule.area == "log-fields" else {}
+    found = []
+    for plan in schedule.zones:
+        ending, zone = endings[plan.name], stage.id(plan.name)
+        match schedule.area:
+            case "waf":
+                found.append(waf_complaints(ending, zone, seen))
+            case "esc":
+                found.append(Found(lost=tuple(await _scope(stage, plan, ending, seen))))
+            case _:
+                logged = Logged.of(before[plan.name]), Logged.of(after[plan.name])
+                lost = log_complaints(ending, *logged, WANTED_FIELDS, LISTS, strangers.get(zone, ()))
+                found.append(Found(lost=tuple(lost)))
     return _counted(stage, seen, list(endings.values()), found, told, ())
 
 
@@ -159,21 +171,24 @@ async def _together(calls: Iterable[Any]) -> list[Any]:
     return await asyncio.gather(*map(one, calls))
 
 
-async def _reversible(stage: Stage, plan: ZonePlan, ending: Ending, before: Shown, after: Shown) -> list[str]:
-    if stage.play.spec.area == "esc":
-        edge = await stage.play.oracle(stage.name(plan.name))
-        setting = edge["zone"]
-        own = plan.shape == "own"
-        found = esc_complaints(ending, edge, setting, own_secret=own)
-        return found + (own_secret_complaints(ending, setting["history"]) if own else [])
-    then, now = Logged.of(before[plan.name]), Logged.of(after[plan.name])
-    strangers: Sequence[tuple[str, str]] = STRANGERS if await _came(stage, plan) else ()
-    return log_complaints(ending, then, now, WANTED_FIELDS, LISTS, strangers)
+async def _scope(stage: Stage, plan: ZonePlan, ending: Ending, seen: WitnessInput) -> list[str]:
+    """What is to be said against how a scope of esc ended."""
+    edge = await stage.play.oracle(stage.name(plan.name))
+    setting, zone = edge["zone"], stage.id(plan.name)
+    if plan.shape == "own":
+        found = esc_complaints(ending, edge, setting, own_secret=True)
+        return found + own_secret_complaints(ending, setting["history"])
+    sent = sum(one.sets_secret and one.took_effect for one in seen.of_zone.get(zone, ()))
+    secret = stage.play.simulator.state.esc.accepted(zone_scope(zone)).secret or ""
+    ours = secret.startswith(TEST_SECRET)
+    found = esc_complaints(ending, edge, setting)
+    return found + kept_secret_complaints(ending, setting, sent, ours=ours)
 
 
-async def _came(stage: Stage, plan: ZonePlan) -> bool:
-    """Whether the stranger of this zone has written."""
-    if not plan.stranger:
-        return False
-    armed = (await stage.play.control.get("stranger-writes"))["armed"]
-    return all(one["zone"] != stage.id(plan.name) for one in armed)
+async def written_by_strangers(stage: Stage) -> dict[str, list[Field]]:
+    """The custom log fields that somebody else has written meanwhile, by the zone's identifier."""
+    found: dict[str, list[Field]] = {}
+    for one in (await stage.play.control.get("stranger-writes"))["done"]:
+        if not one["refused"]:
+            found.setdefault(one["zone"], []).extend(fields_of(one["rules"]))
+    return found

@@ -14,10 +14,13 @@ Field = tuple[str, str]
 
 ARRAYS = ("request_fields", "response_fields", "cookie_fields")
 PUSHED = "http_requests"
-UNTOUCHED = frozenset({"blocked", "aborted", "rejected", "on_hold"})
-"""Outcomes after which nothing that the campaign did may be in force."""
+UNTOUCHED = frozenset({"blocked", "aborted", "rejected", "on_hold", "failed"})
+"""Outcomes after which nothing that the campaign did may be in force, unless a person is told to undo it."""
 OPEN = frozenset({"failed", "unknown"})
 """Outcomes that leave a target with a person, who has to be told why."""
+
+TO_UNDO = "could not be rolled back"
+"""What the reason of a target says whose change a person has to undo."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,11 @@ class Ending:
     name: str
     outcome: str
     reason: str = ""
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nothing that the campaign did is in force, by this word."""
+        return self.outcome in UNTOUCHED and TO_UNDO not in self.reason
 
     def complaint(self, text: str) -> str:
         """A complaint about it."""
@@ -41,9 +49,9 @@ def esc_complaints(
     found = []
     if ending.outcome in ("settled", "already_settled") and not (off and accepted["always"]):
         found.append("esc is on")
-    if ending.outcome in ("rolled_back", *UNTOUCHED) and (off or accepted["always"]):
+    if (ending.outcome == "rolled_back" or ending.untouched) and (off or accepted["always"]):
         # A campaign may let go of a scope that had been off before it.
-        spared = ending.outcome in UNTOUCHED and _begun_off(setting)
+        spared = ending.untouched and _begun_off(setting)
         found += [] if spared else ["esc is off"]
     if own_secret and not accepted["secret"]:
         found.append("the customer's own secret is gone")
@@ -57,6 +65,16 @@ def _begun_off(setting: Document) -> bool:
     return [change["operation"] for change in setting["history"]] == ["begun"] and setting["accepted"][
         "always"
     ]
+
+
+def kept_secret_complaints(ending: Ending, setting: Document, sent: int, *, ours: bool) -> list[str]:
+    """Of a scope that may have come to a secret of somebody else's meanwhile, which nobody overwrites.
+    ``sent``: how many secrets the campaign has set; ``ours``: whether the present one is of its making.
+    """
+    changes = [change["operation"] for change in setting["history"]]
+    if ours and sum(operation in ("secret", "both") for operation in changes) > sent:
+        return [ending.complaint("the secret that somebody else had set was overwritten")]
+    return []
 
 
 def own_secret_complaints(ending: Ending, history: Sequence[Document]) -> list[str]:
@@ -85,13 +103,17 @@ class Logged:
             for rule in ruleset["rules"]
             if rule.get("enabled", True)
         ]
-        fields = [
-            (kind, one["name"])
-            for rule in rules
-            for kind in ARRAYS
-            for one in rule["action_parameters"].get(kind) or ()
-        ]
-        return cls(tuple(sorted(fields)), {job["name"]: job for job in zone["log_jobs"]})
+        return cls(tuple(sorted(fields_of(rules))), {job["name"]: job for job in zone["log_jobs"]})
+
+
+def fields_of(rules: Sequence[Document]) -> list[Field]:
+    """The custom log fields that rules name, with their kind."""
+    return [
+        (kind, one["name"])
+        for rule in rules
+        for kind in ARRAYS
+        for one in rule["action_parameters"].get(kind) or ()
+    ]
 
 
 def log_complaints(
@@ -117,7 +139,7 @@ def log_complaints(
         found += [] if pushing else ["no log job pushes request logs"]
         for name, job in pushing.items():
             found += [f"log job {name} does not list {one}" for one in lists if one not in listed(job)]
-    if ending.outcome in ("rolled_back", *UNTOUCHED):
+    if ending.outcome == "rolled_back" or ending.untouched:
         expected = sorted({*before.fields, *strangers})
         found += [f"{kind} {name} is still in a rule" for kind, name in {*after.fields} - {*expected}]
         for name, job in pushing.items():
