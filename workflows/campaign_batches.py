@@ -117,7 +117,7 @@ class CampaignBatches(CampaignState, ABC):
                 if is_cancelled_exception(failure):
                     raise
                 again = again_in(tried)
-                self._note(f"{summary}: {failure.cause}; tried again in {again.total_seconds():g} s")
+                self._note(f"{summary}: tried again in {again.total_seconds():.0f} s: {failure.cause}")
                 await workflow.sleep(again, summary=f"before again: {summary}")
 
     async def _sweep_regularly(self) -> None:

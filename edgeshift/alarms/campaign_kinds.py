@@ -188,7 +188,7 @@ CAMPAIGN = (
     Kind(
         "batch-fails",
         Severity.CRITICAL,
-        "a piece of the campaign's own work fails for good and is tried again every 30 seconds",
+        "a piece of the campaign's own work fails for good and is tried again, ever more seldom",
         (STATUS, DOCTOR),
     ),
     Kind(

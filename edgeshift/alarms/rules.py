@@ -27,8 +27,10 @@ MOST_NAMED = 1_000
 NEAR = 0.8
 """The part of the time for a sign-off after which it counts as about to run out."""
 
-SETTLED_AFTER = timedelta(seconds=60)
-"""A note of something that is tried again every 30 seconds is news for so long."""
+TRY_LASTS = timedelta(seconds=30)
+"""How long the next try of what has failed may take: a note of it is news until then."""
+
+_RETRIED = re.compile(r"tried again in (\d+) s\b")
 
 LEAST_STEP = timedelta(seconds=30)
 """Below this, no step counts as stuck, also where time runs faster."""
@@ -179,18 +181,21 @@ def _of_summary(
         since = _newest(notes, "paused by" if summary.state == "pausing" else "aborted by")
         if since is None or facts.now - since > max(campaign.settles_in, LEAST_STEP):
             yield "pausing-lasts", f"{summary.state}; {summary.permits_out} permit(s) out", since
-    failing = [(at, text) for at, text in notes if is_retried(text) and facts.now - at < SETTLED_AFTER]
+    failing = [
+        (at, text)
+        for at, text in notes
+        if (pause := retried_in(text)) is not None and facts.now - at < pause + TRY_LASTS
+    ]
     if failing and summary.state != "closed":
         yield "batch-fails", failing[-1][1], failing[0][0]
 
 
-def is_retried(note: str) -> bool:
-    """Whether a campaign's note says that a piece of its own work failed and is tried again. The end of a
-    long note is cut off.
+def retried_in(note: str) -> timedelta | None:
+    """After which pause a piece of the campaign's own work is tried again that failed, by a campaign's note;
+    None: it says nothing of the kind.
     """
-    return "tried again in" in note or bool(
-        re.match(r"(start|permit|revoke|ruling|expire|stop|look at)\b[^:]*\bzone\(s\)[^:]*: ", note)
-    )
+    found = _RETRIED.search(note)
+    return timedelta(seconds=int(found[1])) if found else None
 
 
 def _notes(summary: CampaignSummary) -> Iterator[tuple[datetime, str]]:

@@ -218,13 +218,15 @@ def test_a_pause_that_does_not_answer_is_an_alarm_after_its_time() -> None:
 
 
 def test_work_that_is_tried_again_is_an_alarm_while_it_fails() -> None:
-    """Also where the note was too long to be kept whole; a minute after the last one it is over."""
-    note = "start 3 zone(s) from 0: object is damaged; tried again in 30 s"
-    recent = f"{NOW - timedelta(seconds=20):%Y-%m-%d %H:%M:%S} "
-    assert codes(summary=summary(notes=(recent + note,))) == ["batch-fails"]
-    assert codes(summary=summary(notes=((recent + note)[:60],))) == ["batch-fails"]
-    assert codes(summary=summary(notes=(f"{NOW - timedelta(minutes=2):%Y-%m-%d %H:%M:%S} " + note,))) == []
-    assert codes(summary=summary(notes=(recent + "wave 'two' begins",))) == []
+    """Until the next try had its time, however long the pause before it is."""
+
+    def failed(ago: timedelta, pause: int) -> list[str]:
+        said = f"start 3 zone(s) from 0: tried again in {pause} s: object is damaged"
+        return codes(summary=summary(notes=(f"{NOW - ago:%Y-%m-%d %H:%M:%S} {said}",)))
+
+    assert failed(timedelta(seconds=20), 30) == failed(timedelta(minutes=15), 900) == ["batch-fails"]
+    assert failed(timedelta(minutes=2), 30) == failed(timedelta(minutes=16), 900) == []
+    assert codes(summary=summary(notes=(f"{NOW:%Y-%m-%d %H:%M:%S} wave 'two' begins",))) == []
 
 
 def test_waiting_for_approvers_is_told_by_what_it_waits_for() -> None:
