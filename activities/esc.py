@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.connections import Connections
-from activities.intents import close_intents, seen_through, taken_up
+from activities.intents import close_intents, commit_may_show, seen_through, taken_up
 from activities.reports import awaiting, tell_campaign
 from activities.settling import shown_in_time
 from activities.snapshots import archive_snapshot
@@ -74,7 +74,7 @@ class EscActivities:
         may_be_off = prepared.verdict is Verdict.READY and not reading.told
         if may_be_off or prepared.verdict is Verdict.ALREADY_SETTLED:
             mine = await taken_up(self._connections, start, prepared, read_at)
-            if mine.begun or not may_be_off:
+            if not may_be_off or (mine.begun and await self._can_tell(message, mine)):
                 # What an earlier attempt sent is seen through, also where the setting does not tell.
                 return mine.model_copy(update={"verdict": Verdict.ALREADY_SETTLED})
         if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:
@@ -83,6 +83,16 @@ class EscActivities:
                 update={"step": Step.SET_SECRET, **await self._proposed(target, body, {})}
             )
         return prepared
+
+    async def _can_tell(self, message: Prepare, mine: Prepared) -> bool:
+        """Whether it can be found out what became of a change where the setting does not tell: it may still
+        show, or the URLs tell it.
+        """
+        start = message.start
+        agreed, _ = await self._probed(mine)
+        return bool(agreed.differences) or await commit_may_show(
+            self._connections, start.target.zone, start.area, start.policy.migration_limit, answered=True
+        )
 
     async def _proposed(self, target: Zone, body: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
         document = {"body": body, "additions": [], "losses": [], "warnings": [], **beside}
@@ -210,15 +220,17 @@ class EscActivities:
             await close_intents(self._connections, message.start.target.zone, message.start.area)
             return Shown(reached=True, reason="esc is off, by what the URLs answer")
         as_before = agreed.model_copy(update={"differences": ()})
-        if not seen and (others := esc_probe.worse(as_before, now, spec.esc.tolerance)):
+        others = [] if seen else esc_probe.worse(as_before, now, spec.esc.tolerance)
+        # What an earlier attempt was compared with is old: a site that has changed since says nothing of it.
+        if others and not message.prepared.begun:
             return Shown(reached=False, worse=True, reason=f"it does not show, and {'; '.join(others)}"[:200])
-        if seen or not agreed.differences:
+        # Nothing will tell any more: a person looks at it, and the next attempt begins afresh.
+        start = message.start
+        await seen_through(self._connections, start.target.zone, start.area, start.campaign)
+        if seen or others or not agreed.differences:
             return Shown(
                 reached=False, reason="the service shows the secret alone, and no URL tells for certain"
             )
-        # The setting will not tell either: a person's next attempt begins afresh.
-        start = message.start
-        await seen_through(self._connections, start.target.zone, start.area, start.campaign)
         return Shown(
             reached=False, unchanged=True, reason="the service shows the secret alone, and the URLs esc on"
         )

@@ -30,6 +30,12 @@ from edgeshift.areas.digests import canonical_bytes
 from edgeshift.messages import Change, ChangeResult, ChangeStatus
 from edgeshift.service_api import Conflict, NoTurn, RateLimited, Refused, ServiceError
 
+AGAIN_IN = (0.2, 1.0)
+"""Seconds before the archive is asked again for what stands in the way of a request."""
+
+WITHDRAWS_IN = 0.5
+"""Seconds that another is given to withdraw its intent too."""
+
 
 class NotSent(Exception):
     """It was decided, before anything was sent, not to send."""
@@ -153,12 +159,26 @@ class Fence:
         NotSent, as nothing where it cannot be seen.
         """
         try:
-            another = await self._one_may_show(beside=self._key(""))
+            if not await self._another():
+                return
+            await came_to_nothing(self.connections, self.intent, "another commit was about to be sent")
+            await self.connections.clock.sleep(WITHDRAWS_IN)
+            gone = not await self._another()
         except ArchiveError as failure:
             raise NotSent(f"the intents could not be read: {failure}"[:200]) from None
-        if another:
-            await came_to_nothing(self.connections, self.intent, "another commit was about to be sent")
-            raise NotSent("another commit is about to be sent", ChangeStatus.UNKNOWN, earlier=True)
+        if gone:
+            raise NotSent("another commit was about to be sent, and was not")
+        raise NotSent("another commit is about to be sent", ChangeStatus.UNKNOWN, earlier=True)
+
+    async def _another(self) -> bool:
+        """Whether there is another; asked a few times, since an intent that is not sent is waited for."""
+        for pause in AGAIN_IN:
+            try:
+                return await self._one_may_show(beside=self._key(""))
+            except ArchiveError as failure:
+                activity.logger.info("intents read again: %s", failure)
+                await self.connections.clock.sleep(pause)
+        return await self._one_may_show(beside=self._key(""))
 
     async def _one_may_show(self, beside: str = "") -> bool:
         start = self.change.start
@@ -189,9 +209,9 @@ class Fence:
         return False
 
     async def _is_this(self, key: str, record: dict[str, Any]) -> bool:
-        """Whether the record that is there is this one; False where it cannot be read."""
+        """Whether the record that is there is this one, and stays; False where that cannot be read."""
         try:
-            return await self.connections.archive.get_named(key) == canonical_bytes(record)
+            return await self.connections.archive.holds(key, canonical_bytes(record))
         except ArchiveError:
             return False
 

@@ -96,11 +96,19 @@ def _beside(intent: str, what: str) -> str:
 
 
 async def came_to_nothing(connections: Connections, intent: str, reason: str) -> None:
-    """Record that nothing came of an intent. Where that fails, the intent counts as one that may show."""
-    try:
-        await connections.archive.create_once(_beside(intent, "nothing"), canonical_bytes({"reason": reason}))
-    except ArchiveError as failure:
-        activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
+    """Record that nothing came of an intent. Where that fails a few times, the intent counts as one that may
+    show.
+    """
+    key, record = _beside(intent, "nothing"), canonical_bytes({"reason": reason})
+    for pause in (0.2, 1.0, 3.0, None):
+        try:
+            await connections.archive.create_once(key, record)
+            return
+        except ArchiveError as failure:
+            if pause is None:
+                activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
+            else:
+                await connections.clock.sleep(pause)
 
 
 async def _reason(connections: Connections, intent: str) -> str | None:

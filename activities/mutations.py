@@ -93,9 +93,7 @@ class MutationActivities:
         names = ("digest", "fingerprint", "proposal", "snapshot")
         return Part(
             prepared=Prepared(verdict=Verdict.READY, begun=True, **{name: mine[name] for name in names}),
-            may_show=await commit_may_show(
-                self._connections, target, area, start.policy.migration_limit, answered=True
-            ),
+            may_show=await commit_may_show(self._connections, target, area, limit, answered=True),
         )
 
     async def _checked_body(self, change: Change) -> dict[str, Any]:

@@ -162,7 +162,8 @@ class WafActivities:
                 break
             await clock.sleep(pause)
         if trouble:
-            return Verification(reached=False, reason=f"the status could not be read to the end: {trouble}")
+            reason = f"the status could not be read to the end: {trouble}"
+            return Verification(reached=False, read=False, reason=reason)
         in_window = message.mode is waf.Mode.PENDING and waf.in_validation(status)
         if not in_window and state != str(before.get("migration_state", "")):
             return Verification(reached=False, reason=f"the status has changed to {state!r}")

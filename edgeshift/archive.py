@@ -135,6 +135,15 @@ class Archive:
         """The named record's bytes, or None where there is none."""
         return await self._read(checked_key(key))
 
+    async def holds(self, key: str, data: bytes) -> bool:
+        """Whether the named record is there with these bytes, on a folder flushed to the disk. Raises
+        ArchiveUnavailable.
+        """
+        if await self.get_named(key) != data:
+            return False
+        await self._flush(key)
+        return True
+
     async def list(self, prefix: str = "") -> AsyncIterator[str]:
         """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order."""
         under = checked_key(prefix) if prefix else None

@@ -5,6 +5,7 @@ named twice, secrets inside of URLs. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from ipaddress import ip_address
 from typing import Any, get_args
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 from edgeshift.areas.waf_redacted import shown_path
 from edgeshift.campaign_area_sense import area_trouble
 from edgeshift.campaign_mistakes import Where, model_at
+from edgeshift.durations import parse_duration, say_duration
 from edgeshift.secret_refs import is_reference
 
 _URL = "it is written as http://HOST:PORT/PATH or https://…"
@@ -63,6 +65,7 @@ def senseless(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
         said = f"{required} must approve, but only {len(set(map(str, approvers)))} may"
         said += "; list more approvers or require fewer"
         yield ("sign_off", "required"), said
+    yield from _request_trouble(_mapping(value.get("service")))
     for where, url in (
         (("service", "base_url"), _mapping(value.get("service")).get("base_url")),
         (("service", "proxy"), _mapping(value.get("service")).get("proxy")),
@@ -77,6 +80,20 @@ def senseless(value: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
     for index, item in enumerate(adjustments if isinstance(adjustments, list) else ()):
         if isinstance(item, Mapping) and not {"action", "enabled", "score_threshold"} & set(item):
             yield ("adjustments", index), "changes nothing; give action, enabled or score_threshold"
+
+
+LONGEST_REQUEST = timedelta(minutes=1)
+"""The longest time that one request may be given: a worker that is told to stop sees it through."""
+
+
+def _request_trouble(service: Mapping[str, Any]) -> Iterator[tuple[Where, str]]:
+    try:
+        limit = parse_duration(service.get("request_limit", LONGEST_REQUEST))
+    except ValueError:
+        return
+    if limit > LONGEST_REQUEST:
+        said = f"is {say_duration(limit)}; at most {say_duration(LONGEST_REQUEST)} is right"
+        yield ("service", "request_limit"), said
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -11,13 +11,13 @@ from enum import StrEnum
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from edgeshift.areas.esc_terms import EscSpec
 from edgeshift.areas.log_fields_terms import LogFieldsSpec
 from edgeshift.areas.waf import Adjustment
 from edgeshift.areas.waf_evidence import EvidencePolicy
-from edgeshift.durations import Duration, say_duration
+from edgeshift.durations import Duration
 from edgeshift.fleet import Area, Plan
 from edgeshift.rollout import WaveSpec
 from edgeshift.sign_off import SignOffPolicy
@@ -77,10 +77,6 @@ class RateSpec(_Part):
     people: float = Field(default=0.1, ge=0, lt=1)
 
 
-LONGEST_REQUEST = timedelta(minutes=1)
-"""The longest time that one request may be given: a worker that is told to stop sees it through."""
-
-
 class ServiceSpec(_Part):
     """Where the service is and how to call it.
 
@@ -98,13 +94,6 @@ class ServiceSpec(_Part):
     request_limit: Duration = timedelta(seconds=30)
     patience: Duration = timedelta(hours=1)
     rate: RateSpec = RateSpec()
-
-    @field_validator("request_limit")
-    @classmethod
-    def _seen_through(cls, limit: timedelta) -> timedelta:
-        if limit > LONGEST_REQUEST:
-            raise ValueError(f"is {say_duration(limit)}; at most {say_duration(LONGEST_REQUEST)} is right")
-        return limit
 
     @model_validator(mode="after")
     def _no_account_twice(self) -> ServiceSpec:

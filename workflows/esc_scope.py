@@ -47,6 +47,7 @@ class EscScope(ReversibleZone):
 
     first_step = Step.SET_SECRET
     _asked_whether_it_shows = True
+    _read_to_the_end = frozenset({ZoneOutcome.ALREADY_SETTLED})
 
     @workflow.init
     def __init__(self, start: ZoneStart) -> None:
@@ -144,9 +145,12 @@ class EscScope(ReversibleZone):
             **options.spreading(self._start.policy),
         )
         if held.others:
-            raise Ended(
-                ZoneOutcome.BLOCKED, f"zones of the account are worked on by others: {'; '.join(held.others)}"
-            )
+            reason = f"zones of the account are worked on by others: {'; '.join(held.others)}"
+            if self._sent is not None:
+                raise Ended(
+                    ZoneOutcome.UNKNOWN, f"{reason}; it was turned off before; a person has to look at it"
+                )
+            raise Ended(ZoneOutcome.BLOCKED, reason)
 
     async def _let_go(self) -> None:
         if not self._held:

@@ -32,7 +32,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneResult,
     )
     from workflows import options
-    from workflows.zone import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN, Reached, ZoneWorkflow
+    from workflows.zone import LOOKS_BACK, MOST_WITHOUT_A_TURN, WITHOUT_A_TURN, Reached, ZoneWorkflow
     from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
 
 MOST_TRIES_BACK = 20
@@ -43,15 +43,15 @@ LEASE_BACK = timedelta(minutes=2)
 undoing what was agreed to be undone: neither a pause nor a budget holds it up (docs/rules.md, rule 7).
 """
 
-READ_TO_THE_END = frozenset({ZoneOutcome.BLOCKED, ZoneOutcome.ALREADY_SETTLED})
-"""Ends that follow from a reading of the target which has just asked what is left of earlier attempts."""
-
 
 class ReversibleZone(ZoneWorkflow):
     """The steps after a sign-off whose change can be undone."""
 
     _went_back = False
     """Whether the way back was begun: it is not tried by another way once it has failed."""
+
+    _read_to_the_end = frozenset({ZoneOutcome.BLOCKED, ZoneOutcome.ALREADY_SETTLED})
+    """Ends that follow from a reading of the target which has just asked what is left of earlier attempts."""
 
     _asked_whether_it_shows = False
     """Whether what an earlier attempt has sent is undone only where it shows: of an area whose way back finds
@@ -100,15 +100,17 @@ class ReversibleZone(ZoneWorkflow):
         """What is to be undone of what the campaign may have left at a target that is about to end, though
         this run knows of none. None: nothing. Raises Ended where nobody can say.
         """
-        if self._went_back or ended.outcome in READ_TO_THE_END:
+        if self._went_back or ended.outcome in self._read_to_the_end:
             return None
         if not workflow.patched("looks-back-before-it-ends"):
             return None
+        self._enter(ZonePhase.VERIFYING)
         part = await self._part_left(self._looking_back, ended)
         if part.prepared is None or not (part.may_show or self._asked_whether_it_shows):
             return part.prepared
+        if self._asked_whether_it_shows:
+            await self._tell(ReportKind.WAITING, reason=LOOKS_BACK)
         # A change is never undone before it has shown, or can no longer be expected to.
-        self._enter(ZonePhase.VERIFYING)
         limit = None if part.may_show else 2 * self._start.policy.poll
         shown = await self._shows(part.prepared, wanted=True, limit=limit)
         if not self._asked_whether_it_shows or (shown.reached and not shown.hopeless) or shown.worse:

@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneStart,
     )
     from workflows import options
-    from workflows.zone import Reached, ZoneWorkflow
+    from workflows.zone import LOOKS_BACK, Reached, ZoneWorkflow
     from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
 
 
@@ -79,11 +79,16 @@ class WafZone(ZoneWorkflow):
             raise ended
         if not workflow.patched("what-was-sent-is-seen-through"):
             raise ended
+        self._enter(ZonePhase.VERIFYING)
         part = await self._part_left(MutationActivities.look_back, ended)
         if part.prepared is None:
             raise ended
-        self._sent = part.prepared
-        self._enter(ZonePhase.VERIFYING)
+        await self._tell(ReportKind.WAITING, reason=LOOKS_BACK)
+        proposed, gathered = self._prepared, self._gathered
+        if proposed is None or proposed.digest != part.prepared.digest:
+            # The evidence is not about the rules that were sent.
+            self._gathered = None
+        self._sent = self._prepared = part.prepared
         limit = None if part.may_show else 2 * self._start.policy.poll
         found = await self._verify(part.prepared, Mode.PENDING, limit=limit)
         if found.reached and found.record:
@@ -92,7 +97,8 @@ class WafZone(ZoneWorkflow):
             )
         if found.reached:
             raise Ended(ZoneOutcome.FAILED, found.reason)
-        if found.unchanged:
+        if found.unchanged or (found.read and not part.may_show):
+            self._sent, self._prepared, self._gathered = None, proposed, gathered
             raise ended
         raise Ended(ZoneOutcome.UNKNOWN, f"{ended.reason}; {found.reason}; a person has to look at it")
 

@@ -47,6 +47,9 @@ class Reached:
     record: str = ""
 
 
+LOOKS_BACK = "what was sent before is waited for"
+"""What a target says that is about to end, and that may have been changed by an earlier attempt."""
+
 MOST_REFUSED_STARTS = 20
 """How often a step that did not come about is tried again before the zone fails."""
 

@@ -121,10 +121,13 @@ class Verify(Message):
 
 
 class Verification(Message):
-    """What the service shows. ``reached``: the wanted state; ``unchanged``: still the state from before."""
+    """What the service shows. ``reached``: the wanted state; ``unchanged``: still the state from before;
+    ``read``: whether it could be read to the end.
+    """
 
     reached: bool
     unchanged: bool = False
+    read: bool = True
     reason: str = ""
     record: str = ""
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from edgeshift.pace import Lane
 from edgeshift.service_api.credential import Credential
-from edgeshift.service_api.envelope import Envelope, opened, parsed, refusal
+from edgeshift.service_api.envelope import Envelope, is_page, opened, parsed, refusal
 from edgeshift.service_api.errors import (
     InvalidIdentifier,
     NotUnderstood,
@@ -141,7 +141,7 @@ class Caller:
     def _fate(self, call: Call, received: Received) -> tuple[Fate, str]:
         """Whether it was the service that answered, and whether it takes the credential."""
         if 200 <= received.status < 300:
-            if received.body.lstrip()[:1] != b"<":
+            if not is_page(received):
                 return Fate.ANSWERED, ""
             return (
                 Fate.FAILED,

@@ -108,7 +108,10 @@ def unwrapped(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) 
     """
     if not 200 <= received.status < 300:
         raise refusal(call, received, parsed(received.body), secrets=secrets)
-    document = _document_or_none(call, received)
+    body = received.body.strip()
+    document = parsed(body)
+    if document is None and body not in (b"", b"null"):
+        raise understood_not(call, received, f"expected JSON, or no body{_oddity(body)}")
     if not isinstance(document, dict) or "success" not in document:
         return document
     result = opened(call, received, secrets=secrets).result
@@ -118,25 +121,22 @@ def unwrapped(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) 
 
 
 def acknowledged(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> Any:
-    """What a write was answered whose answer is not shown, with or without the envelope, or a body. Any 2xx
-    counts whose body is none or JSON, unless its ``success`` is false: a page is somebody else's answer.
-    Raises what ``opened`` raises.
+    """What a write was answered whose answer is not shown, with or without the envelope; None where it is
+    no JSON. Any 2xx counts, unless its ``success`` is false, or it is a page, which somebody between has
+    sent. Raises what ``opened`` raises of others.
     """
-    if not 200 <= received.status < 300:
+    document = parsed(received.body)
+    failure = isinstance(document, dict) and document.get("success") is False
+    if not 200 <= received.status < 300 or failure:
         return opened(call, received, secrets=secrets).result
-    document = _document_or_none(call, received)
-    if isinstance(document, dict) and document.get("success") is False:
-        return opened(call, received, secrets=secrets).result
+    if is_page(received):
+        raise understood_not(call, received, "expected the service's answer, and it is a page")
     return document.get("result") if isinstance(document, dict) and "success" in document else document
 
 
-def _document_or_none(call: Call, received: Received) -> Any:
-    """The JSON document of an answer that may come without a body. Raises NotUnderstood."""
-    body = received.body.strip()
-    document = parsed(body)
-    if document is None and body not in (b"", b"null"):
-        raise understood_not(call, received, f"expected JSON, or no body{_oddity(body)}")
-    return document
+def is_page(received: Received) -> bool:
+    """Whether a body is a page, which is no answer of the service's."""
+    return received.body.lstrip()[:1] == b"<"
 
 
 def parsed(body: bytes) -> Any:

@@ -15,7 +15,7 @@ from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase, ZoneResult
 from edgeshift.sign_off import Choice
 from tests.faults_kit import Stage, staged, zone
-from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
+from tests.harness.campaigns.stages import ESC, OWN_SECRET, esc_stage, esc_zone, over
 from tests.harness.disturbances.operators import reset, tasks
 from tests.kit import SCALE
 
@@ -143,3 +143,31 @@ async def test_esc_of_which_the_service_shows_the_secret_alone_is_seen_through_b
         assert (await result(stage)).outcome is ZoneOutcome.SETTLED
         asked = [entry["esc"]["asked"] for entry in await stage.play.journal("esc.set", stage.name("cut"))]
         assert asked == [["always"]]
+
+
+async def test_esc_of_which_no_url_tells_is_turned_off_by_a_retry(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """It changes nothing that a probe sees, and the request came to nothing: after a person was told so, the
+    next attempt begins afresh.
+    """
+    silent = {"name": "cut", "plan": "enterprise", "esc": {"with_secret": OWN_SECRET}}
+    async with esc_stage(
+        temporal_client,
+        tmp_path,
+        silent,
+        esc_zone("open", own=True),
+        begin=False,
+        **over(ESC, commit={"resend_unchanged": 0}),
+    ) as stage:
+        await stage.fault("server_error", "esc.set", "cut", effect="before", status=502)
+        await stage.play.begin()
+        await stage.waits("cut")
+        await stage.waits("open")
+        await stage.play.sign_zone(stage.name("cut"))
+        await stage.play.until(lambda seen: seen.places.get("unknown") == 1, 60)
+        await stage.play.again("retry", stage.name("cut"))
+        await stage.finish(150)
+        assert (await result(stage)).outcome is ZoneOutcome.SETTLED
+        assert await stage.play.is_off(stage.name("cut"))
+        assert [call for call, _ in await stage.changes("cut")] == ["esc.set", "esc.set"]

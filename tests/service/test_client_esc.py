@@ -133,7 +133,7 @@ async def test_the_end_of_esc_is_a_refusal_in_the_words_of_the_service(status: i
         http(200, {"always": True}),
         http(200, {}),
         http(200),
-        http(201),
+        http(201, "done"),
         http(204),
         http(200, "null"),
         http(200, []),
@@ -157,10 +157,10 @@ async def test_any_2xx_answers_a_write(answer: bytes) -> None:
     ]
 
 
-@pytest.mark.parametrize("body", ["done", "<h1>It works</h1>", '{"always": tr'])
-async def test_a_page_answers_no_write(body: str) -> None:
-    """Somebody between has said it, or the answer was cut off: what the service did is not known."""
-    async with raw_service(lambda request: http(200, body)) as service, client(service) as calls:
+async def test_a_page_answers_no_write() -> None:
+    """Somebody between has sent it: what the service did is not known."""
+    answer = http(200, "\n<h1>It works</h1>")
+    async with raw_service(lambda request: answer) as service, client(service) as calls:
         for attempt in (calls.disable_esc, calls.enable_esc):
             with pytest.raises(NotUnderstood) as raised:
                 await attempt(ZONE)

@@ -191,6 +191,7 @@ async def test_bodies_are_sent_as_given(plain: bool) -> None:
         (http(200, envelope(None)), None),
         (http(200), None),
         (http(204), None),
+        (http(200, "done"), None),
     ],
 )
 async def test_any_2xx_answers_a_write_of_a_job(answer: bytes, job: int | None) -> None:
