@@ -160,7 +160,9 @@ SENDING = (
                 OPTIONS,
                 '        "retry_policy": ONCE,\n',
                 '        "retry_policy": ONCE,\n        "heartbeat_timeout": timedelta(seconds=1),\n',
-            )
+            ),
+            # Else it would be given up, which keeps it from being sent.
+            Edit(FENCE, "        if created or await self._is_this(key, record):\n", "        if key:\n"),
         ],
         "stalled-in-a-pause",
     ),
