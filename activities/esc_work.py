@@ -28,11 +28,6 @@ SECRET_BYTES = 32
 """Random bytes of a test secret; with its mark it stays well below 100 characters."""
 
 
-async def setting_shown(client: ServiceClient, zone: Zone) -> tuple[bool, bool]:
-    """What a scope's setting shows now, as ``shows`` says it. Raises ServiceError."""
-    return shows(await client.esc(zone.scope))
-
-
 class EscWork:
     """Assessing, sending and reading scopes of the area esc."""
 
@@ -86,7 +81,7 @@ class EscWork:
         self, client: ServiceClient, spec: CampaignSpec, zone: Zone
     ) -> tuple[ZoneOutcome | None, str]:
         """By the scope's setting, read twice. One that shows a secret alone says nothing of it."""
-        off, alone = await twice("esc.get", lambda: setting_shown(client, zone))
+        off, alone = shows(await twice("esc.get", lambda: client.esc(zone.scope), shows))
         if off:
             return ZoneOutcome.UNKNOWN, "the service shows esc off, but nobody has watched it to the end"
         if alone:

@@ -20,6 +20,7 @@ from activities.intents import (
     OPENED,
     came_to_nothing,
     commit_may_show,
+    insisting,
     intent_key,
     is_given_up,
     record_of,
@@ -29,9 +30,6 @@ from edgeshift.areas import waf
 from edgeshift.areas.digests import canonical_bytes
 from edgeshift.messages import Change, ChangeResult, ChangeStatus
 from edgeshift.service_api import Conflict, NoTurn, RateLimited, Refused, ServiceError
-
-AGAIN_IN = (0.2, 1.0)
-"""Seconds before the archive is asked again for what stands in the way of a request."""
 
 WITHDRAWS_IN = 0.5
 """Seconds that another is given to withdraw its intent too."""
@@ -171,14 +169,7 @@ class Fence:
         raise NotSent("another commit is about to be sent", ChangeStatus.UNKNOWN, earlier=True)
 
     async def _another(self) -> bool:
-        """Whether there is another; asked a few times, since an intent that is not sent is waited for."""
-        for pause in AGAIN_IN:
-            try:
-                return await self._one_may_show(beside=self._key(""))
-            except ArchiveError as failure:
-                activity.logger.info("intents read again: %s", failure)
-                await self.connections.clock.sleep(pause)
-        return await self._one_may_show(beside=self._key(""))
+        return await insisting(self.connections, lambda: self._one_may_show(beside=self._key("")))
 
     async def _one_may_show(self, beside: str = "") -> bool:
         start = self.change.start

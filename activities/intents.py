@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from temporalio import activity
 
 from activities.connections import Connections
 from edgeshift.archive import ArchiveError
+from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.digests import canonical_bytes
 from edgeshift.fleet import Area, Zone
 from edgeshift.messages import Change, Prepared, Step, ZoneStart
+
+T = TypeVar("T")
 
 ANSWERED = "answered"
 """Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
@@ -29,6 +32,10 @@ GIVEN_UP = "given_up"
 
 EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
 """What may be recorded of an intent that has had an effect, or may have had one."""
+
+
+PAUSES = (0.2, 1.0, 3.0)
+"""Seconds before the archive is asked again for what stands in the way of a request."""
 
 
 def intent_key(zone: Zone, area: Area, permit: str) -> str:
@@ -100,15 +107,23 @@ async def came_to_nothing(connections: Connections, intent: str, reason: str) ->
     show.
     """
     key, record = _beside(intent, "nothing"), canonical_bytes({"reason": reason})
-    for pause in (0.2, 1.0, 3.0, None):
+    try:
+        await insisting(connections, lambda: connections.archive.create_once(key, record))
+    except ArchiveError as failure:
+        activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
+
+
+async def insisting(connections: Connections, work: Callable[[], Awaitable[T]]) -> T:
+    """What ``work`` gives, which is tried a few times: an intent that is there and not sent is waited for as
+    long as a change may take. Raises ArchiveError.
+    """
+    for pause in PAUSES:
         try:
-            await connections.archive.create_once(key, record)
-            return
+            return await work()
         except ArchiveError as failure:
-            if pause is None:
-                activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
-            else:
-                await connections.clock.sleep(pause)
+            activity.logger.info("the archive is asked again: %s", failure)
+            await connections.clock.sleep(pause)
+    return await work()
 
 
 async def _reason(connections: Connections, intent: str) -> str | None:
@@ -232,12 +247,21 @@ async def taken_up(
     """A target that was found changed already: where an earlier attempt of this campaign changed it, and did
     not see it through, what that proposed, as begun. ``read_at``: when its reading began.
     """
-    # A request is recorded before it is sent, and may take its time until it has an effect at all.
-    limit = start.policy.request_limit + start.policy.migration_limit
     mine = await own_commit(
-        connections, start.target.zone, start.area, start.campaign, limit, read_at=read_at
+        connections, start.target.zone, start.area, start.campaign, shows_within(start), read_at=read_at
     )
-    if mine is None:
-        return prepared
+    return prepared if mine is None else as_begun(mine, prepared)
+
+
+def shows_within(start: ZoneStart) -> timedelta:
+    """For how long from its intent on a change may come to show: a request is recorded before it is sent, and
+    may take its time until it has an effect at all.
+    """
+    return start.policy.request_limit + start.policy.migration_limit
+
+
+def as_begun(record: dict[str, Any], prepared: Prepared | None = None) -> Prepared:
+    """The proposal that an intent stands for, as begun. ``prepared``: what else is known of the target."""
+    prepared = prepared or Prepared(verdict=Verdict.READY, snapshot=record["snapshot"])
     names = ("digest", "fingerprint", "proposal", "snapshot")
-    return prepared.model_copy(update={"begun": True, **{name: mine[name] for name in names}})
+    return prepared.model_copy(update={"begun": True, **{name: record[name] for name in names}})

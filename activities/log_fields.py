@@ -10,7 +10,7 @@ from temporalio import activity
 from activities.agreement import twice
 from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
-from activities.intents import close_intents, commit_may_show, seen_through
+from activities.intents import as_begun, close_intents, commit_may_show, seen_through
 from activities.log_fields_reading import proposed, read_sound, read_zone
 from activities.log_fields_rulesets import lost_since
 from activities.log_fields_trail import Trail
@@ -105,9 +105,8 @@ class LogFieldsActivities:
         """
         if (mine := await Trail(self._connections, start).left_in()) is None:
             return Part()
-        names = ("digest", "fingerprint", "proposal", "snapshot")
         return Part(
-            prepared=Prepared(verdict=Verdict.READY, begun=True, **{name: mine[name] for name in names}),
+            prepared=as_begun(mine),
             may_show=await commit_may_show(
                 self._connections, start.target.zone, start.area, start.policy.migration_limit
             ),

@@ -19,9 +19,8 @@ from activities.area_work import Step as Sending
 from activities.boundary import hold_of, named_failures
 from activities.connections import Connections
 from activities.fence import Fence, NotSent
-from activities.intents import commit_may_show, give_up, own_commit
+from activities.intents import as_begun, commit_may_show, give_up, own_commit, shows_within
 from edgeshift.archive import ArchiveError
-from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.fleet import Area
 from edgeshift.messages import (
@@ -31,7 +30,6 @@ from edgeshift.messages import (
     ChangeStatus,
     GivenUp,
     Part,
-    Prepared,
     ZoneStart,
 )
 from edgeshift.secret_refs import SecretRefError
@@ -85,16 +83,12 @@ class MutationActivities:
         """The commit that this campaign has sent to the target, in whichever attempt, and that is or may come
         to be in force without anybody having seen its end: by the archive alone.
         """
-        target, area = start.target.zone, start.area
-        limit = start.policy.request_limit + start.policy.migration_limit
+        target, area, limit = start.target.zone, start.area, shows_within(start)
         mine = await own_commit(self._connections, target, area, start.campaign, limit)
         if mine is None:
             return Part()
-        names = ("digest", "fingerprint", "proposal", "snapshot")
-        return Part(
-            prepared=Prepared(verdict=Verdict.READY, begun=True, **{name: mine[name] for name in names}),
-            may_show=await commit_may_show(self._connections, target, area, limit, answered=True),
-        )
+        may_show = await commit_may_show(self._connections, target, area, limit, answered=True)
+        return Part(prepared=as_begun(mine), may_show=may_show)
 
     async def _checked_body(self, change: Change) -> dict[str, Any]:
         """The body as it was signed, from the archive. Raises NotSent where anything is not as it must be."""

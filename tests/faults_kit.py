@@ -235,6 +235,17 @@ class Stage:
         """The zone's state once it waits for a sign-off."""
         return await self.phase(short, ZonePhase.AWAITING_SIGN_OFF, within=within)
 
+    async def cut_off(self, short: str, phase: ZonePhase) -> None:
+        """Sign the zone off, terminate its workflow in this phase, and wait until its campaign has found that
+        nobody knows what came of it. Another zone is to keep the campaign open.
+        """
+        for name in self.names:
+            await self.waits(name)
+        await self.play.sign_zone(self.name(short))
+        await self.phase(short, phase)
+        await self.play.zone(self.name(short)).terminate("by hand")
+        await self.play.until(lambda seen: seen.places.get("unknown") == 1, 60)
+
     async def outcome(self, short: str, within: float = 60) -> ZoneOutcome:
         """The zone's outcome."""
         return await asyncio.wait_for(self.play.outcome(self.name(short)), within)

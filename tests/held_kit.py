@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -12,16 +11,8 @@ from typing import Any
 from temporalio.service import RPCError
 
 from edgeshift.messages import CampaignSummary
-from tests.kit import Scene, eventually
+from tests.kit import OUT, REVOKED, Scene, eventually
 
-_INVALID = {"success": False, "errors": [{"code": 9109, "message": "Invalid access token"}], "result": None}
-REVOKED: dict[str, Any] = {
-    "kind": "server_error",
-    "effect": "before",
-    "status": 403,
-    "body": json.dumps(_INVALID),
-}
-OUT: dict[str, Any] = {"kind": "server_error", "effect": "before", "status": 500}
 TROUBLES = {"revoked": REVOKED, "outage": OUT}
 
 MINUTE = 1.0

@@ -32,7 +32,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneResult,
     )
     from workflows import options
-    from workflows.zone import LOOKS_BACK, MOST_WITHOUT_A_TURN, WITHOUT_A_TURN, Reached, ZoneWorkflow
+    from workflows.zone import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN, Reached, ZoneWorkflow
     from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
 
 MOST_TRIES_BACK = 20
@@ -104,16 +104,16 @@ class ReversibleZone(ZoneWorkflow):
             return None
         if not workflow.patched("looks-back-before-it-ends"):
             return None
-        self._enter(ZonePhase.VERIFYING)
         part = await self._part_left(self._looking_back, ended)
-        if part.prepared is None or not (part.may_show or self._asked_whether_it_shows):
+        if part.prepared is None:
+            return None
+        if not self._asked_whether_it_shows:
+            if part.may_show:
+                # A change is never undone before it has shown, or can no longer be expected to.
+                await self._shows(part.prepared, wanted=True)
             return part.prepared
-        if self._asked_whether_it_shows:
-            await self._tell(ReportKind.WAITING, reason=LOOKS_BACK)
-        # A change is never undone before it has shown, or can no longer be expected to.
-        limit = None if part.may_show else 2 * self._start.policy.poll
-        shown = await self._shows(part.prepared, wanted=True, limit=limit)
-        if not self._asked_whether_it_shows or (shown.reached and not shown.hopeless) or shown.worse:
+        shown = await self._shows(part.prepared, wanted=True, limit=await self._looked_for(part))
+        if (shown.reached and not shown.hopeless) or shown.worse:
             return part.prepared
         if shown.reached or shown.unchanged:
             return None

@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneStart,
     )
     from workflows import options
-    from workflows.zone import LOOKS_BACK, Reached, ZoneWorkflow
+    from workflows.zone import Reached, ZoneWorkflow
     from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
 
 
@@ -79,17 +79,15 @@ class WafZone(ZoneWorkflow):
             raise ended
         if not workflow.patched("what-was-sent-is-seen-through"):
             raise ended
-        self._enter(ZonePhase.VERIFYING)
         part = await self._part_left(MutationActivities.look_back, ended)
         if part.prepared is None:
             raise ended
-        await self._tell(ReportKind.WAITING, reason=LOOKS_BACK)
+        limit = await self._looked_for(part)
         proposed, gathered = self._prepared, self._gathered
         if proposed is None or proposed.digest != part.prepared.digest:
             # The evidence is not about the rules that were sent.
             self._gathered = None
         self._sent = self._prepared = part.prepared
-        limit = None if part.may_show else 2 * self._start.policy.poll
         found = await self._verify(part.prepared, Mode.PENDING, limit=limit)
         if found.reached and found.record:
             return Reached(

@@ -110,6 +110,7 @@ class ZoneWorkflow(ServiceWaiting):
         an earlier attempt sent it, or a run that was reset, or a step whose word was lost. Raises Ended where
         nobody can say, and the end would say that the target was not touched.
         """
+        self._enter(ZonePhase.VERIFYING)
         try:
             part: Part = await workflow.execute_local_activity_method(
                 look,
@@ -126,6 +127,14 @@ class ZoneWorkflow(ServiceWaiting):
                 " a person has to look at it",
             ) from None
         return part
+
+    async def _looked_for(self, part: Part) -> timedelta:
+        """Tell the campaign that what is left is looked for, and for how long: as long as it may show, or for
+        one look more.
+        """
+        await self._tell(ReportKind.WAITING, reason=LOOKS_BACK)
+        policy = self._start.policy
+        return policy.migration_limit if part.may_show else 2 * policy.poll
 
     async def _permit_for(self, step: Step, phase: ZonePhase) -> PermitGrant:
         """A permit for a step that comes before the sign-off: the one it was started with, or a new one."""

@@ -18,17 +18,8 @@ from edgeshift.fleet import campaign_id
 from edgeshift.messages import ZonePhase
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.running.share import shared
-from tests.held_kit import (
-    REVOKED,
-    calls_since,
-    fault,
-    few,
-    last,
-    set_status,
-    stands_still,
-    watched,
-)
-from tests.kit import Scene, eventually
+from tests.held_kit import calls_since, fault, few, last, set_status, stands_still, watched
+from tests.kit import REVOKED, Scene, eventually
 from worker.wiring import workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(300)]

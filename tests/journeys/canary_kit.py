@@ -28,6 +28,7 @@ from edgeshift.witness.kept import load_secrets
 from edgeshift.witness.leaks import scan
 from edgeshift.witness.seen import Scan
 from tests.journeys.cli_kit import CLI, Place, Ran
+from tests.kit import refused_credential
 
 LONG = 'http.request.uri.path eq "/' + "ä" * 2100 + '"'
 BUCKET = "edge-logs"
@@ -229,9 +230,7 @@ class Rehearsal:
     @contextmanager
     def refused(self, secret: str) -> Iterator[None]:
         """Within the block every call is refused for its credential, which the answer repeats."""
-        said = {"code": 9109, "message": f"Invalid access token: {secret}"}
-        body = {"success": False, "errors": [said], "messages": [{"message": secret}], "result": None}
-        spec = {"kind": "server_error", "effect": "before", "status": 403, "body": json.dumps(body)}
+        spec = refused_credential(f"Invalid access token: {secret}")
         fault = asyncio.run(self.control.send("POST", "faults", spec))
         try:
             yield

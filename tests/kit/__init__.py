@@ -11,10 +11,13 @@ from tests.kit.names import (
     BEFORE_REMOVAL,
     BUCKET,
     OPERATOR,
+    OUT,
+    REVOKED,
     SCALE,
     STRANGER,
     TOO_MANY_RULES,
     fleet_of,
+    refused_credential,
 )
 from tests.kit.setting import scene
 from tests.kit.witnesses import Scene
@@ -24,6 +27,8 @@ __all__ = [
     "BEFORE_REMOVAL",
     "BUCKET",
     "OPERATOR",
+    "OUT",
+    "REVOKED",
     "SCALE",
     "STRANGER",
     "TOO_MANY_RULES",
@@ -31,5 +36,6 @@ __all__ = [
     "SkippedClock",
     "eventually",
     "fleet_of",
+    "refused_credential",
     "scene",
 ]

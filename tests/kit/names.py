@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from edgeshift.simulator.fleet_file import Fleet
@@ -31,6 +32,21 @@ TOO_MANY_RULES: list[dict[str, Any]] = [
     {"expression": f"ip.src eq 192.0.2.{number % 250}", "products": ["waf"]} for number in range(201)
 ]
 """One rule more than the service migrates."""
+
+
+def refused_credential(said: str = "Invalid access token") -> dict[str, Any]:
+    """A fault of the service's by which it takes no credential, in these words."""
+    told = {
+        "success": False,
+        "errors": [{"code": 9109, "message": said}],
+        "messages": [{"message": said}],
+        "result": None,
+    }
+    return {"kind": "server_error", "effect": "before", "status": 403, "body": json.dumps(told)}
+
+
+REVOKED = refused_credential()
+OUT: dict[str, Any] = {"kind": "server_error", "effect": "before", "status": 500}
 
 
 def fleet_of(*zones: dict[str, Any], **more: Any) -> Fleet:

@@ -17,8 +17,8 @@ from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ChangeResult, ZonePhase
 from edgeshift.sign_off import Choice
 from tests.faults_kit import on_queue
-from tests.held_kit import REVOKED, fault, set_status
-from tests.kit import BUCKET, STRANGER, Scene, eventually, fleet_of, scene
+from tests.held_kit import fault, set_status
+from tests.kit import BUCKET, REVOKED, STRANGER, Scene, eventually, fleet_of, scene
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 

@@ -15,6 +15,7 @@ from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase, ZoneResult
 from edgeshift.sign_off import Choice
 from tests.faults_kit import Stage, staged, zone
+from tests.harness.aimed.waf import A_RULE
 from tests.harness.campaigns.stages import ESC, OWN_SECRET, esc_stage, esc_zone, over
 from tests.harness.disturbances.operators import reset, tasks
 from tests.kit import SCALE
@@ -30,23 +31,23 @@ LATE: dict[str, Any] = {
 }
 
 
-async def cut_off(stage: Stage, phase: ZonePhase) -> None:
-    """The zone's workflow is terminated in this phase, found by its campaign, and begun again."""
-    await stage.waits("cut")
-    await stage.waits("open")
-    await stage.play.sign_zone(stage.name("cut"))
-    await stage.phase("cut", phase)
-    await stage.play.zone(stage.name("cut")).terminate("by mistake")
-    await stage.play.until(lambda seen: seen.places.get("unknown") == 1, 60)
+async def again(stage: Stage, phase: ZonePhase) -> None:
+    """The zone is cut off in this phase, and begun again."""
+    await stage.cut_off("cut", phase)
     await stage.play.again("retry", stage.name("cut"))
 
 
 @asynccontextmanager
-async def waf(client: Client, folder: Path, **how: Any) -> AsyncIterator[Stage]:
-    """A zone whose second attempt begins while its commit is under way; another keeps the campaign open."""
-    other = zone("open", firewall_rules=[{"expression": "true", "products": ["waf"]}])
-    async with staged(client, folder, zone("cut"), other, **how) as stage:
-        await cut_off(stage, ZonePhase.VERIFYING)
+async def waf(client: Client, folder: Path, *, lost: bool = False, **how: Any) -> AsyncIterator[Stage]:
+    """A zone whose second attempt waits while its commit is under way; another keeps the campaign open.
+    ``lost``: the request comes to nothing, and its answer does not say so.
+    """
+    other = zone("open", firewall_rules=[A_RULE])
+    async with staged(client, folder, zone("cut"), other, begin=False, **how) as stage:
+        if lost:
+            await stage.fault("server_error", "entrypoint.put", "cut", effect="before", status=502)
+        await stage.play.begin()
+        await again(stage, ZonePhase.VERIFYING)
         await stage.waits("cut")
         yield stage
 
@@ -73,18 +74,7 @@ async def test_a_commit_that_came_to_nothing_leaves_a_rejection_as_it_is(
     temporal_client: Client, tmp_path: Path
 ) -> None:
     """It is waited for as long as a migration may take, and then the zone is rejected."""
-    async with staged(
-        temporal_client,
-        tmp_path,
-        zone("cut"),
-        zone("open", firewall_rules=[{"expression": "true", "products": ["waf"]}]),
-        begin=False,
-        commit={"migration_limit": "9s"},
-    ) as stage:
-        await stage.fault("server_error", "entrypoint.put", "cut", effect="before", status=502)
-        await stage.play.begin()
-        await cut_off(stage, ZonePhase.VERIFYING)
-        await stage.waits("cut")
+    async with waf(temporal_client, tmp_path, lost=True, commit={"migration_limit": "9s"}) as stage:
         await stage.play.sign_zone(stage.name("cut"), Choice.REJECT)
         ended = await result(stage)
         assert ended.outcome is ZoneOutcome.REJECTED, ended.reason
@@ -138,7 +128,7 @@ async def test_esc_of_which_the_service_shows_the_secret_alone_is_seen_through_b
         simulator={"esc": {"both_configured": "with_secret"}},
         **over(ESC, esc={"observe": "32h", "every": "16h"}),
     ) as stage:
-        await cut_off(stage, ZonePhase.WATCHING)
+        await again(stage, ZonePhase.WATCHING)
         await stage.finish(150)
         assert (await result(stage)).outcome is ZoneOutcome.SETTLED
         asked = [entry["esc"]["asked"] for entry in await stage.play.journal("esc.set", stage.name("cut"))]

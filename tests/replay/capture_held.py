@@ -10,8 +10,8 @@ from temporalio.client import Client
 from edgeshift.fleet import campaign_id
 from edgeshift.messages import ZonePhase
 from tests.harness.aimed.scene import Stalled
-from tests.held_kit import REVOKED, fault, stands_still
-from tests.kit import TOO_MANY_RULES, fleet_of, scene
+from tests.held_kit import fault, stands_still
+from tests.kit import REVOKED, TOO_MANY_RULES, fleet_of, scene
 from tests.replay.keeping import is_in, keep
 
 

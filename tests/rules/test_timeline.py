@@ -195,13 +195,19 @@ def test_a_sending_that_was_given_up_was_not_sent(given_up: bool, status: str, s
     assert ("may have been sent" in sent[1]) is not given_up
 
 
-def test_a_sending_that_never_began_was_not_sent() -> None:
-    """A permit that ran out before the activity started proves that nothing was sent."""
+def never_began() -> History:
+    """A zone whose permit ran out before any worker took its change."""
     history = History()
     history.prepared()
     given = {"step": "commit", "permit": {"number": 7}, "digest": DIGEST, "fingerprint": FINGERPRINT}
     scheduled = history.add("ActivityTaskScheduled", name="change", input=(given,))
     history.add("ActivityTaskTimedOut", refers=scheduled, failure="activity ScheduleToStart timeout")
+    return history
+
+
+def test_a_sending_that_never_began_was_not_sent() -> None:
+    """A permit that ran out before the activity started proves that nothing was sent."""
+    history = never_began()
     history.close("failed", "given up")
     told = history.told()
     assert told.attempts[0].sendings[0].status == "nothing_happened"
@@ -210,11 +216,7 @@ def test_a_sending_that_never_began_was_not_sent() -> None:
 
 def test_a_sending_that_never_began_and_cannot_be_given_up_is_unknown() -> None:
     """A run that was reset since may have sent it under the same permit."""
-    history = History()
-    history.prepared()
-    given = {"step": "commit", "permit": {"number": 7}, "digest": DIGEST, "fingerprint": FINGERPRINT}
-    scheduled = history.add("ActivityTaskScheduled", name="change", input=(given,))
-    history.add("ActivityTaskTimedOut", refers=scheduled, failure="activity ScheduleToStart timeout")
+    history = never_began()
     history.local("give_up_change", {"given_up": False, "permit": 7})
     history.close("unknown", "nobody knows")
     assert [sending.status for sending in history.told().attempts[0].sendings] == ["unknown"]

@@ -10,7 +10,7 @@ from edgeshift.simulator.esc_settings import Operation, zone_scope
 from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import OWN_SECRET
 from tests.harness.disturbances import Acting, Disturbance, disturbance
-from tests.kit import eventually
+from tests.kit import STRANGER, eventually
 
 FULL = 38
 """Custom log fields that leave no room for a campaign's, beside the two that a zone may have of others."""
@@ -48,13 +48,7 @@ async def no_room(acting: Acting, short: str) -> None:
 async def _log(stage: Stage, short: str, cookies: Sequence[str]) -> None:
     """Write a rule behind those that are there."""
     fields: dict[str, Any] = {"cookie_fields": [{"name": name} for name in cookies]}
-    rule = {
-        "action": "log_custom_field",
-        "expression": "true",
-        "description": "written in between",
-        "action_parameters": fields,
-    }
-    await stage.play.stranger(stage.name(short), [rule], how="append")
+    await stage.play.stranger(stage.name(short), [{**STRANGER, "action_parameters": fields}], how="append")
 
 
 async def _set_esc(stage: Stage, short: str, operation: Operation, **setting: Any) -> None:

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import suppress
 from typing import Any
 
 from tests.harness.disturbances import Acting, Disturbance, disturbance
-from tests.kit import SCALE, eventually
+from tests.kit import OUT, REVOKED, SCALE, eventually
 
 HALF_AN_HOUR = 1800 / SCALE
 """Of simulated time, in seconds."""
 
 CALLED_WITHIN = 40.0
 """Seconds within which a call is made, where any is to be made."""
-
-REVOKED: dict[str, Any] = {
-    "kind": "server_error",
-    "effect": "before",
-    "status": 403,
-    "body": json.dumps(
-        {
-            "success": False,
-            "errors": [{"code": 9109, "message": "Invalid access token"}],
-            "messages": [],
-            "result": None,
-        }
-    ),
-}
-OUT: dict[str, Any] = {"kind": "server_error", "effect": "before", "status": 500}
-
 
 BLOCKED: dict[str, Any] = {"kind": "rate_limit"}
 """Somebody else has used up the user's limit: every call is refused, of whatever zone, and has no effect."""
