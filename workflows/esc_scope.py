@@ -33,6 +33,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneStart,
     )
     from workflows import options
+    from workflows.local import locally
     from workflows.reversible import ReversibleZone
     from workflows.zone import Reached
     from workflows.zone_protocol import Ended, said
@@ -123,11 +124,13 @@ class EscScope(ReversibleZone):
         self._check_stop()
         self._enter(ZonePhase.ASSESSING)
         prepared: Prepared = await self._served(
-            lambda: workflow.execute_local_activity_method(
-                EscActivities.prepare,
-                Prepare(start=self._start, sequence=self._sequence, announce=False),
-                summary="read, archive",
-                **options.reading(self._start.policy),
+            lambda: locally(
+                lambda: workflow.execute_local_activity_method(
+                    EscActivities.prepare,
+                    Prepare(start=self._start, sequence=self._sequence, announce=False),
+                    summary="read, archive",
+                    **options.reading(self._start.policy),
+                )
             )
         )
         self._prepared = prepared

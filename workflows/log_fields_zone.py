@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.fleet import ZoneOutcome
     from edgeshift.messages import Part, Prepare, Prepared, Shown, Watched, ZonePhase, ZoneResult, ZoneStart
     from workflows import options
+    from workflows.local import locally
     from workflows.reversible import ReversibleZone
     from workflows.zone import Reached
     from workflows.zone_protocol import Ended
@@ -72,17 +73,19 @@ class LogFieldsZone(ReversibleZone):
         async with self._telling:
             self._count_word()
             settles = self._to_settle
-            prepared: Prepared = await workflow.execute_local_activity_method(
-                LogFieldsActivities.prepare,
-                Prepare(
-                    start=self._start,
-                    sequence=self._sequence,
-                    announce=True,
-                    joins=self._joins,
-                    settles=settles,
-                ),
-                summary="read, archive, propose",
-                **options.reading(self._start.policy),
+            prepared: Prepared = await locally(
+                lambda: workflow.execute_local_activity_method(
+                    LogFieldsActivities.prepare,
+                    Prepare(
+                        start=self._start,
+                        sequence=self._sequence,
+                        announce=True,
+                        joins=self._joins,
+                        settles=settles,
+                    ),
+                    summary="read, archive, propose",
+                    **options.reading(self._start.policy),
+                )
             )
         if prepared.verdict is Verdict.READY:
             self._to_settle = None

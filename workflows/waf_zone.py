@@ -34,6 +34,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneStart,
     )
     from workflows import options
+    from workflows.local import locally
     from workflows.zone import Reached, ZoneWorkflow
     from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
 
@@ -173,11 +174,13 @@ class WafZone(ZoneWorkflow):
                 settles=self._to_settle if announce else None,
                 validated=self._validated_rules,
             )
-            prepared: Prepared = await workflow.execute_local_activity_method(
-                WafActivities.prepare,
-                message,
-                summary="read, archive, propose",
-                **options.reading(self._start.policy),
+            prepared: Prepared = await locally(
+                lambda: workflow.execute_local_activity_method(
+                    WafActivities.prepare,
+                    message,
+                    summary="read, archive, propose",
+                    **options.reading(self._start.policy),
+                )
             )
         if message.settles is not None and message.announces(prepared):
             self._to_settle = None
@@ -273,23 +276,25 @@ class WafZone(ZoneWorkflow):
         async def gather() -> Gathered:
             async with self._telling:
                 self._count_word()
-                found: Gathered = await workflow.execute_local_activity_method(
-                    EvidenceActivities.gather,
-                    GatherEvidence(
-                        start=self._start,
-                        since=since,
-                        until=until,
-                        mode=mode,
-                        proposal=prepared.proposal,
-                        digest=prepared.digest,
-                        fingerprint=prepared.fingerprint,
-                        sequence=self._sequence,
-                        announce=last or adopted,
-                        comparable=not adopted or prepared.comparable,
-                        earlier=self._gathered.evidence if follows and self._gathered else "",
-                    ),
-                    summary="evidence of the window",
-                    **options.reading(self._start.policy),
+                found: Gathered = await locally(
+                    lambda: workflow.execute_local_activity_method(
+                        EvidenceActivities.gather,
+                        GatherEvidence(
+                            start=self._start,
+                            since=since,
+                            until=until,
+                            mode=mode,
+                            proposal=prepared.proposal,
+                            digest=prepared.digest,
+                            fingerprint=prepared.fingerprint,
+                            sequence=self._sequence,
+                            announce=last or adopted,
+                            comparable=not adopted or prepared.comparable,
+                            earlier=self._gathered.evidence if follows and self._gathered else "",
+                        ),
+                        summary="evidence of the window",
+                        **options.reading(self._start.policy),
+                    )
                 )
             return found
 

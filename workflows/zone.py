@@ -27,6 +27,7 @@ with workflow.unsafe.imports_passed_through():
         ReportKind,
         Step,
         Stop,
+        TicketOpened,
         ZonePhase,
         ZoneResult,
         ZoneStart,
@@ -34,6 +35,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.sign_off import Choice, Decision, Tally, refusal, tally
     from edgeshift.temporal import FINGERPRINT, PHASE
     from workflows import options
+    from workflows.local import locally
     from workflows.zone_protocol import CANCELLATION, LOCAL_FAILURES, Ended, said
     from workflows.zone_service import ServiceWaiting
 
@@ -112,11 +114,13 @@ class ZoneWorkflow(ServiceWaiting):
         """
         self._enter(ZonePhase.VERIFYING)
         try:
-            part: Part = await workflow.execute_local_activity_method(
-                look,
-                self._bare_start,
-                summary="what is left of earlier attempts",
-                **options.reading(self._start.policy),
+            part: Part = await locally(
+                lambda: workflow.execute_local_activity_method(
+                    look,
+                    self._bare_start,
+                    summary="what is left of earlier attempts",
+                    **options.reading(self._start.policy),
+                )
             )
         except LOCAL_FAILURES as failure:
             if ended.outcome is ZoneOutcome.FAILED:
@@ -308,11 +312,13 @@ class ZoneWorkflow(ServiceWaiting):
         if not workflow.patched("given-up-before-it-is-unknown"):
             return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, reason=reason) if late else unknown
         try:
-            found = await workflow.execute_local_activity_method(
-                MutationActivities.give_up,
-                change,
-                summary=f"give up permit {change.permit.number}",
-                **options.giving_up(),
+            found = await locally(
+                lambda: workflow.execute_local_activity_method(
+                    MutationActivities.give_up,
+                    change,
+                    summary=f"give up permit {change.permit.number}",
+                    **options.giving_up(),
+                )
             )
         except LOCAL_FAILURES:
             return unknown
@@ -345,20 +351,24 @@ class ZoneWorkflow(ServiceWaiting):
             pause = max(settling, timedelta(seconds=min(60, 2 ** max(0, self._refused_starts - 2))))
             await self._until(lambda: False, pause, summary=f"before the next try: {result.reason}"[:100])
 
+    async def _ticket(self, cause: Cause, snapshot: str, refusal: str) -> TicketOpened:
+        """The zone's ticket for a cause, opened where there is none. ``refusal``: what the service said."""
+        return await locally(
+            lambda: workflow.execute_local_activity_method(
+                SupportActivities.open_ticket,
+                OpenTicket(start=self._start, cause=cause, snapshot=snapshot, refusal=refusal),
+                summary=f"ticket: {cause.value}",
+                **options.reading(self._start.policy),
+            )
+        )
+
     async def _wait_for_support(self, causes: tuple[str, ...], reason: str, said: str = "") -> None:
         """Open a ticket for each cause and wait for a person's word that it is mended. Raises Ended when none
         comes.
         """
         assert self._prepared is not None
         for cause in causes:
-            ticket = await workflow.execute_local_activity_method(
-                SupportActivities.open_ticket,
-                OpenTicket(
-                    start=self._start, cause=Cause(cause), snapshot=self._prepared.snapshot, refusal=said
-                ),
-                summary=f"ticket: {cause}",
-                **options.reading(self._start.policy),
-            )
+            ticket = await self._ticket(Cause(cause), self._prepared.snapshot, said)
             if ticket.location not in self._tickets:
                 self._tickets.append(ticket.location)
         self._enter(ZonePhase.NEEDS_SUPPORT)

@@ -10,6 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.holds import HoldActivities
     from edgeshift.messages import Hold
     from workflows import options
+    from workflows.local import locally
 
 MOST_LOOKS = 500
 """Looks of one run, so that a hold of weeks keeps its history short."""
@@ -31,8 +32,10 @@ class ZoneHold:
                     lambda: self._released, timeout=hold.look_every, timeout_summary="is the holder there?"
                 )
             except TimeoutError:
-                still_there = await workflow.execute_local_activity_method(
-                    HoldActivities.still_there, hold, summary="look at the holder", **options.telling()
+                still_there = await locally(
+                    lambda: workflow.execute_local_activity_method(
+                        HoldActivities.still_there, hold, summary="look at the holder", **options.telling()
+                    )
                 )
                 if still_there:
                     continue

@@ -42,6 +42,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.sign_off import Decision, refusal
     from workflows import options
+    from workflows.local import locally
     from workflows.signals import one_message, refuse_nonsense
 
 CANCELLATION = "a cancellation of the zone's workflow"
@@ -241,11 +242,13 @@ class ZoneProtocol:
                 hold=hold,
             )
             try:
-                await workflow.execute_local_activity_method(
-                    ReportActivities.tell,
-                    Announce(campaign=self._start.campaign, report=report),
-                    summary=f"tell the campaign: {kind.value}",
-                    **options.telling(),
+                await locally(
+                    lambda: workflow.execute_local_activity_method(
+                        ReportActivities.tell,
+                        Announce(campaign=self._start.campaign, report=report),
+                        summary=f"tell the campaign: {kind.value}",
+                        **options.telling(),
+                    )
                 )
             except LOCAL_FAILURES as failure:
                 self._ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
