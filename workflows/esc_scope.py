@@ -125,12 +125,10 @@ class EscScope(ReversibleZone):
         self._enter(ZonePhase.ASSESSING)
         prepared: Prepared = await self._served(
             lambda: locally(
-                lambda: workflow.execute_local_activity_method(
-                    EscActivities.prepare,
-                    Prepare(start=self._start, sequence=self._sequence, announce=False),
-                    summary="read, archive",
-                    **options.reading(self._start.policy),
-                )
+                EscActivities.prepare,
+                Prepare(start=self._start, sequence=self._sequence, announce=False),
+                summary="read, archive",
+                **options.reading(self._start.policy),
             )
         )
         self._prepared = prepared

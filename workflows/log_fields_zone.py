@@ -74,18 +74,16 @@ class LogFieldsZone(ReversibleZone):
             self._count_word()
             settles = self._to_settle
             prepared: Prepared = await locally(
-                lambda: workflow.execute_local_activity_method(
-                    LogFieldsActivities.prepare,
-                    Prepare(
-                        start=self._start,
-                        sequence=self._sequence,
-                        announce=True,
-                        joins=self._joins,
-                        settles=settles,
-                    ),
-                    summary="read, archive, propose",
-                    **options.reading(self._start.policy),
-                )
+                LogFieldsActivities.prepare,
+                Prepare(
+                    start=self._start,
+                    sequence=self._sequence,
+                    announce=True,
+                    joins=self._joins,
+                    settles=settles,
+                ),
+                summary="read, archive, propose",
+                **options.reading(self._start.policy),
             )
         if prepared.verdict is Verdict.READY:
             self._to_settle = None

@@ -175,12 +175,10 @@ class WafZone(ZoneWorkflow):
                 validated=self._validated_rules,
             )
             prepared: Prepared = await locally(
-                lambda: workflow.execute_local_activity_method(
-                    WafActivities.prepare,
-                    message,
-                    summary="read, archive, propose",
-                    **options.reading(self._start.policy),
-                )
+                WafActivities.prepare,
+                message,
+                summary="read, archive, propose",
+                **options.reading(self._start.policy),
             )
         if message.settles is not None and message.announces(prepared):
             self._to_settle = None
@@ -277,24 +275,22 @@ class WafZone(ZoneWorkflow):
             async with self._telling:
                 self._count_word()
                 found: Gathered = await locally(
-                    lambda: workflow.execute_local_activity_method(
-                        EvidenceActivities.gather,
-                        GatherEvidence(
-                            start=self._start,
-                            since=since,
-                            until=until,
-                            mode=mode,
-                            proposal=prepared.proposal,
-                            digest=prepared.digest,
-                            fingerprint=prepared.fingerprint,
-                            sequence=self._sequence,
-                            announce=last or adopted,
-                            comparable=not adopted or prepared.comparable,
-                            earlier=self._gathered.evidence if follows and self._gathered else "",
-                        ),
-                        summary="evidence of the window",
-                        **options.reading(self._start.policy),
-                    )
+                    EvidenceActivities.gather,
+                    GatherEvidence(
+                        start=self._start,
+                        since=since,
+                        until=until,
+                        mode=mode,
+                        proposal=prepared.proposal,
+                        digest=prepared.digest,
+                        fingerprint=prepared.fingerprint,
+                        sequence=self._sequence,
+                        announce=last or adopted,
+                        comparable=not adopted or prepared.comparable,
+                        earlier=self._gathered.evidence if follows and self._gathered else "",
+                    ),
+                    summary="evidence of the window",
+                    **options.reading(self._start.policy),
                 )
             return found
 

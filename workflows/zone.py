@@ -115,12 +115,10 @@ class ZoneWorkflow(ServiceWaiting):
         self._enter(ZonePhase.VERIFYING)
         try:
             part: Part = await locally(
-                lambda: workflow.execute_local_activity_method(
-                    look,
-                    self._bare_start,
-                    summary="what is left of earlier attempts",
-                    **options.reading(self._start.policy),
-                )
+                look,
+                self._bare_start,
+                summary="what is left of earlier attempts",
+                **options.reading(self._start.policy),
             )
         except LOCAL_FAILURES as failure:
             if ended.outcome is ZoneOutcome.FAILED:
@@ -313,12 +311,10 @@ class ZoneWorkflow(ServiceWaiting):
             return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, reason=reason) if late else unknown
         try:
             found = await locally(
-                lambda: workflow.execute_local_activity_method(
-                    MutationActivities.give_up,
-                    change,
-                    summary=f"give up permit {change.permit.number}",
-                    **options.giving_up(),
-                )
+                MutationActivities.give_up,
+                change,
+                summary=f"give up permit {change.permit.number}",
+                **options.giving_up(),
             )
         except LOCAL_FAILURES:
             return unknown
@@ -354,12 +350,10 @@ class ZoneWorkflow(ServiceWaiting):
     async def _ticket(self, cause: Cause, snapshot: str, refusal: str) -> TicketOpened:
         """The zone's ticket for a cause, opened where there is none. ``refusal``: what the service said."""
         return await locally(
-            lambda: workflow.execute_local_activity_method(
-                SupportActivities.open_ticket,
-                OpenTicket(start=self._start, cause=cause, snapshot=snapshot, refusal=refusal),
-                summary=f"ticket: {cause.value}",
-                **options.reading(self._start.policy),
-            )
+            SupportActivities.open_ticket,
+            OpenTicket(start=self._start, cause=cause, snapshot=snapshot, refusal=refusal),
+            summary=f"ticket: {cause.value}",
+            **options.reading(self._start.policy),
         )
 
     async def _wait_for_support(self, causes: tuple[str, ...], reason: str, said: str = "") -> None:

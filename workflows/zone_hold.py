@@ -33,9 +33,7 @@ class ZoneHold:
                 )
             except TimeoutError:
                 still_there = await locally(
-                    lambda: workflow.execute_local_activity_method(
-                        HoldActivities.still_there, hold, summary="look at the holder", **options.telling()
-                    )
+                    HoldActivities.still_there, hold, summary="look at the holder", **options.telling()
                 )
                 if still_there:
                     continue

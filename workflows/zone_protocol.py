@@ -243,12 +243,10 @@ class ZoneProtocol:
             )
             try:
                 await locally(
-                    lambda: workflow.execute_local_activity_method(
-                        ReportActivities.tell,
-                        Announce(campaign=self._start.campaign, report=report),
-                        summary=f"tell the campaign: {kind.value}",
-                        **options.telling(),
-                    )
+                    ReportActivities.tell,
+                    Announce(campaign=self._start.campaign, report=report),
+                    summary=f"tell the campaign: {kind.value}",
+                    **options.telling(),
                 )
             except LOCAL_FAILURES as failure:
                 self._ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
