@@ -70,7 +70,7 @@ async def test_workflows_and_histories_outlive_a_restart(tmp_path: Path) -> None
     async with embedded_temporal(tmp_path) as server:
         client = await _client(server)
         assert len((await client.get_workflow_handle("done").fetch_history()).events) == before
-        waiting = client.get_workflow_handle_for(AwaitsWord.run, "waiting")
+        waiting = client.get_workflow_handle("waiting", result_type=str)
         description = await waiting.describe()
         assert description.status == WorkflowExecutionStatus.RUNNING
         assert description.typed_search_attributes[CAMPAIGN] == "c1"
