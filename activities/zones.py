@@ -313,8 +313,8 @@ def _message(batch: TellZones, place: int) -> object:
         message = batch.grants[place]
     elif batch.revokes:
         message = batch.revokes[place]
-    elif batch.ruling and batch.attempts:
-        message = batch.ruling.model_copy(update={"attempt": batch.attempts[place]})
+    elif (word := batch.ruling or batch.stop) and batch.attempts:
+        message = word.model_copy(update={"attempt": batch.attempts[place]})
     elif batch.attempts:
         message = Expire(attempt=batch.attempts[place])
     else:

@@ -19,7 +19,7 @@ from edgeshift.messages import BEFORE_SIGN_OFF, Book, Permit, ReportKind, Step, 
 from edgeshift.packing import Bits as Bits
 from edgeshift.packing import pack, pack_numbers, unpack, unpack_numbers
 from edgeshift.packing import pack_bits as pack_bits
-from edgeshift.places import AWAITING, KNOWN, OUTCOME_PLACE, REPORTED, WAITS, Place, is_said
+from edgeshift.places import AWAITING, KNOWN, LAST_WORDS, OUTCOME_PLACE, REPORTED, WAITS, Place, is_said
 from edgeshift.sign_off import SignOffPolicy, Tally, tally
 
 MOST_SHAPES = 2_000
@@ -58,6 +58,7 @@ class _Rest(BaseModel):
     excluded: dict[int, str]
     held: str = ""
     overtaken: list[int] = []
+    revived: list[int] = []
     ended_as: str = ""
 
 
@@ -93,6 +94,10 @@ class Ledger:
         self.overtaken: set[int] = set()
         """Targets of which a word came from a later attempt than is known, until they are looked at: the
         campaign was reset to before it began that.
+        """
+        self.revived: set[int] = set()
+        """Targets that have an outcome, and of which a word came since: somebody reset their workflow. They
+        are to be told that nobody waits for them.
         """
         self.missed: set[int] = set()
         """Targets that were to be started and were not to be found, and are started once more."""
@@ -181,8 +186,8 @@ class Ledger:
         """The target is being started: a new attempt."""
         self.places[index] = Place.WORKING
         self.ended_as.pop(index, None)
-        self.held.discard(index)
-        self.overtaken.discard(index)
+        for known in (self.held, self.overtaken, self.revived):
+            known.discard(index)
         self.attempts[index] = min(255, self.attempts[index] + 1)
         self.sequences[index] = 0
         self.shapes[index] = 0
@@ -236,7 +241,11 @@ class Ledger:
         settled = report.settles is not None and self.settle(report.settles, index)
         if report.attempt > self.attempts[index]:
             self.overtaken.add(index)
-        if report.attempt != self.attempts[index] or not self.is_open(index):
+        if report.attempt != self.attempts[index]:
+            return settled
+        if not self.is_open(index):
+            if self.places[index] >= Place.EXCLUDED and report.kind not in LAST_WORDS:
+                self.revived.add(index)
             return settled
         if report.sequence <= self.sequences[index]:
             self.doubted.add(index)
@@ -315,7 +324,7 @@ class Ledger:
             self.places[index] = Place.WORKING
         self.attempts[index] = min(255, attempt)
         self.sequences[index] = 0
-        for known in (self.heard, self.held, self.doubted, self.overtaken):
+        for known in (self.heard, self.held, self.doubted, self.overtaken, self.revived):
             known.discard(index)
         self.excluded.pop(index, None)
         return True
@@ -432,6 +441,7 @@ class Ledger:
             excluded=self.excluded,
             held=pack_bits(self.held, self.count) if self.held else "",
             overtaken=sorted(self.overtaken),
+            revived=sorted(self.revived),
             ended_as=pack(bytes(self.ended_as.get(index, 0) for index in range(self.count)))
             if self.ended_as
             else "",
@@ -461,6 +471,7 @@ class Ledger:
         bits = Bits(rest.held)
         self.held = {index for index in range(self.count) if index in bits} if rest.held else set()
         self.overtaken = set(rest.overtaken)
+        self.revived = set(rest.revived)
         ended_as = unpack(rest.ended_as) if rest.ended_as else b""
         self.ended_as = {index: Place(place) for index, place in enumerate(ended_as) if place}
 

@@ -60,6 +60,9 @@ REPORTED = {
 }
 """Where a target is that has said so; of other words it depends on more."""
 
+LAST_WORDS = frozenset({ReportKind.FINISHED, ReportKind.SETTLED})
+"""Words of a target after which it asks for nothing."""
+
 KNOWN = {
     Place.WAITING: ReportKind.WAITING,
     Place.SUPPORT: ReportKind.SUPPORT,

@@ -63,6 +63,7 @@ class Campaign(CampaignMessages):
                 )
         await self._leave(sweeper)
         await workflow.wait_condition(workflow.all_handlers_finished)
+        await self._tell_revived_zones()
         return CampaignResult(
             outcomes=self._ledger.tallies(),
             aborted=self._aborted is not None,
@@ -81,6 +82,7 @@ class Campaign(CampaignMessages):
         await workflow.wait_condition(lambda: self._changed or self._sweep_due)
         self._changed = False
         self._advance()
+        await self._tell_revived_zones()
         await asyncio.gather(self._start_zones(), self._grant_permits(), self._spread_word())
         if self._sweep_due:
             self._sweep_due = False

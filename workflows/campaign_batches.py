@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.circuit import ServiceHold
     from edgeshift.fleet import ZoneOutcome
     from edgeshift.messages import (
+        OUTLIVED,
         DescribedZones,
         DescribeZones,
         Expire,
@@ -84,7 +85,7 @@ class CampaignBatches(CampaignState, ABC):
                 grants=grants,
                 revokes=revokes,
                 ruling=ruling,
-                expire=Expire(attempt=0) if attempts and ruling is None else None,
+                expire=Expire(attempt=0) if signal == "expire" else None,
                 stop=stop,
                 go_on=go_on,
                 attempts=attempts,
@@ -274,6 +275,20 @@ class CampaignBatches(CampaignState, ABC):
             if unreached := self._unreached.keys() & set(some):
                 self._ledger.held.update(unreached)
                 return
+
+    async def _tell_revived_zones(self) -> None:
+        """Zones that were reset after their end are told that it stands, before any of them is begun again,
+        and before the campaign closes.
+        """
+        while some := sorted(self._ledger.revived)[: 4 * BATCH]:
+            self._ledger.revived.difference_update(some)
+            attempts = tuple(self._ledger.attempts[index] for index in some)
+            try:
+                await self._tell_zones("stop", some, stop=Stop(by=OUTLIVED), attempts=attempts)
+            except BaseException:
+                # The run ends, or goes on in a new one, which tells them.
+                self._ledger.revived.update(some)
+                raise
 
     @abstractmethod
     def _hear_hold(self, hold: ServiceHold) -> None:

@@ -25,11 +25,18 @@ class CampaignMessages(ServicePause):
     @one_message
     def zone_report(self, report: ZoneReport) -> None:
         """A zone's word."""
-        if report.campaign_run == self._first_run and self._ledger.hear(report, workflow.now()):
+        if report.campaign_run != self._first_run:
+            return
+        if self._ledger.hear(report, workflow.now()):
             self._apply_book([report.index])
             self._changed = True
             if report.hold is not None and report.index in self._ledger.held:
                 self._hear_hold(report.hold)
+        if self._ledger.revived:
+            if workflow.patched("revived-zones-are-told"):
+                self._changed = True
+            else:
+                self._ledger.revived.clear()
 
     @workflow.update
     def sign_off(self, message: CampaignSignOff) -> Answer:

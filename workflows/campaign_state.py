@@ -104,7 +104,8 @@ class CampaignState:
 
     @property
     def _closed(self) -> bool:
-        over = self._ledger.finished() == self._start.count and not self._ledger.overtaken
+        ledger = self._ledger
+        over = ledger.finished() == self._start.count and not ledger.overtaken and not ledger.revived
         return over and not self._pausing
 
     @property

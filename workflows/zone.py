@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign_spec import ValidationMode
     from edgeshift.fleet import ZoneOutcome
     from edgeshift.messages import (
+        CANCELLATION,
         UNSIGNED,
         Change,
         ChangeResult,
@@ -36,7 +37,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.temporal import FINGERPRINT, PHASE
     from workflows import options
     from workflows.local import locally
-    from workflows.zone_protocol import CANCELLATION, LOCAL_FAILURES, Ended, said
+    from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
     from workflows.zone_service import ServiceWaiting
 
 

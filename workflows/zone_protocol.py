@@ -20,6 +20,9 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.circuit import ServiceHold
     from edgeshift.fleet import ZoneOutcome
     from edgeshift.messages import (
+        CANCELLATION,
+        LEFT_ALONE,
+        OUTLIVED,
         Announce,
         Answer,
         Expire,
@@ -40,13 +43,11 @@ with workflow.unsafe.imports_passed_through():
         ZoneStart,
         ZoneState,
     )
+    from edgeshift.places import LAST_WORDS
     from edgeshift.sign_off import Decision, refusal
     from workflows import options
     from workflows.local import locally
     from workflows.signals import one_message, refuse_nonsense
-
-CANCELLATION = "a cancellation of the zone's workflow"
-"""Who stops a zone whose workflow somebody cancels while a change is under way."""
 
 MOST_DECISIONS = 100
 """Decisions kept of one zone."""
@@ -183,8 +184,8 @@ class ZoneProtocol:
         workflow.continue_as_new(self._start.model_copy(update={"permit": None, "carried": carried}))
 
     def _check_stop(self) -> None:
-        if self._stop is not None and self._stop.by == CANCELLATION:
-            raise Ended(ZoneOutcome.ABORTED, f"ended by {CANCELLATION}")
+        if self._stop is not None and self._stop.by in (CANCELLATION, OUTLIVED, LEFT_ALONE):
+            raise Ended(ZoneOutcome.ABORTED, f"ended by {self._stop.by}")
         if self._stop is not None:
             raise Ended(
                 ZoneOutcome.ABORTED,
@@ -218,8 +219,8 @@ class ZoneProtocol:
         reason: str = "",
         hold: ServiceHold | None = None,
     ) -> None:
-        """Tell the campaign. One word at a time, so that none overtakes another; a campaign that is gone is
-        no error.
+        """Tell the campaign. One word at a time, so that none overtakes another. A campaign that is gone is
+        no error; the zone stops where it would wait for it.
         """
         async with self._telling:
             self._count_word()
@@ -250,6 +251,17 @@ class ZoneProtocol:
                 )
             except LOCAL_FAILURES as failure:
                 self._ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
+                if kind not in LAST_WORDS:
+                    self._is_left_alone(failure)
+
+    def _is_left_alone(self, failure: BaseException) -> bool:
+        """Whether the campaign is gone, as a word to it has shown. Nobody would grant, rule or expire
+        anything, so that the zone is to stop.
+        """
+        if not is_gone(failure) or not workflow.patched("stops-without-its-campaign"):
+            return False
+        self._stop = self._stop or Stop(by=LEFT_ALONE)
+        return True
 
     # --- messages from people
 
@@ -390,7 +402,7 @@ class ZoneProtocol:
     @one_message
     def stop(self, message: Stop) -> None:
         """The campaign was aborted. What has been sent is still seen through."""
-        if self._is_mine(message.campaign_run):
+        if self._is_mine(message.campaign_run) and message.attempt in (0, self._start.attempt):
             self._stop = message
 
     @workflow.signal
@@ -443,11 +455,22 @@ def said(failure: FailureError) -> str:
     return str(cause)[:250] or type(cause).__name__
 
 
-def hold_in(failure: BaseException) -> ServiceHold | None:
-    """Why the service is not to be called for now, where that is why an activity failed; or None."""
+def is_gone(failure: BaseException) -> bool:
+    """Whether an activity failed for no such campaign is open."""
+    cause = _innermost(failure)
+    return isinstance(cause, ApplicationError) and cause.type == "CampaignGone"
+
+
+def _innermost(failure: BaseException) -> BaseException | None:
     cause: BaseException | None = failure
     while isinstance(cause, ActivityError):
         cause = cause.cause
+    return cause
+
+
+def hold_in(failure: BaseException) -> ServiceHold | None:
+    """Why the service is not to be called for now, where that is why an activity failed; or None."""
+    cause = _innermost(failure)
     if not isinstance(cause, ApplicationError) or cause.type not in HELD or not cause.details:
         return None
     return ServiceHold.model_validate(cause.details[0])

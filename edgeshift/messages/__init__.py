@@ -87,6 +87,9 @@ from edgeshift.messages.targets import (
     ZoneAssessment,
 )
 from edgeshift.messages.zone import (
+    CANCELLATION,
+    LEFT_ALONE,
+    OUTLIVED,
     Expire,
     PermitGrant,
     Prepared,
@@ -106,6 +109,9 @@ from edgeshift.messages.zone import (
 
 __all__ = [
     "BEFORE_SIGN_OFF",
+    "CANCELLATION",
+    "LEFT_ALONE",
+    "OUTLIVED",
     "TASK_QUEUE",
     "UNSIGNED",
     "Again",

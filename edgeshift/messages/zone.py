@@ -200,12 +200,25 @@ class Expire(Message):
     attempt: int
 
 
+CANCELLATION = "a cancellation of the zone's workflow"
+"""Who stops a zone whose workflow somebody cancels while a change is under way."""
+
+OUTLIVED = "its campaign, for which it had ended before"
+"""Who stops a zone that was reset after its end."""
+
+LEFT_ALONE = "the end of its campaign"
+"""Who stops a zone whose campaign is not there to be told what it waits for."""
+
+
 class Stop(Message):
-    """The campaign's word that it is aborted, by whom and why."""
+    """The campaign's word that it is aborted, or that the attempt is over for it: by whom and why.
+    ``attempt``: the one that is to end; 0: whichever it is.
+    """
 
     campaign_run: str = ""
     by: str
     reason: str = ""
+    attempt: int = 0
 
 
 class SupportResolved(Message):

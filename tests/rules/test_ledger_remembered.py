@@ -244,3 +244,27 @@ def test_nobody_doubts_a_target_that_has_ended() -> None:
     assert ledger.doubted == {0}
     ledger.finish(0, ZoneOutcome.FAILED)
     assert ledger.doubted == set()
+
+
+def test_a_word_after_the_end_is_to_be_answered() -> None:
+    """Unless it is the target's last, or of another attempt; who is begun again is not told."""
+    ledger = begun()
+    ledger.finish(0, ZoneOutcome.REJECTED)
+    for last in (word(kind=ReportKind.FINISHED), word(kind=ReportKind.SETTLED), word(attempt=0)):
+        assert not ledger.hear(last, NOW) and not ledger.revived
+    assert not ledger.hear(word(), NOW)
+    assert ledger.revived == {0} and ledger.places[0] == Place.REJECTED
+    carried = Ledger(2, NOW, timedelta(minutes=1))
+    carried.unpack(ledger.packed())
+    assert carried.revived == {0}
+    ledger.again(0)
+    ledger.begin(0)
+    assert not ledger.revived
+
+
+def test_a_target_that_waits_to_begin_again_is_not_told_to_stop() -> None:
+    """A late word of its last attempt asks for nothing."""
+    ledger = begun()
+    ledger.finish(0, ZoneOutcome.FAILED)
+    ledger.again(0)
+    assert not ledger.hear(word(), NOW) and not ledger.revived
