@@ -158,6 +158,12 @@ def is_loopback(address: str) -> bool:
         return False
 
 
+def is_away(error: RPCError) -> bool:
+    """Whether a call met no server, or one that went away in the middle of it."""
+    broke = error.status is RPCStatusCode.UNKNOWN and "transport error" in error.message
+    return broke or error.status is RPCStatusCode.UNAVAILABLE
+
+
 async def _check_namespace(client: Client, settings: TemporalSettings) -> None:
     try:
         await client.workflow_service.describe_namespace(
@@ -181,7 +187,7 @@ def _named(error: RPCError, settings: TemporalSettings) -> TemporalError:
             f"Temporal at {settings.address} does not let this client into namespace "
             f"{settings.namespace!r}: check the API key or the certificate"
         )
-    if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED):
+    if is_away(error) or error.status == RPCStatusCode.DEADLINE_EXCEEDED:
         return _unreachable(settings)
     return TemporalError(f"Temporal at {settings.address}: {error.message}")
 

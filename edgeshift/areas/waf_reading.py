@@ -70,9 +70,16 @@ class Assessment(BaseModel):
     migration_state: str = ""
 
 
+OTHER_ACTIONS = frozenset({"allow", "block", "challenge", "js_challenge", "log", "managed_challenge"})
+"""Actions of firewall rules that bypass nothing."""
+
+
 def migrates(rule: Mapping[str, Any]) -> bool:
-    """Whether a firewall rule is one that migrates: Bypass > WAF Managed Rules (docs/service.md §3.2)."""
-    return rule.get("action") == "bypass" and "waf" in (rule.get("products") or ())
+    """Whether a firewall rule is one that migrates: Bypass > WAF Managed Rules (docs/service.md §3.2). One
+    whose action nobody knows, and that names the WAF among its products, is counted too: a zone over a limit
+    is not to be taken for one below it.
+    """
+    return rule.get("action") not in OTHER_ACTIONS and "waf" in (rule.get("products") or ())
 
 
 def expression_bytes(rule: Mapping[str, Any]) -> int:

@@ -28,6 +28,7 @@ from edgeshift.operations.errors import (
     ServiceTrouble,
     TemporalTrouble,
 )
+from edgeshift.temporal import is_away
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -95,7 +96,7 @@ def _of_rpc(subject: str, failure: RPCError) -> OperationError:
         return NotFound(f"there is no {subject}", "`edgeshift status` lists the campaigns")
     if failure.status in _NOBODY:
         return no_worker(subject)
-    if failure.status is RPCStatusCode.UNAVAILABLE:
+    if is_away(failure):
         return TemporalTrouble(
             "Temporal does not answer any more", "try again when it is back; nothing is lost"
         )

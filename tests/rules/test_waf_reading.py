@@ -122,6 +122,14 @@ def test_a_bypass_of_the_waf_among_other_products_counts_also_when_paused() -> N
     assert migrates(bypass(products=["rateLimit", "waf"], paused=True))
 
 
+@pytest.mark.parametrize("action", ["interrogate", None])
+def test_a_rule_for_the_waf_whose_action_nobody_knows_counts(action: str | None) -> None:
+    """As in a spoilt answer: a zone over a limit is not sent what the service would refuse."""
+    assert migrates(bypass(action=action))
+    found = assess(reading(firewall_rules=[bypass(1, "x" * 4097, action=action)]))
+    assert found.causes == (Cause.EXPRESSION_TOO_LONG,)
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_the_length_is_that_of_utf_8(expression: str) -> None:
     """For every text."""

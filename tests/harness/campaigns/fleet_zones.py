@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.faults_kit import QUICK, zone
 from tests.harness.campaigns.schedules import Schedule, ZonePlan
-from tests.harness.campaigns.stages import ESC, LOG_FIELDS, esc_zone, log_zone, over
+from tests.harness.campaigns.stages import ESC, LOG_FIELDS, TURNS, esc_zone, log_zone, over
 from tests.kit import SCALE
 
 OVERRIDE = {"urls": ["shop.example/admin/*"], "rules": {"100000": "disable"}}
@@ -84,6 +84,8 @@ def terms_of(schedule: Schedule) -> dict[str, Any]:
     found = over(found, commit={"resend_unchanged": schedule.resend_unchanged})
     # On a busy machine a campaign lasts longer than a fortnight of its own time.
     found = over(found, sign_off={"expires_after": "90d", "valid_for": "90d"})
+    if schedule.paced:
+        found = over(found, commit=TURNS)
     if schedule.expires:
         found = over(found, sign_off={"expires_after": f"{math.ceil(EXPIRES_SECONDS * SCALE)}s"})
     return found

@@ -211,8 +211,8 @@ def shown_in(seed: str) -> Shows:
 
 
 def paced_in(seed: str) -> bool:
-    """Whether a case is one of the third whose workers share the user's limit by its quota."""
-    return random.Random(f"{seed}/paced").random() < 1 / 3
+    """Whether a case is one of the eighth whose workers share the user's limit by its quota."""
+    return random.Random(f"{seed}/paced").random() < 1 / 8
 
 
 def _delays(chance: random.Random, area: Area) -> dict[str, float]:

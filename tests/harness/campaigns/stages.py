@@ -82,6 +82,10 @@ def log_zone(name: str, *, job: bool = True, foreign: bool = False) -> dict[str,
     return {"name": name, "plan": "enterprise", "logs": logs}
 
 
+TURNS = {"send_window": "8s"}
+"""Where the workers share the user's limit: each call waits for its turn, on a busy machine for a second."""
+
+
 def over(terms: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Terms of a campaign with parts of them changed."""
     return {**terms, **{key: {**terms.get(key, {}), **value} for key, value in more.items()}}

@@ -29,9 +29,11 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.campaigns import start_campaign
+from edgeshift.operations.errors import ServiceTrouble
+from edgeshift.temporal import is_away
 from tests.faults_kit import Stage
 from tests.harness.disturbances import Acting, Disturbance, disturbance
-from tests.harness.disturbances.patience import in_any_case, seen_through
+from tests.harness.disturbances.patience import NO_ANSWER, in_any_case, seen_through
 from tests.kit import OPERATOR
 
 Handle = WorkflowHandle[Any, Any]
@@ -136,14 +138,23 @@ async def _on_activity(asked: Any) -> bool:
     return True
 
 
+INSISTS = 150.0
+"""Seconds for which a campaign is started again where the service does not let its targets be found."""
+
+
 async def start_again(stage: Stage) -> None:
-    """What ``edgeshift start --again`` does after a campaign's workflow was ended from outside. Its people
-    sign anew.
+    """What ``edgeshift start --again`` does after a campaign's workflow was ended from outside, as often as
+    it takes: the service may not answer for now. Its people sign anew.
     """
     play = stage.play
-    play.start = await seen_through(
-        lambda: start_campaign(play.client, play.archive, play.spec, by=OPERATOR, again=True)
-    )
+    async with asyncio.timeout(INSISTS):
+        while True:
+            with suppress(ServiceTrouble):
+                play.start = await seen_through(
+                    lambda: start_campaign(play.client, play.archive, play.spec, by=OPERATOR, again=True)
+                )
+                break
+            await asyncio.sleep(1)
     stage.forget_signed()
 
 
@@ -171,9 +182,7 @@ PASSING = frozenset(
     {
         RPCStatusCode.NOT_FOUND,
         RPCStatusCode.FAILED_PRECONDITION,
-        RPCStatusCode.UNAVAILABLE,
-        RPCStatusCode.DEADLINE_EXCEEDED,
-        RPCStatusCode.CANCELLED,
+        *NO_ANSWER,
     }
 )
 """What an operator meets who comes too early, too late, or while the server is away."""
@@ -186,7 +195,7 @@ async def _now_and_then(acting: Acting, kind: str, do: Callable[[], Any], pause:
             if await do():
                 acting.told(kind)
         except RPCError as gone:
-            if gone.status not in PASSING:
+            if not is_away(gone) and gone.status not in PASSING:
                 raise
 
 

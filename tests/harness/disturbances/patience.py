@@ -10,11 +10,12 @@ from temporalio.client import WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.operations.errors import TemporalTrouble
+from edgeshift.temporal import is_away
 
 Result = TypeVar("Result")
 
-AWAY = frozenset({RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED})
-"""What a call meets while the server is away."""
+NO_ANSWER = frozenset({RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED})
+"""What a call meets beside while the server is away."""
 
 AGAIN_SECONDS = 0.5
 
@@ -25,7 +26,7 @@ async def seen_through(do: Callable[[], Awaitable[Result]]) -> Result:
         try:
             return await do()
         except RPCError as gone:
-            if gone.status not in AWAY:
+            if not is_away(gone) and gone.status not in NO_ANSWER:
                 raise
         except (WorkflowUpdateRPCTimeoutOrCancelledError, TemporalTrouble):
             task = asyncio.current_task()

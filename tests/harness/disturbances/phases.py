@@ -13,7 +13,8 @@ from tests.faults_kit import Stage
 from tests.harness.disturbances.ways import Way, mend
 from tests.kit import eventually
 
-WITHIN = 120.0
+WITHIN = 240.0
+"""Seconds within which a zone comes to a phase, also where each of its calls waits for a turn."""
 
 
 class Missed(Exception):

@@ -15,6 +15,7 @@ from tests.faults_worker import supervised
 from tests.harness.campaigns.people import People
 from tests.harness.campaigns.play import HISTORIES, keep_histories
 from tests.harness.campaigns.schedules import Area, Schedule, ZonePlan, paced_in
+from tests.harness.campaigns.stages import TURNS, over
 from tests.harness.cases import World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.signals import stuck
@@ -72,6 +73,8 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
     names = [f"z{number}" for number in range(beside.zones)]
     terms = {**way.terms, **beside.terms}
     terms["sign_off"] = {**PATIENT, **terms.get("sign_off", {})}
+    if paced := paced_in(seed):
+        terms = over(terms, commit=TURNS)
     async with staged(
         world.client,
         world.folder,
@@ -85,7 +88,7 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
     ) as stage:
         if beside.faults:
             await stage.play.control.send("POST", "faults", list(beside.faults))
-        order = order_of(stage, world.address, world.folder, processes=beside.processes, paced=paced_in(seed))
+        order = order_of(stage, world.address, world.folder, processes=beside.processes, paced=paced)
         async with supervised(order) as processes:
             acting = Acting(
                 stage, random.Random(seed), order, processes, server, lambda kind: told.update([kind])

@@ -11,7 +11,7 @@ from tests.harness.cases import Case, World
 from tests.harness.disturbances import DISTURBANCES
 from tests.harness.verdict import Verdict
 
-CAMPAIGNS: Mapping[Area, int] = {"waf": 30, "esc": 10, "log-fields": 10}
+CAMPAIGNS: Mapping[Area, int] = {"waf": 20, "esc": 7, "log-fields": 7}
 """How many campaigns of each area the full run plays."""
 
 ZONES = 100
