@@ -24,6 +24,7 @@ from edgeshift.embedded_process import (
     EmbeddedError,
     PortInUse,
     ServerBroken,
+    ServerPanicked,
     free_port,
     hold_folder,
     refuse_taken,
@@ -39,6 +40,7 @@ __all__ = [
     "EmbeddedTemporal",
     "PortInUse",
     "ServerBroken",
+    "ServerPanicked",
     "embedded_temporal",
 ]
 
@@ -103,14 +105,18 @@ async def embedded_temporal(
         for attempt in range(1, _STARTS + 1):
             bound = port or free_port()
             ui_bound = (ui_port or free_port()) if ui_port is not None else None
+            begins = log.stat().st_size if log.exists() else 0
             process = await start_server(_command(cli, database, bound, ui_bound), log, lock)
             running.push_async_callback(stop_server, process)
             try:
-                await _ready(process, f"127.0.0.1:{bound}", log, retention)
+                await _ready(process, f"127.0.0.1:{bound}", log, begins, retention)
                 break
             except PortInUse:
                 # A free port may be taken between the look and the start; one that was asked for may not.
                 if attempt == _STARTS or (port and ui_port != 0):
+                    raise
+            except ServerPanicked:
+                if attempt == _STARTS:
                     raise
         yield EmbeddedTemporal(
             address=f"127.0.0.1:{bound}",
@@ -135,12 +141,16 @@ def _command(cli: Path, database: Path | None, port: int, ui_port: int | None) -
     return command
 
 
-async def _ready(process: asyncio.subprocess.Process, address: str, log: Path, retention: timedelta) -> None:
-    """Wait until the namespace and the search attributes are there, and set the retention."""
+async def _ready(
+    process: asyncio.subprocess.Process, address: str, log: Path, begins: int, retention: timedelta
+) -> None:
+    """Wait until the namespace and the search attributes are there, and set the retention. ``begins``: where
+    the words of this start begin in the log.
+    """
     limit = asyncio.get_running_loop().time() + _READY_WITHIN
     while True:
         if process.returncode is not None:
-            raise _ended(process.returncode, address, log)
+            raise _ended(process.returncode, address, log, begins)
         try:
             client = await Client.connect(address, connect_timeout=timedelta(seconds=2))
             if await _prepared(client, retention):
@@ -173,9 +183,13 @@ async def _prepared(client: Client, retention: timedelta) -> bool:
     return True
 
 
-def _ended(code: int, address: str, log: Path) -> EmbeddedError:
-    lines = log.read_text(errors="replace").strip().splitlines()[-5:] if log.exists() else []
-    words = "\n".join(line[:500] for line in lines)
-    if "address already in use" in words:
+def _ended(code: int, address: str, log: Path, begins: int) -> EmbeddedError:
+    said = log.read_bytes() if log.exists() else b""
+    text = (said[begins:] if len(said) > begins else said).decode(errors="replace")
+    if "address already in use" in text:
         return PortInUse(f"the port of {address} was taken while the embedded Temporal started; start again")
-    return ServerBroken(f"the embedded Temporal ended at once with {code}; {log} ends with:\n{words}")
+    lines = [line[:500] for line in text.strip().splitlines()]
+    panic = next((place for place, line in enumerate(lines) if line.startswith("panic: ")), None)
+    words = "\n".join(lines[-5:] if panic is None else lines[panic : panic + 5])
+    kind = ServerBroken if panic is None else ServerPanicked
+    return kind(f"the embedded Temporal ended at once with {code}; {log} says:\n{words}")

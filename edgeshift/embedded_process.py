@@ -45,6 +45,10 @@ class ServerBroken(EmbeddedError):
     """The server ended, or did not become ready; the text holds the last lines of its log."""
 
 
+class ServerPanicked(ServerBroken):
+    """The server fell over while it started, as where a port that it had chosen itself was taken since."""
+
+
 async def hold_folder(folder: Path) -> contextlib.AbstractContextManager[int]:
     """The folder's lock. A server that is just ending is waited for; one that runs is not."""
     limit = asyncio.get_running_loop().time() + _FOLDER_FREE_WITHIN

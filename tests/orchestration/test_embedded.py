@@ -24,6 +24,7 @@ from edgeshift.embedded import (
     EmbeddedTemporal,
     PortInUse,
     ServerBroken,
+    ServerPanicked,
     embedded_temporal,
 )
 from edgeshift.settings import TemporalSettings
@@ -170,6 +171,22 @@ async def test_a_server_that_ends_at_once_is_quoted(tmp_path: Path, monkeypatch:
     with pytest.raises(ServerBroken, match=r"(?s)ended at once with 3.*no disk left"):
         async with embedded_temporal(tmp_path / "data"):
             pass
+
+
+async def test_a_server_that_falls_over_while_it_starts_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three times at most; the error has the reason, not the end of the long trace that follows it."""
+    falling, starts = tmp_path / "temporal", tmp_path / "starts"
+    trace = "\n".join(["goroutine 1 [running]:", *["main.main()"] * 20])
+    script = ["#!/bin/sh", '[ "$1" = --version ] && exit 0', f"echo x >> {starts}"]
+    falling.write_text("\n".join([*script, f'echo "panic: no free port\n\n{trace}"', "exit 2", ""]))
+    falling.chmod(0o755)
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_CLI", str(falling))
+    with pytest.raises(ServerPanicked, match=r"(?s)ended at once with 2.*panic: no free port"):
+        async with embedded_temporal(tmp_path / "data"):
+            pass
+    assert len(starts.read_text().split()) == 3
 
 
 async def _client(server: EmbeddedTemporal) -> Client:

@@ -49,10 +49,14 @@ ENDS = {
     # A zone that is cancelled while it is changed sees that through, and begins nothing more.
     "terminate-zone": frozenset({"aborted", "rolled_back"}),
     "reset-retried": frozenset({"settled"}),
+    # It has an outcome by then, which stands; what its workflow begins anew is stopped.
+    "reset-zone/closed": frozenset({"aborted"}),
     # A campaign that is reset before it has begun the zone again does not know that it was to.
     "asked": frozenset({"failed", "unknown", "settled"}),
 }
-"""Outcomes of the zones of a family, or of a case whose id ends so, beside those of their way."""
+"""Outcomes of the zones of a family, of a case whose id ends so, or of a family's case whose id does, beside
+those of their way.
+"""
 
 PENDING: dict[str, tuple[tuple[str, ZonePhase], ...]] = {
     "professional": (("change_zone", ZonePhase.COMMITTING), ("verify_waf_zone", ZonePhase.VERIFYING)),
@@ -100,8 +104,8 @@ def _case(identifier: str, way: Way, phase: ZonePhase, zones: int, do: Do) -> Ca
 
 async def _play(identifier: str, way: Way, phase: ZonePhase, zones: int, do: Do, world: World) -> Verdict:
     act: Act = partial(do, way, phase)
-    family = identifier.partition("/")[0]
-    ends = ENDS.get(identifier.rpartition("/")[2], ENDS.get(family, frozenset()))
+    family, last = identifier.partition("/")[0], identifier.rpartition("/")[2]
+    ends = ENDS.get(last, ENDS.get(f"{family}/{last}", ENDS.get(family, frozenset())))
     beside = Beside(act, (family,), zones, first=True, faults=way.phases[phase], outcomes=ends)
     return await play_beside(identifier, way, beside, world)
 
