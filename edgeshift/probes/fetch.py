@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-import ssl
 from dataclasses import dataclass
 from enum import Enum
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -21,6 +20,7 @@ from edgeshift.areas.esc_sampling import ProbeUrl
 from edgeshift.areas.esc_terms import ProbeSpec
 from edgeshift.clock import Clock
 from edgeshift.redaction import MASK, register_secret
+from edgeshift.tls import BadCaFile, tls_context
 
 COOKIE = "disable_esc"
 """The cookie that turns Edge Side Code off for a request (docs/service.md §2.1)."""
@@ -86,12 +86,10 @@ class Fetcher:
             self._take(secret)
         self._next: dict[str, float] = {}
         self._limit = spec.timeout.total_seconds()
-        tls: ssl.SSLContext = httpx.create_ssl_context(trust_env=False)
-        if ca_file is not None:
-            try:
-                tls.load_verify_locations(cafile=ca_file)
-            except (OSError, ssl.SSLError):
-                raise ProbeError(f"ca_file: {ca_file} is not a file of PEM certificates") from None
+        try:
+            tls = tls_context(ca_file)
+        except BadCaFile as bad:
+            raise ProbeError(str(bad)) from None
         self._http = httpx.AsyncClient(
             verify=tls,
             proxy=proxy,

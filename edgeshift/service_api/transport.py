@@ -33,6 +33,7 @@ from edgeshift.service_api.errors import (
     ServiceError,
     TimedOut,
 )
+from edgeshift.tls import BadCaFile, tls_context
 
 LARGEST_BODY = 16 * 1024 * 1024
 """Bytes of an answer, unpacked, that are read at most."""
@@ -116,7 +117,10 @@ class Transport:
         self.credential = credential
         self._limit = request_limit.total_seconds()
         self._proxy = _proxy(proxy)
-        self._tls = _tls(ca_file)
+        try:
+            self._tls = tls_context(ca_file)
+        except BadCaFile as bad:
+            raise Misconfigured(str(bad)) from None
         self._headers = {
             **credential.headers(),
             "User-Agent": f"edgeshift/{_version()}",
@@ -290,18 +294,6 @@ def _proxy(proxy: str | None) -> httpx.Proxy | None:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Misconfigured("proxy: write it as http://[USER:PASSWORD@]HOST:PORT (it is not repeated here)")
     return httpx.Proxy(proxy)
-
-
-def _tls(ca_file: str | None) -> ssl.SSLContext:
-    context = httpx.create_ssl_context(trust_env=False)
-    if ca_file is not None:
-        try:
-            context.load_verify_locations(cafile=ca_file)
-        except FileNotFoundError:
-            raise Misconfigured(f"ca_file: there is no file {ca_file}") from None
-        except (OSError, ssl.SSLError):
-            raise Misconfigured(f"ca_file: {ca_file} is not a readable file of PEM certificates") from None
-    return context
 
 
 def _root(why: BaseException) -> BaseException:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -17,6 +16,7 @@ from edgeshift.tickets.ticket import (
     TicketsRefused,
     TicketsUnavailable,
 )
+from edgeshift.tls import BadCaFile, tls_context
 
 _RETRIED = frozenset({408, 421, 423, 425, 429})
 
@@ -51,12 +51,10 @@ class WebhookTickets:
         self._headers = {"Authorization": f"Bearer {secret.get_secret_value()}"} if secret else {}
         self._proxy = proxy
         self._limit = limit
-        self._tls: ssl.SSLContext = httpx.create_ssl_context(trust_env=False)
-        if ca_file is not None:
-            try:
-                self._tls.load_verify_locations(cafile=ca_file)
-            except (OSError, ssl.SSLError):
-                raise TicketsMisconfigured(f"ca_file: {ca_file} is not a file of PEM certificates") from None
+        try:
+            self._tls = tls_context(ca_file)
+        except BadCaFile as bad:
+            raise TicketsMisconfigured(str(bad)) from None
 
     def __repr__(self) -> str:
         return f"WebhookTickets({self._at!r})"

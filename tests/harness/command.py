@@ -1,4 +1,4 @@
-"""The harness's commands: ``list``, ``play ID``, ``run`` and ``table``."""
+"""The harness's commands: ``list``, ``play ID``, ``run``, ``keep`` and ``table``."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ FOLDER = Path("out/faults")
 FIGURES = Path("out/faults.json")
 MUTANTS = Path("out/mutants.json")
 PAGE = ROOT / "docs" / "reliability.md"
+VERDICTS = ROOT / "docs" / "reliability.jsonl"
 
 BEGINS_FOR = 0.7
 """The part of a given time in which cases are begun; in the rest of it they end."""
@@ -77,7 +78,7 @@ def run(
     began = time.monotonic()
     limit = _time_of(share)
     chosen = stratified(_of(family, seed), 1.0 if limit else _share(share), str(seed))
-    kept = Kept(FOLDER)
+    kept = Kept(FOLDER, VERDICTS)
     verdicts = {} if fresh else {case: before for case in chosen if (before := kept.verdict(case.id))}
     print(
         f"{len(chosen)} cases of {len({case.family for case in chosen})} families, seed {seed},"
@@ -110,6 +111,16 @@ def run(
     for text in missing:
         print(f"missed: {text}")
     sys.exit(130 if stopped else 1 if found["complaints"] or missing else 0)
+
+
+@app.command()
+def keep(
+    seed: Seed = 1, path: Annotated[Path, typer.Option(help="The file of verdicts.")] = VERDICTS
+) -> None:
+    """Put the verdicts on the code as it is that have no complaint into a file, from which a run goes on."""
+    found = Kept(FOLDER, VERDICTS).to_bring(case.id for case in all_cases(seed))
+    found.put(path)
+    print(f"{len(found.verdicts)} verdicts: {path}")
 
 
 @app.command("table")

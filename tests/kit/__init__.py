@@ -5,7 +5,7 @@ Whoever plays a scene ends it with ``check_rules``: the witnesses judge every ru
 
 from __future__ import annotations
 
-from tests.kit.clock import SkippedClock, eventually
+from tests.kit.clock import Looks, SkippedClock, eventually
 from tests.kit.names import (
     APPROVER,
     BEFORE_REMOVAL,
@@ -32,6 +32,7 @@ __all__ = [
     "SCALE",
     "STRANGER",
     "TOO_MANY_RULES",
+    "Looks",
     "Scene",
     "SkippedClock",
     "eventually",

@@ -35,7 +35,7 @@ from edgeshift.simulator.server import RunningSimulator
 from edgeshift.witness.control import Control
 from edgeshift.witness.executions import load_executions
 from edgeshift.witness.seen import Execution, Signature, StopRecord, Word
-from tests.kit.clock import SkippedClock
+from tests.kit.clock import Looks, SkippedClock
 from tests.kit.names import OPERATOR
 
 Result = TypeVar("Result")
@@ -155,14 +155,14 @@ class CampaignScene:
 
     async def until(self, holds: Callable[[CampaignSummary], bool], within: float = 60.0) -> CampaignSummary:
         """The summary once ``holds`` says yes. Fails after ``within`` real seconds."""
-        limit = asyncio.get_running_loop().time() + within
+        limit, looks = asyncio.get_running_loop().time() + within, Looks()
         while True:
             found = await self.summary()
             if holds(found):
                 return found
             if asyncio.get_running_loop().time() > limit:
                 raise AssertionError(f"not within {within:g} s; places {found.places}, notes {found.notes}")
-            await asyncio.sleep(0.1)
+            await looks.pause()
 
     async def ask(
         self, update: Literal["pause", "resume", "abort"], reason: str = "", key: str | None = None
@@ -222,7 +222,7 @@ class CampaignScene:
         self, name: str, holds: Callable[[ZoneState], bool], within: float = 60.0
     ) -> ZoneState:
         """A zone's state once ``holds`` says yes."""
-        limit = asyncio.get_running_loop().time() + within
+        limit, looks = asyncio.get_running_loop().time() + within, Looks()
         while True:
             try:
                 found = await self.state(name)
@@ -232,7 +232,7 @@ class CampaignScene:
                 found = why  # type: ignore[assignment]
             if asyncio.get_running_loop().time() > limit:
                 raise AssertionError(f"{name} not within {within:g} s: {found}")
-            await asyncio.sleep(0.1)
+            await looks.pause()
 
     async def outcome(self, name: str) -> ZoneOutcome:
         """A zone's outcome, once it has one."""

@@ -67,10 +67,26 @@ class Refreshing(Interceptor):
         return Inbound(next)
 
 
+class Looks:
+    """Looks at something again and again: the longer a look takes, the later comes the next one, so that
+    those who look do not keep a busy machine busy. ``every``: seconds between two looks, at least.
+    """
+
+    def __init__(self, every: float = 0.1) -> None:
+        self._every = every
+        self._began = asyncio.get_running_loop().time()
+
+    async def pause(self) -> None:
+        """Wait until the next look is due, which begins then."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(min(self._every * 5, max(self._every, 2 * (loop.time() - self._began))))
+        self._began = loop.time()
+
+
 async def eventually(holds: Callable[[], Awaitable[bool]], within: float = 60.0, what: str = "") -> None:
     """Return once ``holds`` says yes. Fails after ``within`` real seconds."""
-    limit = asyncio.get_running_loop().time() + within
+    limit, looks = asyncio.get_running_loop().time() + within, Looks()
     while not await holds():
         if asyncio.get_running_loop().time() > limit:
             raise AssertionError(f"not within {within:g} s: {what}")
-        await asyncio.sleep(0.1)
+        await looks.pause()

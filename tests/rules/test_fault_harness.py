@@ -19,7 +19,7 @@ from tests.harness.oracles.reversible import Ending
 from tests.harness.oracles.unknowns import is_unknown, met_and_resolved
 from tests.harness.oracles.waf import Found, waf_complaints
 from tests.harness.running.figures import BEGIN, END, figures, put_table, table
-from tests.harness.running.kept import ROOT, Kept
+from tests.harness.running.kept import ROOT, Brought, Kept
 from tests.harness.running.share import stratified, time_of
 from tests.harness.verdict import Verdict, added
 
@@ -219,3 +219,25 @@ def test_figures_add_up_and_become_the_table(some: list[Case], tmp_path: Path) -
     text = page.read_text()
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
     assert "75.0% of 4" in text
+
+
+def test_a_run_goes_on_from_verdicts_of_elsewhere(tmp_path: Path) -> None:
+    """On the same code, and but for those with a complaint; those of the folder come first."""
+    clean, late = (
+        Verdict(zone_schedules=3, faults={"hang": 2}),
+        Verdict(zone_schedules=1, complaints=["late"]),
+    )
+    here = Kept(tmp_path / "here")
+    here.keep("waf/1", clean)
+    here.keep("waf/2", late)
+    here.spent(40)
+    file = tmp_path / "verdicts.jsonl"
+    here.to_bring(["waf/1", "waf/2", "waf/3"]).put(file)
+    there = Kept(tmp_path / "there", file)
+    assert [there.verdict(f"waf/{number}") for number in (1, 2, 3)] == [clean, None, None]
+    assert there.spent(2) == 42
+    there.keep("waf/1", late)
+    assert there.verdict("waf/1") == late
+    Brought(code="other", verdicts={"waf/1": clean}).put(file)
+    assert Kept(tmp_path / "elsewhere", file).verdict("waf/1") is None
+    assert Kept(tmp_path / "nowhere", tmp_path / "none").verdict("waf/1") is None

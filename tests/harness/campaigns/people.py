@@ -24,7 +24,7 @@ from edgeshift.witness.seen import Signature
 from edgeshift.witness.ticketed import load_tickets
 from tests.faults_kit import Stage
 from tests.harness.campaigns.fleet_zones import EXPIRES_SECONDS
-from tests.kit import APPROVER
+from tests.kit import APPROVER, Looks
 
 LOOKS_EVERY = 0.5
 LATE = 2.0
@@ -74,6 +74,7 @@ class People:
         return f"{summary.state}, {summary.places}, {summary.notes[-5:]}"
 
     async def _work(self) -> None:
+        looks = Looks(LOOKS_EVERY)
         while True:
             try:
                 if await self._stage.play.is_closed():
@@ -82,7 +83,7 @@ class People:
                 await self._sign()
             except NOBODY_ANSWERS as why:
                 self.unanswered = str(why)
-            await asyncio.sleep(LOOKS_EVERY)
+            await looks.pause()
 
     async def _sign(self) -> None:
         if self._anew != self._stage.anew:

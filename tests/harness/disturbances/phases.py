@@ -11,7 +11,7 @@ from temporalio.service import RPCError
 from edgeshift.messages import ZonePhase, ZoneState
 from tests.faults_kit import Stage
 from tests.harness.disturbances.ways import Way, mend
-from tests.kit import eventually
+from tests.kit import Looks, eventually
 
 WITHIN = 240.0
 """Seconds within which a zone comes to a phase, also where each of its calls waits for a turn."""
@@ -32,7 +32,7 @@ async def bring(stage: Stage, way: Way, short: str, phase: ZonePhase) -> None:
         await asyncio.sleep(0.5)
         return
     signed: set[str] = set()
-    limit = asyncio.get_running_loop().time() + WITHIN
+    limit, looks = asyncio.get_running_loop().time() + WITHIN, Looks()
     state: ZoneState | None = None
     while True:
         try:
@@ -50,7 +50,7 @@ async def bring(stage: Stage, way: Way, short: str, phase: ZonePhase) -> None:
             raise Missed(f"{short} of {way.name} was not seen {phase.value}")
         if asyncio.get_running_loop().time() > limit:
             raise AssertionError(f"{short} of {way.name} did not come to {phase.value}: {state}")
-        await asyncio.sleep(0.1)
+        await looks.pause()
 
 
 async def come(stage: Stage, way: Way, phase: ZonePhase, *shorts: str) -> list[str]:

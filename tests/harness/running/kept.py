@@ -1,10 +1,13 @@
-"""What a run leaves: each case's verdict, with the digest of the code that it is about."""
+"""What a run leaves: each case's verdict, with the digest of the code that it is about. Verdicts without a
+complaint can be put into one file, by which a run elsewhere goes on.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -25,6 +28,9 @@ CODE_FILES = (
 )
 
 
+SECONDS = "seconds.json"
+
+
 class Played(BaseModel):
     """One case that was played."""
 
@@ -33,12 +39,45 @@ class Played(BaseModel):
     verdict: Verdict
 
 
-class Kept:
-    """The verdicts of a folder: ``cases/ID.json``, and beside them what failed cases left."""
+class Brought(BaseModel):
+    """Verdicts from elsewhere, on one state of the code; ``seconds``: of all runs that came to them."""
 
-    def __init__(self, folder: Path) -> None:
+    code: str = ""
+    seconds: float = 0.0
+    verdicts: dict[str, Verdict] = {}
+
+    @classmethod
+    def of(cls, path: Path) -> Brought:
+        """What is in a file: a line that says what it is about, and one for each case. Nothing where it is
+        not there.
+        """
+        if not path.exists():
+            return cls()
+        head, *lines = path.read_text().splitlines()
+        played = [json.loads(line) for line in lines]
+        verdicts = {one.pop("id"): one for one in played}
+        return cls.model_validate(json.loads(head) | {"verdicts": verdicts})
+
+    def put(self, path: Path) -> None:
+        """Write the file."""
+        head = {"code": self.code, "seconds": round(self.seconds)}
+        rows = [
+            {"id": case} | verdict.model_dump(exclude_defaults=True)
+            for case, verdict in sorted(self.verdicts.items())
+        ]
+        path.write_text("".join(json.dumps(row) + "\n" for row in (head, *rows)))
+
+
+class Kept:
+    """The verdicts of a folder: ``cases/ID.json``, and beside them what failed cases left. ``brought``: a
+    file of verdicts that count where the folder has none.
+    """
+
+    def __init__(self, folder: Path, brought: Path | None = None) -> None:
         self.folder = folder.absolute()
         self.code = code_digest()
+        found = Brought.of(brought) if brought else Brought()
+        self._brought = found if found.code == self.code else Brought(code=self.code)
         (self.folder / "cases").mkdir(parents=True, exist_ok=True)
 
     def folder_of(self, identifier: str) -> Path:
@@ -55,19 +94,30 @@ class Kept:
 
     def verdict(self, identifier: str) -> Verdict | None:
         """The verdict of a case, if it is one on the code as it is."""
+        before = self._brought.verdicts.get(identifier)
         try:
             played = Played.model_validate_json(self._path(identifier).read_bytes())
         except (FileNotFoundError, ValidationError):
-            return None
-        return played.verdict if played.code == self.code and played.id == identifier else None
+            return before
+        return played.verdict if played.code == self.code and played.id == identifier else before
+
+    def to_bring(self, cases: Iterable[str]) -> Brought:
+        """The verdicts of these cases that have no complaint."""
+        found = {case: verdict for case in cases if (verdict := self.verdict(case))}
+        clean = {case: verdict for case, verdict in found.items() if not verdict.complaints}
+        return Brought(code=self.code, seconds=self._seconds(), verdicts=clean)
 
     def spent(self, seconds: float) -> float:
         """The seconds of all runs on this code, of which so many were this one's."""
-        path = self.folder / "seconds.json"
+        total = seconds + self._seconds()
+        text = json.dumps({"code": self.code, "seconds": total}) + "\n"
+        (self.folder / SECONDS).write_text(text)
+        return total
+
+    def _seconds(self) -> float:
+        path = self.folder / SECONDS
         known = json.loads(path.read_text()) if path.exists() else {}
-        total = seconds + (known["seconds"] if known.get("code") == self.code else 0.0)
-        path.write_text(json.dumps({"code": self.code, "seconds": total}) + "\n")
-        return float(total)
+        return float(known["seconds"] if known.get("code") == self.code else self._brought.seconds)
 
     def _path(self, identifier: str) -> Path:
         return self.folder / "cases" / f"{_file_name(identifier)}.json"
