@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from temporalio import activity
+from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -18,7 +21,9 @@ class ReportActivities:
 
     @activity.defn(name="tell_campaign")
     async def tell(self, announce: Announce) -> None:
-        """Send a report. Raises CampaignGone where no such campaign is open; all else is retried."""
+        """Send a report. Raises CampaignClosed where the campaign has come to its end, CampaignGone where it
+        was ended from outside or is not known; all else is retried.
+        """
         await tell_campaign(self._connections, announce)
 
 
@@ -28,11 +33,21 @@ async def tell_campaign(connections: Connections, announce: Announce) -> None:
     try:
         await handle.signal("zone_report", announce.report)
     except RPCError as failure:
-        if failure.status is RPCStatusCode.NOT_FOUND:
-            raise ApplicationError(
-                f"no open campaign {announce.campaign}", type="CampaignGone", non_retryable=True
-            ) from None
-        raise
+        if failure.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        kind = "CampaignClosed" if await _has_closed(handle) else "CampaignGone"
+        text = f"no open campaign {announce.campaign}"
+        raise ApplicationError(text, type=kind, non_retryable=True) from None
+
+
+async def _has_closed(handle: WorkflowHandle[Any, Any]) -> bool:
+    """Whether the campaign came to its own end. One that was terminated may be reset, or started again."""
+    try:
+        return (await handle.describe()).status is WorkflowExecutionStatus.COMPLETED
+    except RPCError as failure:
+        if failure.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return False
 
 
 def awaiting(

@@ -26,6 +26,7 @@ from activities.reminders import said_before
 from edgeshift.areas import AREAS
 from edgeshift.fleet import Area, Target, ZoneOutcome, migration_id
 from edgeshift.messages import (
+    OUTLIVED,
     TASK_QUEUE,
     DescribedZones,
     DescribeZones,
@@ -52,6 +53,11 @@ from edgeshift.service_api import ServiceError
 from edgeshift.temporal import CAMPAIGN, PHASE, PLAN, WAVE
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
+
+ORPHAN = Stop(by="edgeshift", reason="its campaign is gone and begins anew")
+
+BEFORE_IT_IS_TOLD = 5
+"""How often a previous attempt is looked at before it is told to stop: as a rule it is about to close."""
 
 PER_SECOND = 100
 """Signals of one fan-out a second, at most."""
@@ -102,7 +108,7 @@ class ZoneActivities:
         # The activity before this one, or a campaign that was reset since, may have started it; and a zone
         # with nothing to do ends at once. So an identifier that was ever used is looked at first.
         reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE
-        for _ in range(50):
+        for tried in range(50):
             try:
                 await self._connections.temporal.start_workflow(
                     AREAS[start.area].workflow,
@@ -146,7 +152,11 @@ class ZoneActivities:
                     )
                 if not same:
                     # Only one run of a campaign is open, so this one's is gone: its zone is told to end.
-                    await self._end_orphan(identifier, str(held.get("campaign_run")))
+                    await self._stop(identifier, ORPHAN, str(held.get("campaign_run")))
+                elif tried == BEFORE_IT_IS_TOLD:
+                    # It had ended; somebody has reset its workflow since.
+                    over = Stop(by=OUTLIVED, attempt=await _attempt(holder, batch))
+                    await self._stop(identifier, over, batch.campaign_run)
                 # Our own previous attempt has said that it is finished and is about to close.
                 await asyncio.sleep(0.2)
         return Exclusion(index=index, reason="its previous attempt does not close")
@@ -162,8 +172,8 @@ class ZoneActivities:
                 f"no open run {run} of {batch.campaign}", type="CampaignGone", non_retryable=True
             )
 
-    async def _end_orphan(self, identifier: str, campaign_run: str) -> None:
-        stop = Stop(campaign_run=campaign_run, by="edgeshift", reason="its campaign is gone and begins anew")
+    async def _stop(self, identifier: str, word: Stop, campaign_run: str) -> None:
+        stop = word.model_copy(update={"campaign_run": campaign_run})
         try:
             await self._connections.temporal.get_workflow_handle(identifier).signal("stop", stop)
         except RPCError as failure:

@@ -25,6 +25,7 @@ from edgeshift.embedded_process import (
     PortInUse,
     ServerBroken,
     ServerPanicked,
+    begin_log,
     free_port,
     hold_folder,
     refuse_taken,
@@ -105,7 +106,7 @@ async def embedded_temporal(
         for attempt in range(1, _STARTS + 1):
             bound = port or free_port()
             ui_bound = (ui_port or free_port()) if ui_port is not None else None
-            begins = log.stat().st_size if log.exists() else 0
+            begins = begin_log(log)
             process = await start_server(_command(cli, database, bound, ui_bound), log, lock)
             running.push_async_callback(stop_server, process)
             try:
@@ -184,12 +185,11 @@ async def _prepared(client: Client, retention: timedelta) -> bool:
 
 
 def _ended(code: int, address: str, log: Path, begins: int) -> EmbeddedError:
-    said = log.read_bytes() if log.exists() else b""
-    text = (said[begins:] if len(said) > begins else said).decode(errors="replace")
-    if "address already in use" in text:
-        return PortInUse(f"the port of {address} was taken while the embedded Temporal started; start again")
+    text = log.read_bytes()[begins:].decode(errors="replace") if log.exists() else ""
     lines = [line[:500] for line in text.strip().splitlines()]
     panic = next((place for place, line in enumerate(lines) if line.startswith("panic: ")), None)
     words = "\n".join(lines[-5:] if panic is None else lines[panic : panic + 5])
+    if panic is None and "address already in use" in words:
+        return PortInUse(f"the port of {address} was taken while the embedded Temporal started; start again")
     kind = ServerBroken if panic is None else ServerPanicked
     return kind(f"the embedded Temporal ended at once with {code}; {log} says:\n{words}")

@@ -82,7 +82,6 @@ def _closing(descriptor: int) -> Iterator[int]:
 
 async def start_server(command: list[str], log: Path, lock: int) -> asyncio.subprocess.Process:
     """Start the server; it ends when this process dies. Raises ServerBroken when it cannot be executed."""
-    _begin_log(log)
     tied = tied_to_parent(os.getpid())
     if tied is None:
         command = ["/bin/sh", "-c", _TETHER, "sh", *command]
@@ -103,9 +102,13 @@ async def start_server(command: list[str], log: Path, lock: int) -> asyncio.subp
             raise ServerBroken(f"{command[0]} cannot be started: {error.strerror}") from error
 
 
-def _begin_log(log: Path) -> None:
-    if log.exists() and log.stat().st_size > _LOG_KEPT:
-        log.replace(log.with_suffix(".log.1"))
+def begin_log(log: Path) -> int:
+    """Put an old log that is too long aside; where in the log the words of a new start begin."""
+    size = log.stat().st_size if log.exists() else 0
+    if size <= _LOG_KEPT:
+        return size
+    log.replace(log.with_suffix(".log.1"))
+    return 0
 
 
 async def stop_server(process: asyncio.subprocess.Process) -> None:

@@ -96,8 +96,8 @@ class Ledger:
         campaign was reset to before it began that.
         """
         self.revived: set[int] = set()
-        """Targets that have an outcome, and of which a word came since: somebody reset their workflow. They
-        are to be told that nobody waits for them.
+        """Targets that have ended, and of which a word came since, as where somebody reset their workflow.
+        They are to be told that nobody waits for them.
         """
         self.missed: set[int] = set()
         """Targets that were to be started and were not to be found, and are started once more."""

@@ -31,6 +31,7 @@ __all__ = [
     "TemporalUnreachable",
     "connect",
     "ensure_search_attributes",
+    "is_away",
     "is_loopback",
 ]
 

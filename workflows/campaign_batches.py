@@ -281,14 +281,9 @@ class CampaignBatches(CampaignState, ABC):
         and before the campaign closes.
         """
         while some := sorted(self._ledger.revived)[: 4 * BATCH]:
-            self._ledger.revived.difference_update(some)
             attempts = tuple(self._ledger.attempts[index] for index in some)
-            try:
-                await self._tell_zones("stop", some, stop=Stop(by=OUTLIVED), attempts=attempts)
-            except BaseException:
-                # The run ends, or goes on in a new one, which tells them.
-                self._ledger.revived.update(some)
-                raise
+            await self._tell_zones("stop", some, stop=Stop(by=OUTLIVED), attempts=attempts)
+            self._ledger.revived.difference_update(some)
 
     @abstractmethod
     def _hear_hold(self, hold: ServiceHold) -> None:

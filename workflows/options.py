@@ -34,7 +34,7 @@ FOREVER = RetryPolicy(
     initial_interval=timedelta(milliseconds=200),
     backoff_coefficient=2.0,
     maximum_interval=timedelta(minutes=1),
-    non_retryable_error_types=["CampaignGone"],
+    non_retryable_error_types=["CampaignGone", "CampaignClosed"],
 )
 
 ONCE = RetryPolicy(maximum_attempts=1)

@@ -136,8 +136,8 @@ class ZoneProtocol:
         *,
         resumable: bool = False,
     ) -> bool:
-        """Wait for a condition, for at most ``limit``; whether it came. Raises Ended when the campaign is
-        aborted. ``resumable``: a storm of messages, which a run cannot take without end, makes it go on in a
+        """Wait for a condition, for at most ``limit``; whether it came. Raises Ended when the zone is to
+        stop. ``resumable``: a storm of messages, which a run cannot take without end, makes it go on in a
         new run, which reads the zone anew and waits again.
         """
         try:
@@ -220,7 +220,7 @@ class ZoneProtocol:
         hold: ServiceHold | None = None,
     ) -> None:
         """Tell the campaign. One word at a time, so that none overtakes another. A campaign that is gone is
-        no error; the zone stops where it would wait for it.
+        no error; of one that has come to its end the zone waits for nothing.
         """
         async with self._telling:
             self._count_word()
@@ -255,10 +255,10 @@ class ZoneProtocol:
                     self._is_left_alone(failure)
 
     def _is_left_alone(self, failure: BaseException) -> bool:
-        """Whether the campaign is gone, as a word to it has shown. Nobody would grant, rule or expire
-        anything, so that the zone is to stop.
+        """Whether the campaign has come to its end, as a word to it has shown. Nobody would grant, rule or
+        expire anything, so that the zone is to stop.
         """
-        if not is_gone(failure) or not workflow.patched("stops-without-its-campaign"):
+        if not is_left_alone(failure) or not workflow.patched("stops-without-its-campaign"):
             return False
         self._stop = self._stop or Stop(by=LEFT_ALONE)
         return True
@@ -401,7 +401,7 @@ class ZoneProtocol:
     @workflow.signal
     @one_message
     def stop(self, message: Stop) -> None:
-        """The campaign was aborted. What has been sent is still seen through."""
+        """The campaign was aborted, or the attempt is over for it. What was sent is still seen through."""
         if self._is_mine(message.campaign_run) and message.attempt in (0, self._start.attempt):
             self._stop = message
 
@@ -455,10 +455,10 @@ def said(failure: FailureError) -> str:
     return str(cause)[:250] or type(cause).__name__
 
 
-def is_gone(failure: BaseException) -> bool:
-    """Whether an activity failed for no such campaign is open."""
+def is_left_alone(failure: BaseException) -> bool:
+    """Whether an activity failed because the campaign has come to its end."""
     cause = _innermost(failure)
-    return isinstance(cause, ApplicationError) and cause.type == "CampaignGone"
+    return isinstance(cause, ApplicationError) and cause.type == "CampaignClosed"
 
 
 def _innermost(failure: BaseException) -> BaseException | None:

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
 T = TypeVar("T")
 
 LOOKS_AGAIN_AFTER = timedelta(hours=6)
-"""After which a target tries by itself, where its campaign is gone or its word was lost. It is not scaled."""
+"""After which a target tries by itself, where its campaign was ended, or its word lost. It is not scaled."""
 
 MOST_WAITS = 100
 """How often a target waits for the service before it is given up: where a call is refused that no probe

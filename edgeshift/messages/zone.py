@@ -207,7 +207,7 @@ OUTLIVED = "its campaign, for which it had ended before"
 """Who stops a zone that was reset after its end."""
 
 LEFT_ALONE = "the end of its campaign"
-"""Who stops a zone whose campaign is not there to be told what it waits for."""
+"""Who stops a zone whose campaign has come to its end before it was told what the zone waits for."""
 
 
 class Stop(Message):

@@ -8,7 +8,7 @@ queries give reasons. Work is bounded: of very many zones, not each one is asked
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -16,7 +16,7 @@ from typing import TypeVar
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
 
 from edgeshift.archive import Archive
-from edgeshift.fleet import Area, Target, campaign_id
+from edgeshift.fleet import Area, Target, ZoneOutcome, campaign_id
 from edgeshift.messages import (
     CampaignResult,
     CampaignStart,
@@ -40,6 +40,8 @@ from edgeshift.views.words import FINISHED, Kind, look, one_line
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
+Run = tuple[int, WorkflowExecution]
+"""An execution of a target's workflow, and of which attempt it is."""
 
 MOST_PLACES = 5_000
 """Targets whose places a running campaign is asked for; of more, only those that wait for somebody."""
@@ -50,7 +52,11 @@ MOST_ASKED = 500
 MOST_RESULTS = 5_000
 """Results that are read one by one; beyond it, places come from the campaign's ledger and have no reason."""
 
+MOST_RUNS = 5
+"""Earlier runs of a zone that was reset, in which the end that its campaign knows is looked for."""
+
 AT_ONCE = 24
+OUTCOMES = frozenset(outcome.value for outcome in ZoneOutcome)
 EVERYWHERE = tuple(place.name.lower() for place in Place)
 _LISTED_AS = {"assessing": "working", "validating": "waiting", "proposed": "awaiting"}
 """The search attribute of an open zone's phase as a place."""
@@ -114,13 +120,13 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     runs = await _newest_runs(client, known.start.name, len(targets))
     excluded = known.summary.excluded if known.summary else {}
     rows = [
-        _row(known.start.area, index, target, runs.get(index), known.places.get(index), excluded)
+        _row(known.start.area, index, target, runs.get(index, ()), known.places.get(index), excluded)
         for index, target in enumerate(targets)
     ]
-    closed = [row for row in rows if row.run_id and look(row.place).kind in FINISHED]
+    closed = [row for row in rows if row.closed_at is not None and look(row.place).kind in FINISHED]
     # Zones that are done have nothing to explain, so they come last where there is a bound.
     closed.sort(key=lambda row: look(row.place).kind is Kind.DONE)
-    await each(closed[:MOST_RESULTS], lambda row: _add_result(client, row))
+    await each(closed[:MOST_RESULTS], lambda row: _add_result(client, row, runs[row.index]))
     still_open = [row for row in rows if row.run_id and row.closed_at is None]
     waiting = [row for row in still_open if row.place in LISTED]
     if known.start.area is not Area.WAF and known.summary is not None:
@@ -130,26 +136,31 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     return rows
 
 
-async def _newest_runs(client: Client, name: str, count: int) -> dict[int, tuple[int, WorkflowExecution]]:
-    """The newest attempt of each index, from Temporal's list."""
-    found: dict[int, tuple[int, WorkflowExecution]] = {}
+async def _newest_runs(client: Client, name: str, count: int) -> dict[int, list[Run]]:
+    """The runs of the newest attempt of each index, from Temporal's list, the latest first: there are several
+    where the workflow was reset, or went on in a new run.
+    """
+    found: dict[int, list[Run]] = {}
     query = f"EdgeshiftCampaign = '{name}' AND WorkflowType != 'Campaign'"
     async for execution in client.list_workflows(query):
         memo = await execution.memo()
         index, attempt = memo.get("index"), memo.get("attempt")
         if not isinstance(index, int) or not isinstance(attempt, int) or not 0 <= index < count:
             continue
-        before = found.get(index)
-        if before is None or (attempt, execution.start_time) > (before[0], before[1].start_time):
-            found[index] = (attempt, execution)
-    return found
+        found.setdefault(index, []).append((attempt, execution))
+    return {index: _latest_first(runs) for index, runs in found.items()}
+
+
+def _latest_first(runs: list[Run]) -> list[Run]:
+    newest = max(attempt for attempt, _ in runs)
+    return sorted((run for run in runs if run[0] == newest), key=lambda run: run[1].start_time, reverse=True)
 
 
 def _row(
     area: Area,
     index: int,
     target: Target,
-    run: tuple[int, WorkflowExecution] | None,
+    runs: Sequence[Run],
     at: TargetAt | None,
     excluded: Mapping[int, str],
 ) -> ZoneRow:
@@ -168,9 +179,9 @@ def _row(
         kind=zone.kind,
         covers=zone.covers,
     )
-    if run is None:
+    if not runs:
         return row
-    attempt, execution = run
+    attempt, execution = runs[0]
     row.attempt, row.run_id = attempt, execution.run_id
     row.started_at, row.closed_at = execution.start_time, execution.close_time
     row.fingerprint = row.fingerprint or execution.typed_search_attributes.get(FINGERPRINT) or ""
@@ -190,16 +201,23 @@ def _listed_as(execution: WorkflowExecution) -> str:
             return other.name.lower()
 
 
-async def _add_result(client: Client, row: ZoneRow) -> None:
-    handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id, result_type=ZoneResult)
-    try:
-        result = await handle.result(follow_runs=False)
-    except WorkflowFailureError as error:
-        row.reason = row.reason or one_line(f"its workflow was ended: {error.cause}")
+async def _add_result(client: Client, row: ZoneRow, runs: Sequence[Run]) -> None:
+    """What the zone came to. The campaign's word of that stands where somebody has reset the zone since."""
+    ended = [run.run_id for _, run in runs if run.status is WorkflowExecutionStatus.COMPLETED]
+    for run_id in [row.run_id, *(other for other in ended[:MOST_RUNS] if other != row.run_id)]:
+        handle = client.get_workflow_handle(row.workflow_id, run_id=run_id, result_type=ZoneResult)
+        try:
+            result = await handle.result(follow_runs=False)
+        except WorkflowFailureError as error:
+            row.reason = row.reason or one_line(f"its workflow was ended: {error.cause}")
+            return
+        if row.place in OUTCOMES and row.place != result.outcome.value:
+            row.reason = row.reason or one_line(result.reason)
+            continue
+        row.place, row.reason = result.outcome.value, one_line(result.reason)
+        row.digest, row.record = result.digest, result.record
+        row.fingerprint = result.fingerprint or row.fingerprint
         return
-    row.place, row.reason = result.outcome.value, one_line(result.reason)
-    row.digest, row.record = result.digest, result.record
-    row.fingerprint = result.fingerprint or row.fingerprint
 
 
 async def _add_state(client: Client, row: ZoneRow) -> None:

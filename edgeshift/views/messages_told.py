@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from edgeshift.fleet import Area
+from edgeshift.messages import OUTLIVED
 from edgeshift.views.activities_told import Context
 from edgeshift.views.entries import Entry, EntryKind, Signed, decision_words, part, parts, time_of
 from edgeshift.views.events import Event
@@ -40,6 +41,9 @@ def told_signal(context: Context, event: Event) -> Entry:
             text = "the campaign said that the time for a sign-off is over"
             return Entry(at=event.at, kind=EntryKind.STOPPED, text=text, event=event.id)
         case "stop":
+            if message.get("by") == OUTLIVED:
+                text = "the campaign said that the attempt had ended before"
+                return Entry(at=event.at, kind=EntryKind.STOPPED, text=text, event=event.id)
             return _said(event, message, EntryKind.STOPPED, "aborted the campaign")
         case "go_on":
             text = "the campaign said that the service may be called again"

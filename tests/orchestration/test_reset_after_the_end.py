@@ -11,6 +11,9 @@ from temporalio.client import Client
 from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import LEFT_ALONE, OUTLIVED, ZoneResult
 from edgeshift.sign_off import Choice
+from edgeshift.views.finding import Named, zone_runs
+from edgeshift.views.gathering import known_campaign, zone_rows
+from edgeshift.views.timeline import build_timeline
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.disturbances.operators import reset, tasks
 
@@ -36,12 +39,34 @@ async def revived(stage: Stage, short: str) -> ZoneResult:
 
 
 async def test_the_campaign_tells_it_that_its_end_stands(temporal_client: Client, tmp_path: Path) -> None:
-    """What it came to stands, and a person can begin it again at once."""
+    """What it came to stands, also in what people are shown, and a person can begin it again at once."""
     async with staged(temporal_client, tmp_path, zone("one"), zone("other")) as stage:
         await rejected(stage, "one")
         result = await revived(stage, "one")
         assert (result.outcome, result.reason) == (ZoneOutcome.ABORTED, f"ended by {OUTLIVED}")
         assert (await stage.play.summary()).places == {"awaiting": 1, "rejected": 1}
+        client, archive = stage.play.client, stage.play.archive
+        campaign = stage.play.spec.name
+        rows = await zone_rows(client, archive, await known_campaign(client, campaign))
+        shown = next(row for row in rows if row.name == stage.name("one"))
+        assert shown.place == "rejected" and shown.reason.startswith("rejected by ")
+        runs = await zone_runs(client, Named(shown.id, shown.area, shown.kind), campaign)
+        told = [entry.text for one in build_timeline(shown.id, runs).attempts for entry in one.entries]
+        assert "the campaign said that the attempt had ended before" in told
+        await stage.play.again("reopen", stage.name("one"))
+        assert (await stage.finish()).outcomes == {"migrated": 2}
+
+
+async def test_one_that_has_said_nothing_yet_is_told_when_it_is_begun_again(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """A retry does not wait for the run before it until it gives up."""
+    async with staged(temporal_client, tmp_path, zone("one"), zone("other"), request_limit="60s") as stage:
+        await rejected(stage, "one")
+        await stage.waits("other")
+        await stage.fault("latency", "waf.check", "one", seconds=4)
+        handle = stage.play.zone(stage.name("one"))
+        assert await reset(stage.play.client, handle, (await tasks(handle))[0], reapplies=False)
         await stage.play.again("reopen", stage.name("one"))
         assert (await stage.finish()).outcomes == {"migrated": 2}
 

@@ -82,6 +82,9 @@ def log_zone(name: str, *, job: bool = True, foreign: bool = False) -> dict[str,
     return {"name": name, "plan": "enterprise", "logs": logs}
 
 
+PATIENCE = "30d"
+"""How long readings are tried: three minutes, on a machine that is slow."""
+
 TURNS = {"send_window": "8s"}
 """Where the workers share the user's limit: each call waits for its turn, on a busy machine for a second."""
 

@@ -15,7 +15,7 @@ from tests.faults_worker import supervised
 from tests.harness.campaigns.people import People
 from tests.harness.campaigns.play import HISTORIES, keep_histories
 from tests.harness.campaigns.schedules import Area, Schedule, ZonePlan, paced_in
-from tests.harness.campaigns.stages import TURNS, over
+from tests.harness.campaigns.stages import PATIENCE, TURNS, over
 from tests.harness.cases import World
 from tests.harness.disturbances import Acting
 from tests.harness.disturbances.signals import stuck
@@ -26,9 +26,6 @@ from tests.harness.switches import Switches
 from tests.harness.verdict import Verdict
 
 LONGEST = 240.0
-
-PATIENCE = "30d"
-"""How long readings are tried: three minutes, on a machine that is slow."""
 
 PATIENT = {"expires_after": "90d", "valid_for": "90d"}
 """Nothing expires while a busy machine is slow."""

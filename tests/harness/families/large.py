@@ -14,6 +14,7 @@ from edgeshift.operations.shown import shown_of
 from edgeshift.views.report_file import write_report
 from edgeshift.witness.ticketed import load_tickets
 from tests.faults_kit import Stage, staged, zone
+from tests.harness.campaigns.stages import PATIENCE
 from tests.harness.cases import Case, World
 from tests.harness.oracles.judging import ending_of, scene_verdict
 from tests.harness.verdict import Verdict
@@ -93,7 +94,9 @@ def cases() -> list[Case]:
 async def _play(size: Size, world: World) -> Verdict:
     """Every zone is migrated, after support where it is over a limit; histories stay small."""
     zones = [zone(name, size.plan.value, firewall_rules=given) for name, (given, _) in size.zones.items()]
-    async with staged(world.client, world.folder, *zones, request_limit="20s", **size.terms) as stage:
+    async with staged(
+        world.client, world.folder, *zones, request_limit="20s", patience=PATIENCE, **size.terms
+    ) as stage:
         complaints = await _seen_before(stage, size)
         mending = asyncio.create_task(_mend(stage, size))
         await stage.finish(400)

@@ -14,6 +14,7 @@ from edgeshift.messages import ZonePhase
 from edgeshift.simulator.support_words import WORDINGS
 from edgeshift.witness.ticketed import load_tickets
 from tests.faults_kit import Stage, staged, zone
+from tests.harness.campaigns.stages import PATIENCE
 from tests.harness.cases import Case, World
 from tests.harness.oracles.judging import ending_of, scene_verdict
 from tests.harness.verdict import Verdict
@@ -73,7 +74,9 @@ async def _asked(words: str, at: At, code: int | None, world: World) -> Verdict:
     """Each zone over a limit waits for support with its one ticket, and is migrated once it is mended."""
     support = {"at": at, "words": words, "code": code, **STRICT}
     zones = [zone(name, firewall_rules=rules) for name, rules in ZONES.items()]
-    async with staged(world.client, world.folder, *zones, simulator={"support": support}) as stage:
+    async with staged(
+        world.client, world.folder, *zones, simulator={"support": support}, patience=PATIENCE
+    ) as stage:
         mending = asyncio.create_task(_mend(stage))
         await stage.finish(240)
         await mending
@@ -111,7 +114,7 @@ async def _unheard(at: At, world: World) -> Verdict:
     support = {"at": at, **STRICT, "too_many_rules": odd, "too_long_expression": odd}
     zones = [zone(name, firewall_rules=ZONES[name]) for name in ("many", "fine")]
     async with staged(
-        world.client, world.folder, *zones, simulator={"support": support}, patience="2m"
+        world.client, world.folder, *zones, simulator={"support": support}, patience=PATIENCE
     ) as stage:
         await stage.finish(240)
         ending = await ending_of(stage, "many")
@@ -128,7 +131,7 @@ async def _other(name: str, at: At, world: World) -> Verdict:
     """
     status, error = OTHERS[name]
     body = '{"success":false,"result":null,"messages":[],"errors":[%s]}'
-    async with staged(world.client, world.folder, zone("a"), begin=False, patience="60s") as stage:
+    async with staged(world.client, world.folder, zone("a"), begin=False, patience=PATIENCE) as stage:
         text = body % json.dumps(error)
         await stage.fault("server_error", CALLS[at], "a", effect="before", status=status, body=text)
         await stage.play.begin()

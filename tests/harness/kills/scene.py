@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.faults_kit import Stage, staged
 from tests.faults_worker import Kill, Moment, Order, supervised
+from tests.harness.campaigns.stages import PATIENCE
 from tests.harness.cases import World
 from tests.harness.oracles.judging import scene_verdict
 from tests.harness.verdict import Verdict
@@ -104,7 +105,9 @@ def order_of(
 
 async def play(kill: Kill | None, path: Course, world: World) -> Verdict:
     """One scene on a path with a worker that dies once: its outcome and what it sends are the path's."""
-    async with staged(world.client, world.folder, *path.zones, serve=False, **path.terms) as stage:
+    async with staged(
+        world.client, world.folder, *path.zones, serve=False, **{"patience": PATIENCE, **path.terms}
+    ) as stage:
         order = order_of(stage, world.address, world.folder, [kill] if kill else [])
         async with supervised(order) as workers:
             await stage.play.begin()

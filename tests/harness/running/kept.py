@@ -53,7 +53,7 @@ class Brought(BaseModel):
         """
         if not path.exists():
             return cls()
-        head, *lines = path.read_text().splitlines()
+        head, *lines = path.read_text().splitlines() or ["{}"]
         played = [json.loads(line) for line in lines]
         verdicts = {one.pop("id"): one for one in played}
         return cls.model_validate(json.loads(head) | {"verdicts": verdicts})
@@ -65,7 +65,9 @@ class Brought(BaseModel):
             {"id": case} | verdict.model_dump(exclude_defaults=True)
             for case, verdict in sorted(self.verdicts.items())
         ]
-        path.write_text("".join(json.dumps(row) + "\n" for row in (head, *rows)))
+        fresh = path.with_suffix(".new")
+        fresh.write_text("".join(json.dumps(row) + "\n" for row in (head, *rows)))
+        fresh.replace(path)
 
 
 class Kept:
@@ -102,10 +104,11 @@ class Kept:
         return played.verdict if played.code == self.code and played.id == identifier else before
 
     def to_bring(self, cases: Iterable[str]) -> Brought:
-        """The verdicts of these cases that have no complaint."""
+        """What was brought, and the verdicts of these cases that have no complaint."""
         found = {case: verdict for case in cases if (verdict := self.verdict(case))}
         clean = {case: verdict for case, verdict in found.items() if not verdict.complaints}
-        return Brought(code=self.code, seconds=self._seconds(), verdicts=clean)
+        verdicts = {**self._brought.verdicts, **clean}
+        return Brought(code=self.code, seconds=self._seconds(), verdicts=verdicts)
 
     def spent(self, seconds: float) -> float:
         """The seconds of all runs on this code, of which so many were this one's."""
@@ -117,7 +120,8 @@ class Kept:
     def _seconds(self) -> float:
         path = self.folder / SECONDS
         known = json.loads(path.read_text()) if path.exists() else {}
-        return float(known["seconds"] if known.get("code") == self.code else self._brought.seconds)
+        here = float(known["seconds"]) if known.get("code") == self.code else 0.0
+        return max(here, self._brought.seconds)
 
     def _path(self, identifier: str) -> Path:
         return self.folder / "cases" / f"{_file_name(identifier)}.json"
