@@ -252,11 +252,11 @@ class ZoneProtocol:
             except LOCAL_FAILURES as failure:
                 self._ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
                 if kind not in LAST_WORDS:
-                    self._is_left_alone(failure)
+                    self._stops_if_left_alone(failure)
 
-    def _is_left_alone(self, failure: BaseException) -> bool:
-        """Whether the campaign has come to its end, as a word to it has shown. Nobody would grant, rule or
-        expire anything, so that the zone is to stop.
+    def _stops_if_left_alone(self, failure: BaseException) -> bool:
+        """Stop, where a word to the campaign has shown that it has come to its end: nobody would grant, rule
+        or expire anything. Returns whether that is so.
         """
         if not is_left_alone(failure) or not workflow.patched("stops-without-its-campaign"):
             return False

@@ -38,7 +38,7 @@ class ServiceWaiting(ZoneProtocol):
             try:
                 return await work()
             except LOCAL_FAILURES as failure:
-                if self._is_left_alone(failure) and not sent:
+                if self._stops_if_left_alone(failure) and not sent:
                     self._check_stop()
                 hold = hold_in(failure)
                 if hold is None or not self._may_wait():

@@ -40,7 +40,7 @@ HISTORIES = "histories"
 """The folder of a case in which it leaves the histories of its workflows, where there is a complaint."""
 
 REQUEST_LIMIT_SECONDS = 4.0
-PATIENCE = "240h"
+MINUTE = "240h"
 """A minute as it passes, so that no reading is given up because a busy machine was slow."""
 
 
@@ -112,7 +112,7 @@ def _set(
         serve=False,
         simulator=options,
         request_limit=f"{REQUEST_LIMIT_SECONDS:g}s",
-        patience=PATIENCE,
+        patience=MINUTE,
         window=WINDOW,
         **terms,
     )
