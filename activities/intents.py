@@ -183,17 +183,17 @@ async def seen_through(connections: Connections, zone: Zone, area: Area, campaig
 
 
 async def left_in(
-    connections: Connections, zone: Zone, area: Area, campaign: str, run: str
+    connections: Connections, zone: Zone, area: Area, campaign: str, run: str | None = None
 ) -> dict[str, Any] | None:
     """The intent of the last commit of this campaign's, in whichever attempt, that may have had an effect of
     which nobody has seen the end; or None.
 
-    ``run``: the campaign's first one; another campaign may have had the name. What came to nothing had no
-    effect; what may still show counts.
+    ``run``: the campaign's first one; another campaign may have had the name, which counts without it. What
+    came to nothing had no effect; what may still show counts.
     """
     last: dict[str, Any] | None = None
     async for key, record in _intents(connections, zone, area):
-        mine = record.get("campaign") == campaign and record.get("run", run) == run
+        mine = record.get("campaign") == campaign and run in (None, record.get("run", run))
         if not mine or record.get("step") != Step.COMMIT.value or "proposal" not in record:
             continue
         if await _is_seen(connections, key) or await _reason(connections, key) not in EFFECTIVE:

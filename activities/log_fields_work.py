@@ -10,6 +10,7 @@ from activities.area_work import Step
 from activities.boundary import hold_of
 from activities.connections import Connections
 from activities.fence import NotSent
+from activities.intents import left_in
 from activities.log_fields_jobs import JobsWriter
 from activities.log_fields_reading import proposed, read_sound, read_zone
 from activities.log_fields_rulesets import ANSWERED, RulesetWriter, Written, in_time
@@ -20,7 +21,7 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.areas.log_fields_rules import Rule
 from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import Plan, Target, Zone, ZoneOutcome
+from edgeshift.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
 from edgeshift.secret_refs import SecretRefError
@@ -174,10 +175,13 @@ class LogFieldsWork:
     async def standing(
         self, client: ServiceClient, spec: CampaignSpec, zone: Zone
     ) -> tuple[ZoneOutcome | None, str]:
-        """By the zone's rules and log jobs."""
+        """By the zone's rules and log jobs. Of the requests of its change some may have been made."""
         reading = await read_sound(client, zone)
         wanted = spec.log_fields.wanted(zone.id, zone.name)
         if lacking := log_fields.lacking(reading, wanted):
+            campaign = campaign_id(spec.name)
+            if await left_in(self._connections, zone, Area.LOG_FIELDS, campaign) is not None:
+                return ZoneOutcome.UNKNOWN, f"a part of the change may stand: {lacking}"
             return None, f"the service does not show the fields: {lacking}"
         return (
             ZoneOutcome.UNKNOWN,

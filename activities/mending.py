@@ -8,6 +8,10 @@ and updates since then are applied again, and whatever edgeshift does twice coun
 The same comes of a query that reaches a new worker before the dead one's task has timed out: what had come
 in until then is applied for the query, and the rest with the next task, while a replay applies all of it at
 once. Such a workflow is reset to before the first task after that time-out.
+
+And a query that comes with a task which makes a local activity: the task is completed with the activity's
+result, and the workflow is given it in the next task only, with the messages that came in between; a replay
+gives it before them. Such a workflow is reset to before the task that made the activity.
 """
 
 from __future__ import annotations
@@ -40,6 +44,16 @@ _ASTRAY = (
 """Why a task fails whose replay leaves the history: the engine says so, or the workflow is handed what it did
 not ask for. One that fails for a reason of its own gets no worse by a reset.
 """
+
+_MESSAGES = (
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ADMITTED,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED,
+)
+"""What may come between a task and the next one."""
+
+_LOCAL_ACTIVITY = "core_local_activity"
+"""The name of the marker that keeps a local activity's result."""
 
 _BROKEN = "Update machine does not handle this event"
 _EVENT = re.compile(r"HistoryEvent\(id: (\d+)")
@@ -83,16 +97,23 @@ async def mend_one(client: Client, found: WorkflowExecutionDescription) -> bool:
 
 def broken_at(history: Iterable[HistoryEvent]) -> int | None:
     """The event at or after which the workflow's replay leaves its history for a known reason, from its last
-    failed task: the one that does not fit, or the first task after one of a dead worker timed out.
+    failed task: the one that does not fit, the first task after one of a dead worker timed out, or one whose
+    local activity the workflow may have been told of only after a message that came later.
 
-    None where the last failed task is no such failure, or nothing was taken over from a dead worker.
+    None where the last failed task is no such failure, or there was no such task before it.
     """
-    found, last, taken_over = None, 0, [0]
+    found, last, completed, apart = None, 0, 0, [0]
+    before_it = None
     for event in history:
         if event.event_type is EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT:
             last = event.event_id
-        elif event.event_type is EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED and last > taken_over[-1]:
-            taken_over.append(event.event_id)
+        elif event.event_type is EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+            completed = event.event_id
+            if last > apart[-1]:
+                apart.append(completed)
+        elif event.event_type in _MESSAGES and _is_local_activity(before_it) and completed > apart[-1]:
+            apart.append(completed)
+        before_it = event
         if event.event_type is not EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED:
             continue
         failed = event.workflow_task_failed_event_attributes
@@ -105,13 +126,17 @@ def broken_at(history: Iterable[HistoryEvent]) -> int | None:
         # an earlier one if the new run does not get on either.
         match = _EVENT.search(failed.failure.message)
         at = int(match.group(1)) if match else event.event_id
-        before = max(task for task in taken_over if task <= at)
+        before = max(task for task in apart if task <= at)
         if _BROKEN in failed.failure.message:
             found = at
         elif before:
             # Just past it, so that the reset is to this very task.
             found = before + 1
     return found
+
+
+def _is_local_activity(event: HistoryEvent | None) -> bool:
+    return event is not None and event.marker_recorded_event_attributes.marker_name == _LOCAL_ACTIVITY
 
 
 async def reset_before(client: Client, workflow_id: str, run_id: str, event: int) -> str:
@@ -127,7 +152,7 @@ async def reset_before(client: Client, workflow_id: str, run_id: str, event: int
         ResetWorkflowExecutionRequest(
             namespace=client.namespace,
             workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=run_id),
-            reason="its history does not replay, since a worker died with one of its tasks",
+            reason="its history does not replay, though its code is the same",
             workflow_task_finish_event_id=task,
             # The same of every worker that finds it: of several, one mends it.
             request_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{run_id}/{task}")),

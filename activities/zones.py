@@ -108,6 +108,7 @@ class ZoneActivities:
         # The activity before this one, or a campaign that was reset since, may have started it; and a zone
         # with nothing to do ends at once. So an identifier that was ever used is looked at first.
         reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE
+        told: set[str] = set()
         for tried in range(50):
             try:
                 await self._connections.temporal.start_workflow(
@@ -150,9 +151,13 @@ class ZoneActivities:
                         index=index,
                         reason=f"already in {held.get('campaign', 'another workflow')}{through}",
                     )
+                if await mend_one(self._connections.temporal, holder):
+                    continue
                 if not same:
                     # Only one run of a campaign is open, so this one's is gone: its zone is told to end.
-                    await self._stop(identifier, ORPHAN, str(held.get("campaign_run")))
+                    if holder.run_id not in told:
+                        await self._stop(identifier, ORPHAN, str(held.get("campaign_run")))
+                        told.add(holder.run_id)
                 elif tried == BEFORE_IT_IS_TOLD:
                     # It had ended; somebody has reset its workflow since.
                     over = Stop(by=OUTLIVED, attempt=await _attempt(holder, batch))

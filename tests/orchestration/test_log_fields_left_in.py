@@ -184,6 +184,24 @@ async def test_what_an_attempt_that_was_cut_off_left_in_is_seen_to_by_the_next(
         assert bool(await ours(play)) is (then is go_on)
 
 
+async def test_a_part_that_a_terminated_zone_left_in_is_not_called_failed(
+    client: Client, tmp_path: Path
+) -> None:
+    """It was terminated between rules and log jobs, and is looked at when all that was sent has shown."""
+    fleet = fleet_of(zone(), zone("other"))
+    terms = {**SPEC, "log_fields": {**SPEC["log_fields"], "effect_limit": "1s"}}
+    async with scene(client, tmp_path, fleet, paced=True, **terms) as play:
+        await waits(play)
+        async with fault(play, REVOKED, call="logpush.jobs.update"):
+            await play.sign_zone(half(play))
+            await held(play)
+            await asyncio.sleep(2)
+            await play.zone(half(play)).terminate("by mistake")
+        await play.until(lambda found: found.places.get("unknown", 0) + found.places.get("failed", 0) == 1)
+        assert (await play.summary()).places.get("unknown") == 1
+        assert await ours(play)
+
+
 @pytest.mark.parametrize("resend", [0, 1])
 async def test_what_a_write_of_ours_replaced_is_put_back_though_nothing_is_sent_again(
     client: Client, tmp_path: Path, resend: int

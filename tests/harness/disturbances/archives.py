@@ -19,12 +19,17 @@ def object_path(acting: Acting, digest: str) -> Path:
     return folder(acting) / "objects" / digest[:2] / digest
 
 
-async def slow(acting: Acting, each: float, seconds: float) -> None:
-    """Let every call to the archive take ``each`` seconds, for a while."""
+async def slow(acting: Acting, each: float, seconds: float, most: float = 0.0) -> None:
+    """Let every call to the archive take ``each`` seconds, for a while; where nobody has called it, for
+    ``most`` seconds.
+    """
     switches = Switches(acting.order.folder)
     switches.slow(each)
     try:
         await asyncio.sleep(seconds)
+        while seconds < most and not switches.count("archive-slow"):
+            await asyncio.sleep(0.5)
+            seconds += 0.5
     finally:
         switches.slow(0)
 

@@ -92,7 +92,7 @@ async def _archive_gone(acting: Acting) -> None:
 
 
 async def _archive_slow(acting: Acting) -> None:
-    await archives.slow(acting, 2.0, LONG)
+    await archives.slow(acting, 2.0, LONG, most=60)
 
 
 async def _revoked(acting: Acting) -> None:
