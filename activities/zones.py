@@ -328,6 +328,9 @@ def _message(batch: TellZones, place: int) -> object:
         message = batch.grants[place]
     elif batch.revokes:
         message = batch.revokes[place]
+    elif batch.stop and batch.ended_as:
+        known = {"attempt": batch.attempts[place], "ended_as": batch.ended_as[place]}
+        message = batch.stop.model_copy(update=known)
     elif (word := batch.ruling or batch.stop) and batch.attempts:
         message = word.model_copy(update={"attempt": batch.attempts[place]})
     elif batch.attempts:

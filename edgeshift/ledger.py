@@ -19,7 +19,17 @@ from edgeshift.messages import BEFORE_SIGN_OFF, Book, Permit, ReportKind, Step, 
 from edgeshift.packing import Bits as Bits
 from edgeshift.packing import pack, pack_numbers, unpack, unpack_numbers
 from edgeshift.packing import pack_bits as pack_bits
-from edgeshift.places import AWAITING, KNOWN, LAST_WORDS, OUTCOME_PLACE, REPORTED, WAITS, Place, is_said
+from edgeshift.places import (
+    AWAITING,
+    KNOWN,
+    LAST_WORDS,
+    OUTCOME_PLACE,
+    PLACE_OUTCOME,
+    REPORTED,
+    WAITS,
+    Place,
+    is_said,
+)
 from edgeshift.sign_off import SignOffPolicy, Tally, tally
 
 MOST_SHAPES = 2_000
@@ -328,6 +338,10 @@ class Ledger:
             known.discard(index)
         self.excluded.pop(index, None)
         return True
+
+    def outcome(self, index: int) -> ZoneOutcome | None:
+        """What the target has come to, if anything. One that was excluded has come to nothing."""
+        return PLACE_OUTCOME.get(Place(self.places[index]))
 
     def finish(self, index: int, outcome: ZoneOutcome, attempt: int = 0) -> None:
         """The target has an outcome. ``attempt``: in which of its attempts, where that may be a later one

@@ -53,6 +53,7 @@ FAILURES = (Place.FAILED, Place.UNKNOWN, Place.ROLLED_BACK)
 """Places that count against the failures which later waves allow."""
 
 OUTCOME_PLACE = {outcome: Place[outcome.name] for outcome in ZoneOutcome}
+PLACE_OUTCOME = {place: outcome for outcome, place in OUTCOME_PLACE.items()}
 
 REPORTED = {
     ReportKind.WAITING: Place.WAITING,

@@ -72,6 +72,7 @@ class CampaignBatches(CampaignState, ABC):
         stop: Stop | None = None,
         go_on: GoOn | None = None,
         attempts: tuple[int, ...] = (),
+        ended_as: tuple[ZoneOutcome | None, ...] = (),
     ) -> None:
         told: ToldZones = await self._work(
             ZoneActivities.tell,
@@ -89,6 +90,7 @@ class CampaignBatches(CampaignState, ABC):
                 stop=stop,
                 go_on=go_on,
                 attempts=attempts,
+                ended_as=ended_as,
             ),
             f"{signal}: {len(indexes)} zone(s)",
         )
@@ -282,7 +284,8 @@ class CampaignBatches(CampaignState, ABC):
         """
         while some := sorted(self._ledger.revived)[: 4 * BATCH]:
             attempts = tuple(self._ledger.attempts[index] for index in some)
-            await self._tell_zones("stop", some, stop=Stop(by=OUTLIVED), attempts=attempts)
+            ended = tuple(self._ledger.outcome(index) for index in some)
+            await self._tell_zones("stop", some, stop=Stop(by=OUTLIVED), attempts=attempts, ended_as=ended)
             self._ledger.revived.difference_update(some)
 
     @abstractmethod

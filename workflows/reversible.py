@@ -14,7 +14,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.fleet import ZoneOutcome
+    from edgeshift.fleet import DONE, ZoneOutcome
     from edgeshift.messages import (
         ChangeResult,
         ChangeStatus,
@@ -80,7 +80,7 @@ class ReversibleZone(ZoneWorkflow):
             try:
                 return await course()
             except Ended as ended:
-                if ended.outcome is ZoneOutcome.UNKNOWN:
+                if ended.outcome is ZoneOutcome.UNKNOWN or ended.outcome in DONE:
                     raise
                 begun = self._begun or await self._left_behind(ended)
                 if begun is None:

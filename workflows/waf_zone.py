@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.areas.waf import Mode, Verdict
     from edgeshift.areas.waf_evidence import EvidenceVerdict
     from edgeshift.campaign_spec import ValidationMode
-    from edgeshift.fleet import Plan, ZoneOutcome
+    from edgeshift.fleet import DONE, Plan, ZoneOutcome
     from edgeshift.messages import (
         ChangeStatus,
         Gathered,
@@ -76,7 +76,7 @@ class WafZone(ZoneWorkflow):
         """Before it ends in any other way: a commit that was sent to the zone, by an earlier attempt or a run
         that was reset, and that is in force by now or may come to be. Raises Ended.
         """
-        if ended.outcome is ZoneOutcome.UNKNOWN or self._read_back:
+        if ended.outcome is ZoneOutcome.UNKNOWN or ended.outcome in DONE or self._read_back:
             raise ended
         if not workflow.patched("what-was-sent-is-seen-through"):
             raise ended

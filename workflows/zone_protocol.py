@@ -185,7 +185,8 @@ class ZoneProtocol:
 
     def _check_stop(self) -> None:
         if self._stop is not None and self._stop.by in (CANCELLATION, OUTLIVED, LEFT_ALONE):
-            raise Ended(ZoneOutcome.ABORTED, f"ended by {self._stop.by}")
+            stands = self._stop.ended_as if self._stop.by == OUTLIVED else None
+            raise Ended(stands or ZoneOutcome.ABORTED, f"ended by {self._stop.by}")
         if self._stop is not None:
             raise Ended(
                 ZoneOutcome.ABORTED,

@@ -53,6 +53,7 @@ class TellZones(Message):
     stop: Stop | None = None
     go_on: GoOn | None = None
     attempts: tuple[int, ...] = ()
+    ended_as: tuple[ZoneOutcome | None, ...] = ()
 
 
 class ToldZones(Message):

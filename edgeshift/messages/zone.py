@@ -212,13 +212,15 @@ LEFT_ALONE = "the end of its campaign"
 
 class Stop(Message):
     """The campaign's word that it is aborted, or that the attempt is over for it: by whom and why.
-    ``attempt``: the one that is to end; 0: whichever it is.
+    ``attempt``: the one that is to end; 0: whichever it is. ``ended_as``: how it had ended, where the
+    campaign knows that, which stands.
     """
 
     campaign_run: str = ""
     by: str
     reason: str = ""
     attempt: int = 0
+    ended_as: ZoneOutcome | None = None
 
 
 class SupportResolved(Message):

@@ -18,6 +18,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from edgeshift.archive import Archive
 from edgeshift.fleet import Area, Target, ZoneOutcome, campaign_id
 from edgeshift.messages import (
+    OUTLIVED,
     CampaignResult,
     CampaignStart,
     CampaignSummary,
@@ -211,7 +212,8 @@ async def _add_result(client: Client, row: ZoneRow, runs: Sequence[Run]) -> None
         except WorkflowFailureError as error:
             row.reason = row.reason or one_line(f"its workflow was ended: {error.cause}")
             return
-        if row.place in OUTCOMES and row.place != result.outcome.value:
+        told = result.reason == f"ended by {OUTLIVED}"
+        if row.place in OUTCOMES and (row.place != result.outcome.value or told):
             row.reason = row.reason or one_line(result.reason)
             continue
         row.place, row.reason = result.outcome.value, one_line(result.reason)

@@ -132,7 +132,7 @@ SENDING = (
         [
             Edit(
                 WAF_ZONE,
-                "        if ended.outcome is ZoneOutcome.UNKNOWN or self._read_back:\n",
+                "        if ended.outcome is ZoneOutcome.UNKNOWN or ended.outcome in DONE or self._read_back:\n",  # noqa: E501
                 "        if ended.reason:\n",
             )
         ],

@@ -43,7 +43,7 @@ async def test_the_campaign_tells_it_that_its_end_stands(temporal_client: Client
     async with staged(temporal_client, tmp_path, zone("one"), zone("other")) as stage:
         await rejected(stage, "one")
         result = await revived(stage, "one")
-        assert (result.outcome, result.reason) == (ZoneOutcome.ABORTED, f"ended by {OUTLIVED}")
+        assert (result.outcome, result.reason) == (ZoneOutcome.REJECTED, f"ended by {OUTLIVED}")
         assert (await stage.play.summary()).places == {"awaiting": 1, "rejected": 1}
         client, archive = stage.play.client, stage.play.archive
         campaign = stage.play.spec.name
@@ -55,6 +55,26 @@ async def test_the_campaign_tells_it_that_its_end_stands(temporal_client: Client
         assert "the campaign said that the attempt had ended before" in told
         await stage.play.again("reopen", stage.name("one"))
         assert (await stage.finish()).outcomes == {"migrated": 2}
+
+
+async def test_one_that_was_migrated_is_not_told_as_aborted(temporal_client: Client, tmp_path: Path) -> None:
+    """It is reset to before its sign-off, and signed again: nobody commits it twice, and its end stands."""
+    async with staged(temporal_client, tmp_path, zone("one"), zone("other")) as stage:
+        await stage.waits("one")
+        await stage.play.sign_zone(stage.name("one"))
+        assert await stage.outcome("one") is ZoneOutcome.MIGRATED
+        handle = stage.play.zone(stage.name("one"))
+        assert await reset(stage.play.client, handle, (await tasks(handle))[1], reapplies=False)
+        await stage.play.sign_zone(stage.name("one"))
+        latest = stage.play.client.get_workflow_handle(handle.id, result_type=ZoneResult)
+        result = await latest.result()
+        assert (result.outcome, result.reason) == (ZoneOutcome.MIGRATED, f"ended by {OUTLIVED}")
+        client, archive = stage.play.client, stage.play.archive
+        rows = await zone_rows(client, archive, await known_campaign(client, stage.play.spec.name))
+        shown = next(row for row in rows if row.name == stage.name("one"))
+        assert shown.place == "migrated" and shown.record
+        assert (await stage.finish()).outcomes == {"migrated": 2}
+        assert len(await stage.play.journal("entrypoint.put", stage.name("one"))) == 1
 
 
 async def test_one_that_has_said_nothing_yet_is_told_when_it_is_begun_again(

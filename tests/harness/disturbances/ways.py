@@ -201,3 +201,6 @@ WAYS: dict[str, Way] = {
         ),
     )
 }
+
+IN_PART = {"shared": frozenset({"rolled_back"})}
+"""Ways whose step is several requests: one that is interrupted between them is taken back."""

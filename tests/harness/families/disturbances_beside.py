@@ -21,7 +21,7 @@ from tests.harness.cases import Case, World
 from tests.harness.disturbances import Acting, archives, deaths, servers, services, ticketing
 from tests.harness.disturbances.phases import come
 from tests.harness.disturbances.scenes import Act, Beside, play_beside
-from tests.harness.disturbances.ways import PAST_EVERY_TIMEOUT, WAYS, Way
+from tests.harness.disturbances.ways import IN_PART, PAST_EVERY_TIMEOUT, WAYS, Way
 from tests.harness.verdict import Verdict
 from tests.kit import OPERATOR, eventually
 
@@ -125,9 +125,6 @@ async def _sign_if_it_waits(stage: Stage, short: str) -> None:
             await asyncio.sleep(0.5)
             await signed(stage, short, state.digest)
 
-
-IN_PART = {"shared": frozenset({"rolled_back"})}
-"""Ways whose step is several requests: one that is interrupted between them is taken back."""
 
 CALLED = frozenset({"token-revoked", "outage", "blocked"})
 """What is met by calls alone, so that somebody has to make some."""

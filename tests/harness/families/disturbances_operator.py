@@ -26,7 +26,7 @@ from tests.harness.disturbances.operators import (
 )
 from tests.harness.disturbances.phases import Missed, bring
 from tests.harness.disturbances.scenes import Act, Beside, play_beside
-from tests.harness.disturbances.ways import PAST_EVERY_TIMEOUT, WAYS, Way
+from tests.harness.disturbances.ways import IN_PART, PAST_EVERY_TIMEOUT, WAYS, Way
 from tests.harness.verdict import Verdict
 from tests.kit import eventually
 
@@ -106,6 +106,7 @@ async def _play(identifier: str, way: Way, phase: ZonePhase, zones: int, do: Do,
     act: Act = partial(do, way, phase)
     family, last = identifier.partition("/")[0], identifier.rpartition("/")[2]
     ends = ENDS.get(last, ENDS.get(f"{family}/{last}", ENDS.get(family, frozenset())))
+    ends |= IN_PART.get(way.name, frozenset())
     beside = Beside(act, (family,), zones, first=True, faults=way.phases[phase], outcomes=ends)
     return await play_beside(identifier, way, beside, world)
 
