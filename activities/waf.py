@@ -234,7 +234,7 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
     if waf.is_migrated(status):
         stored = await client.entry_point(zone.id)
         return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
-    rules, overrides, pages, setting, entry, (packages, groups) = await together(
+    rules, overrides, pages, setting, entry, (packages, groups, own_modes) = await together(
         client.firewall_rules(zone.id),
         client.waf_overrides(zone.id),
         client.page_rules(zone.id),
@@ -249,6 +249,8 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
         overrides=[override.raw for override in overrides],
         page_rules=[rule.raw for rule in pages],
         packages=packages,
+        groups=groups,
+        rules=own_modes,
         changed_groups=sum(1 for group in groups if group.get("modified_rules_count")),
         changed_rules=sum(int(group.get("modified_rules_count") or 0) for group in groups),
         waf_setting=setting.raw,
@@ -325,11 +327,22 @@ def blocked(prepared: Prepared, cause: waf.Cause, reason: str) -> Prepared:
     )
 
 
-async def _packages(client: ServiceClient, zone: Zone) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The packages of the previous managed rules, and all their groups."""
+async def _packages(
+    client: ServiceClient, zone: Zone
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """The packages of the previous managed rules, all their groups, and the rules that somebody has given a
+    mode. Rules are asked for only where a group says that it has such: they are many, mostly as delivered.
+    """
     packages = await client.waf_packages(zone.id)
-    groups = [group.raw for package in packages for group in await client.waf_groups(zone.id, package.id)]
-    return [package.raw for package in packages], groups
+    groups: list[dict[str, Any]] = []
+    rules: list[dict[str, Any]] = []
+    for package in packages:
+        found = await client.waf_groups(zone.id, package.id)
+        groups += [group.raw for group in found]
+        if any(group.modified_rules_count for group in found):
+            listed = await client.waf_rules(zone.id, package.id)
+            rules += [rule.raw for rule in listed if rule.mode not in waf.AS_DELIVERED]
+    return [package.raw for package in packages], groups, rules
 
 
 async def together(*calls: Coroutine[Any, Any, Any]) -> list[Any]:

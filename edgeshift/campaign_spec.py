@@ -185,8 +185,9 @@ class CommitSpec(_Part):
 
 
 class WaveAdvance(_Part):
-    """When the next wave begins: as soon as ``percent`` of the zones so far have an outcome, unless more than
-    ``failures`` of them failed, are unknown or were rolled back."""
+    """When the next wave begins: as soon as ``percent`` of the zones so far have an outcome. With more than
+    ``failures`` that failed, are unknown or were rolled back the campaign halts, in whichever wave: no permit
+    is given until a person says so (docs/rules.md, rule 8)."""
 
     percent: float = Field(default=100, gt=0, le=100)
     failures: int = Field(default=0, ge=0)

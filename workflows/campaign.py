@@ -107,9 +107,11 @@ class Campaign(CampaignMessages):
         if not indexes:
             return
         permits: list[Permit | None] = []
+        halted = self._gives_none()
         for index in indexes:
             self._ledger.begin(index)
-            permits.append(self._permit(index, Step.VALIDATE) if index in self._enterprise else None)
+            goes = index in self._enterprise and not halted
+            permits.append(self._permit(index, Step.VALIDATE) if goes else None)
         self._beginning = frozenset(indexes)
         started: StartedZones = await self._work(
             ZoneActivities.start,
@@ -132,7 +134,7 @@ class Campaign(CampaignMessages):
         self._changed = True
 
     async def _grant_permits(self) -> None:
-        if self._stands_still or self._aborted:
+        if self._stands_still or self._aborted or self._gives_none():
             return
         ready = self._ledger.indexes(Place.READY, Place.READY_VALIDATE)
         indexes = self._ledger.within(ready, self._free_slots(), BATCH)

@@ -127,14 +127,21 @@ class CampaignState:
 
     @property
     def _halted(self) -> str:
-        """Why no further wave begins, or empty."""
+        """Why no further permit is given, and no further wave begins, or empty. What is in flight by then is
+        seen through, so that what fails and what is in flight never exceed the window and the failures
+        allowed together (docs/rules.md, rule 8).
+        """
         failures = self._ledger.zones(*FAILURES) - self._failures_accepted
-        if failures > self._start.advance_failures and self._wave + 1 < len(self._start.waves):
+        if failures > self._start.advance_failures and self._ledger.finished() < self._ledger.count:
             return (
                 f"{failures} zone(s) failed, unknown or rolled back, {self._start.advance_failures} allowed:"
-                " later waves wait for a person (resume)"
+                " nothing more is sent until a person says so (resume)"
             )
         return ""
+
+    def _gives_none(self) -> bool:
+        """Whether too many zones have failed for another permit."""
+        return bool(self._halted) and workflow.patched("halted-campaigns-give-no-permits")
 
     @property
     def _first_step(self) -> Step:

@@ -147,7 +147,7 @@ CAMPAIGN = (
     Kind(
         "halted",
         Severity.WARNING,
-        "more zones failed than the campaign allows: later waves wait for a person",
+        "more zones failed than the campaign allows: nothing more is sent until a person says so",
         (STATUS, "edgeshift status CAMPAIGN --phase failed"),
         ('edgeshift retry CAMPAIGN --reason "REASON"', RESUME),
     ),

@@ -41,6 +41,7 @@ _FAILED = (
     (r"^given up after \d+ tries", "failed-tries"),
     (r"^the service refused it: ", "failed-refused"),
     (r"^deleting the URI overrides was refused: ", "failed-refused"),
+    (r"^the service refused the test secret: ", "failed-refused"),
     (r"^(\w+: )?(env|file):", "failed-credential"),
     (r"^(\w+: )?[\w.]+: 40[134]\b", "failed-credential"),
     (r"^(\w+: )?[\w.]+: 400: \[(6003|6102|6103|6111|9103|9106|9109)\b", "failed-credential"),

@@ -41,9 +41,7 @@ _HOLDS = {
     Trouble.MISSING: "credential-missing",
     Trouble.OUTAGE: "service-outage",
 }
-_WORKING = frozenset(
-    {"working", "ready_validate", "permitted", "rejecting", "expiring", "stopping", "rolling_back"}
-)
+_WORKING = frozenset({"working", "permitted", "rejecting", "expiring", "stopping", "rolling_back"})
 _CHECKS = (
     ("Temporal", "temporal-unreachable"),
     ("search attributes", "search-attributes"),

@@ -21,6 +21,7 @@ from edgeshift.areas.waf_body import (
     unsound,
 )
 from edgeshift.areas.waf_reading import (
+    AS_DELIVERED,
     LONGEST_EXPRESSION,
     MOST_RULES,
     Assessment,
@@ -42,6 +43,7 @@ from edgeshift.areas.waf_support import support_cause, ticket_text
 from edgeshift.areas.waf_weakness import only_logging, weakened
 
 __all__ = [
+    "AS_DELIVERED",
     "LONGEST_EXPRESSION",
     "MANAGED_RULESET",
     "MOST_RULES",

@@ -29,9 +29,14 @@ class Cause(StrEnum):
     LOG_ONLY = "log_only"
 
 
+AS_DELIVERED = frozenset({"default", "on"})
+"""Modes of rules of the previous WAF that nobody has changed (docs/service.md §4.3, observed)."""
+
+
 class Reading(BaseModel):
     """Everything that was read of a zone, as the service answered it. It is what the snapshot holds.
 
+    ``groups``: of the previous WAF's packages; ``rules``: of theirs, those with a mode of their own.
     ``refused``: the support case that the service made of a reading itself, with its own words, short.
     """
 
@@ -41,6 +46,8 @@ class Reading(BaseModel):
     overrides: list[dict[str, Any]] = []
     page_rules: list[dict[str, Any]] = []
     packages: list[dict[str, Any]] = []
+    groups: list[dict[str, Any]] = []
+    rules: list[dict[str, Any]] = []
     changed_groups: int = 0
     changed_rules: int = 0
     waf_setting: dict[str, Any] | None = None

@@ -82,6 +82,7 @@ def _facts(spec: CampaignSpec, zones: tuple[str, ...], played: Played) -> Campai
         area=spec.area.value,
         zones=frozenset(zones),
         window=scaled.window,
+        failures=scaled.advance.failures,
         required=scaled.sign_off.required,
         valid_for=scaled.sign_off.valid_for,
         resend_unchanged=scaled.commit.resend_unchanged,

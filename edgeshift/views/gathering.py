@@ -100,6 +100,9 @@ async def known_campaign(client: Client, name: str) -> Known:
         found = await zones_at(client, name, EVERYWHERE if every else LISTED, MOST_PLACES)
         # After the places, so that it has the reason of every zone that was left out by then.
         summary = await ask(handle, "summary", CampaignSummary, subject)
+        if status is not WorkflowExecutionStatus.RUNNING:
+            # What was ended from outside still answers, as it was before.
+            summary = summary.model_copy(update={"state": status.name.lower()})
         return Known(start, summary, {target.index: target for target in found.targets}, status)
     except (TemporalTrouble, Failed) as error:
         return Known(start, None, {}, status, str(error))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from datetime import datetime
+from datetime import UTC, datetime
 
 from edgeshift.witness.course import counts, goes_forward, over
 from edgeshift.witness.requests import Request
-from edgeshift.witness.seen import CampaignFacts, RuleCheck, WitnessInput
+from edgeshift.witness.seen import CampaignFacts, Execution, RuleCheck, WitnessInput
+
+FAILED = frozenset({"failed", "unknown"})
+"""Outcomes of a zone of waf that count against the failures which its campaign allows."""
 
 
 def paced(seen: WitnessInput) -> RuleCheck:
@@ -93,36 +96,74 @@ def _elsewhere(seen: WitnessInput, campaign: CampaignFacts, request: Request) ->
 
 
 def in_flight(seen: WitnessInput) -> RuleCheck:
-    """Rule 8. Zones whose change is in flight never exceed what the campaign allows at a time; an account
-    counts all its zones.
+    """Rule 8. Zones whose change is in flight never exceed what the campaign allows at a time, nor together
+    with those of waf whose commit failed, the failures that it allows beside; an account counts all its
+    zones.
     """
     violations: list[str] = []
     checked = 0
     for campaign in seen.campaigns:
         moments: list[tuple[datetime, int]] = []
+        with_failed: list[tuple[datetime, int]] = []
         for zone in campaign.zones:
             requests = seen.of_zone.get(zone, [])
             for place, request in enumerate(requests):
                 if counts(seen, request) and not _elsewhere(seen, campaign, request):
                     checked += 1
                     zones = (request.esc or {}).get("zones", 1)
-                    moments += [(request.time, zones), (over(requests[place:]), -zones)]
-        count = most = 0
-        when: datetime | None = None
-        # At one moment, what ends goes before what begins.
-        for moment, change in sorted(moments):
-            count += change
-            if count > most:
-                most, when = count, moment
+                    end = over(requests[place:])
+                    moments += [(request.time, zones), (end, -zones)]
+                    with_failed.append((request.time, zones))
+                    if (settled := _settled_at(seen, campaign, request, end)) is not None:
+                        with_failed.append((settled, -zones))
+        most, when = _most(moments)
         if most > campaign.window:
             violations.append(
                 f"campaign {campaign.name}: {most} commits in flight at {when:%H:%M:%S.%f},"
                 f" {campaign.window} are allowed"
             )
+        most, when = _most(with_failed)
+        if campaign.failures is not None and most > campaign.window + campaign.failures:
+            violations.append(
+                f"campaign {campaign.name}: {most} commits in flight or failed at {when:%H:%M:%S.%f},"
+                f" {campaign.window} and {campaign.failures} are allowed"
+            )
     return RuleCheck(
         rule=8,
-        title="commits in flight never exceed the window",
-        witness="journal",
+        title="commits in flight, and those that failed, never exceed the window and the failures allowed",
+        witness="journal, Temporal",
         checked=checked,
         violations=violations,
     )
+
+
+def _most(moments: list[tuple[datetime, int]]) -> tuple[int, datetime | None]:
+    """The most at one moment, and when. At one moment, what ends goes before what begins."""
+    count = most = 0
+    when: datetime | None = None
+    for moment, change in sorted(moments):
+        count += change
+        if count > most:
+            most, when = count, moment
+    return most, when
+
+
+def _settled_at(
+    seen: WitnessInput, campaign: CampaignFacts, commit: Request, end: datetime
+) -> datetime | None:
+    """When a commit no longer counts, which was over by ``end``: at once where its zone did not end as failed
+    or unknown, else when a person accepted that or had the zone begun again; None if nobody did.
+    """
+    runs = [run for run in seen.executions if run.zone == commit.zone and run.campaign == campaign.name]
+    failed = [run for run in runs if run.outcome in FAILED and run.started_at <= commit.time <= _closed(run)]
+    if commit.area != "waf" or not failed:
+        return end
+    closed = _closed(failed[0])
+    # A resume accepts what has failed so far, whatever it was asked for.
+    resumed = [stop.resumed_at for stop in seen.stops if stop.campaign == campaign.name and stop.resumed_at]
+    moments = (*(run.started_at for run in runs), *campaign.accepted, *resumed)
+    return min((moment for moment in moments if moment >= closed), default=None)
+
+
+def _closed(run: Execution) -> datetime:
+    return run.closed_at or datetime.max.replace(tzinfo=UTC)

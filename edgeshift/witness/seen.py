@@ -53,12 +53,16 @@ class StopRecord(Seen):
 class CampaignFacts(Seen):
     """What a campaign was asked to do, by whoever asked. Durations as they really pass (already scaled).
 
-    ``sending``: how long a step may take from its last check to its last byte.
+    ``sending``: how long a step may take from its last check to its last byte. ``failures``: how many zones
+    may fail before it sends no more, None where nobody asked for a limit; ``accepted``: when people accepted
+    those so far, beside the ends of stops.
     """
 
     name: str
     zones: frozenset[str]
     window: int
+    failures: int | None = None
+    accepted: tuple[datetime, ...] = ()
     required: int = 1
     valid_for: timedelta | None = None
     sending: timedelta = timedelta(0)

@@ -11,7 +11,7 @@ from edgeshift.witness.requests import Request
 from edgeshift.witness.seen import RuleCheck, SnapshotFile, WitnessInput
 
 SNAPSHOT_HOLDS = {
-    "waf": frozenset({"check", "firewall_rules", "page_rules", "overrides"}),
+    "waf": frozenset({"check", "firewall_rules", "page_rules", "overrides", "packages", "groups"}),
     "esc": frozenset({"always", "secret"}),
     "log-fields": frozenset({"plan", "rulesets", "jobs"}),
 }

@@ -365,5 +365,6 @@ service:
     - {{user: platform, key: env:CANARY_KEY, email: env:CANARY_EMAIL, accounts: [Keys]}}
 tickets: {{webhook: env:CANARY_HOOK, secret: env:CANARY_HOOK_SECRET}}
 sign_off: {{expires_after: 1000d, valid_for: 1000d}}
+advance: {{failures: 100}}
 time_scale: 14400
 {more}"""

@@ -178,13 +178,16 @@ class Desk:
     # --- campaigns and the simulated service
 
     def campaign(self, name: str, zones: Sequence[str], more: str = POLICY, area: str = "waf") -> str:
-        """A campaign file over these zones; its name."""
+        """A campaign file over these zones; its name. Most scenes have zones that fail and others that are to
+        go on.
+        """
         made = self.stack.places.campaign_of(Area(area))
         first = "rehearsal" if area == "waf" else f"rehearsal-{area}"
         text = made.read_text().replace(f"name: {first}", f"name: {name}")
         text = text.replace("  all: true\n", f"  include: [{', '.join(zones)}]\n")
         # Durations are short here, and a busy machine takes its time.
         text = text.replace("\nservice:\n", f"\nservice:\n  patience: {PATIENCE}\n")
+        more += "" if "advance:" in more else "advance: {failures: 100}\n"
         (self.folder / f"{name}.yaml").write_text(text + more)
         return f"{name}.yaml"
 

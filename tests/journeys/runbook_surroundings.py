@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,9 @@ def ended(here: Desk) -> None:
     here.until("ends", lambda places: places == {"awaiting": 1})
     temporal(here, "workflow", "terminate", "--workflow-id", "campaign/ends")
     assert here.alarmed("campaign-ended", "ends")["said"] == "terminated"
+    listed = json.loads(here.ok("status", "--json"))["campaigns"]
+    assert [one["state"] for one in listed if one["name"] == "ends"] == ["terminated"]
+    assert json.loads(here.ok("status", "ends", "--json"))["summary"]["state"] == "terminated"
     names = {"CAMPAIGN": "ends", "FILE": "ends.yaml", "WORKFLOW": "campaign/ends"}
     here.look("campaign-ended", names)
     here.act("campaign-ended", names)

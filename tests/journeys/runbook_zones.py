@@ -96,7 +96,9 @@ def halted(here: Desk) -> None:
     """What failed is mended and begun again, what is left of it accepted; the later wave begins."""
     gone = refusal("not found", 7003)
     here.troubles["halts"] = here.fault("server_error", "goes-on.example", "waf.check", status=404, body=gone)
-    here.start("halts", full("halts", "goes-on"), POLICY + "waves: [{name: one, zones: 1}]\n")
+    here.start(
+        "halts", full("halts", "goes-on"), POLICY + "advance: {failures: 0}\nwaves: [{name: one, zones: 1}]\n"
+    )
     assert "1 zone(s) failed" in here.alarmed("halted", "halts")["said"]
     assert here.alarmed("failed-credential", "halts")["zones"] == ["goes-on.example"]
     here.look("halted", {"CAMPAIGN": "halts"})

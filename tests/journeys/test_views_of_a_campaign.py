@@ -28,7 +28,11 @@ from edgeshift.embedded import embedded_temporal
 pytestmark = [pytest.mark.serial, pytest.mark.embedded, pytest.mark.timeout(240)]
 
 CLI = [sys.executable, "-m", "edgeshift.cli.main"]
-POLICY = "sign_off: {approvers: [alice, bob, carol], expires_after: 180d}\nwaits_for_support: 180d\n"
+POLICY = """\
+sign_off: {approvers: [alice, bob, carol], expires_after: 180d}
+waits_for_support: 180d
+advance: {failures: 10}
+"""
 
 
 class Place:

@@ -57,6 +57,8 @@ class CampaignScene:
     signatures: list[Signature] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
     stops: list[StopRecord] = field(default_factory=list)
+    accepted: list[datetime] = field(default_factory=list)
+    """When somebody resumed, and so accepted the zones that had failed."""
     strangers: frozenset[str] = frozenset()
     lists: bool = True
     clock: SkippedClock | None = None
@@ -175,6 +177,7 @@ class CampaignScene:
             update, Person(by=OPERATOR, reason=reason), id=key, result_type=Answer
         )
         if update == "resume":
+            self.accepted.append(asked)
             if self.stops:
                 self.stops[-1] = self.stops[-1].model_copy(update={"resumed_at": asked})
         else:

@@ -100,6 +100,8 @@ class Scene(PeopleScene):
                     name=self.spec.name,
                     zones=frozenset(zones),
                     window=scaled.window,
+                    failures=scaled.advance.failures,
+                    accepted=tuple(self.accepted),
                     required=scaled.sign_off.required,
                     valid_for=scaled.sign_off.valid_for,
                     sending=scaled.commit.send_window + scaled.service.request_limit,

@@ -76,8 +76,8 @@ STEERING = (
         [
             Edit(
                 CAMPAIGN,
-                "_grant_permits(self) -> None:\n        if self._stands_still or self._aborted:\n",
-                "_grant_permits(self) -> None:\n        if self._aborted:\n",
+                "if self._stands_still or self._aborted or self._gives_none():\n",
+                "if self._aborted or self._gives_none():\n",
             )
         ],
         "signed-in-a-pause",
@@ -171,6 +171,19 @@ STEERING = (
             )
         ],
         "window-of-one",
+    ),
+    mutant(
+        "failures-not-counted",
+        "a campaign goes on granting permits, however many zones have failed",
+        8,
+        [
+            Edit(
+                CAMPAIGN,
+                "or self._aborted or self._gives_none():\n",
+                "or self._aborted:\n",
+            )
+        ],
+        "halted-by-failures",
     ),
     mutant(
         "no-pace",

@@ -146,6 +146,7 @@ def test_reasons_of_log_fields_are_understood() -> None:
     [
         ("failed", "the service refused it: entrypoint.put: 400: [1004] no", "failed-refused"),
         ("failed", "deleting the URI overrides was refused: 403", "failed-refused"),
+        ("failed", "the service refused the test secret: esc.secret: 400: [1004] no", "failed-refused"),
         ("failed", "given up after 20 tries: the permit ran out before it began", "failed-tries"),
         ("failed", "migrated, but the stored rules differ from the signed body", "failed-differs"),
         ("failed", "it got worse; and it could not be rolled back: 500; a person has to", "failed-way-back"),

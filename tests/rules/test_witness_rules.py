@@ -28,7 +28,7 @@ from edgeshift.witness.seen import (
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PRO, ENTERPRISE, BIG = "a" * 32, "b" * 32, "c" * 32
-HOLDS = frozenset({"check", "status", "firewall_rules", "page_rules", "overrides"})
+HOLDS = frozenset({"check", "status", "firewall_rules", "page_rules", "overrides", "packages", "groups"})
 BEFORE = {"migration_state": "start", "visible_state": "start"}
 AFTER = {"migration_state": "complete", "visible_state": "complete"}
 
@@ -157,6 +157,15 @@ def execution(place: int, **what: Any) -> WitnessInput:
 def failed_while_it_migrates() -> WitnessInput:
     under_way = well_run().zones[0].model_copy(update={"migrated": False})
     return execution(0, outcome="failed").model_copy(update={"zones": (under_way, *well_run().zones[1:])})
+
+
+def one_failed(**facts: Any) -> WitnessInput:
+    """A zone fails after its commit, and another one is sent its own later. ``facts``: of the campaign, which
+    allows no failure.
+    """
+    seen = campaign(**{"failures": 0, **facts})
+    ended = well_run().executions[0].model_copy(update={"outcome": "failed", "closed_at": at(25)})
+    return seen.model_copy(update={"executions": (ended, *well_run().executions[1:])})
 
 
 def the(rule: int, seen: WitnessInput) -> RuleCheck:
@@ -300,6 +309,11 @@ BROKEN: dict[str, tuple[int, Callable[[], WitnessInput], str]] = {
         lambda: changed(journal=(*without(30), commit(11, ENTERPRISE, "two.example"))),
         "2 commits in flight",
     ),
+    "more failed than allowed": (
+        8,
+        lambda: one_failed(),
+        "2 commits in flight or failed",
+    ),
     "two live migrations": (
         9,
         lambda: changed(executions=(*well_run().executions, OTHER)),
@@ -344,6 +358,15 @@ def test_each_rule_can_be_broken(case: str) -> None:
     rule, make, words = BROKEN[case]
     violations = the(rule, make()).violations
     assert any(words in violation for violation in violations), violations
+
+
+@pytest.mark.parametrize(
+    "facts", [{"failures": 1}, {"failures": None}, {"accepted": (at(27),)}, {"window": 2}], ids=str
+)
+def test_failures_that_are_allowed_or_accepted_break_nothing(facts: dict[str, Any]) -> None:
+    """So does what fits into the window together with what failed."""
+    assert the(8, one_failed(**facts)).violations == []
+    assert the(8, one_failed(accepted=(at(20),))).violations
 
 
 def test_a_rule_with_nothing_checked_is_broken() -> None:

@@ -13,6 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
+from activities.waf import read_zone
+from edgeshift.fleet import Plan, Zone
 from edgeshift.pace import PaceTerms
 from edgeshift.service_api import (
     Credential,
@@ -54,6 +56,11 @@ def fleet() -> Fleet:
             "page_rules": [{"targets": ["*rules.example/x*"], "actions": [{"id": "waf", "value": "off"}]}],
         },
         {"name": "done.example", "plan": "pro", "migration": {"state": "complete"}},
+        {
+            "name": "modes.example",
+            "plan": "pro",
+            "previous_waf": {"managed": {"rules": {"100008": "simulate"}}},
+        },
         *({"name": f"page-{n:03}.example", "plan": "free"} for n in range(60)),
     ]
     return Fleet.model_validate(
@@ -106,6 +113,10 @@ class Scene:
         return list(found["entries"])
 
 
+def whole(zone: str, name: str) -> Zone:
+    return Zone(id=zone, name=f"{name}.example", account="d" * 32, plan=Plan.PRO)
+
+
 @asynccontextmanager
 async def scene(data: Path, **options: Any) -> AsyncIterator[Scene]:
     options = {"migration_seconds": 0.2, "validation_seconds": 0.1, "visibility_seconds": 0.1} | options
@@ -123,7 +134,7 @@ async def until_state(client: ServiceClient, zone: str, state: str) -> None:
 
 
 async def test_zones_and_accounts_are_read_to_the_end(tmp_path: Path) -> None:
-    """Sixty-five zones over two pages, each once; filters narrow them; a zone has its plan and account."""
+    """Sixty-six zones over two pages, each once; filters narrow them; a zone has its plan and account."""
     async with scene(tmp_path) as here, here.client() as client:
         names = [zone.name async for zone in client.zones()]
         assert names == sorted(zone.name for zone in here.fleet.zones)
@@ -203,6 +214,20 @@ async def test_the_previous_waf_is_read_whole(tmp_path: Path) -> None:
         assert page_rule.raw["actions"] == [{"id": "waf", "value": "off"}]
         assert (await client.waf_setting(zone)).value == "on"
         assert await client.waf_overrides(zone) == []
+
+
+async def test_a_snapshot_has_the_modes_that_the_migration_loses(tmp_path: Path) -> None:
+    """Every group, and of the rules those that somebody has given a mode; others are not even asked for."""
+    async with scene(tmp_path) as here, here.client() as client:
+        changed = await read_zone(client, whole(here.zone("modes"), "modes"))
+        assert {rule["mode"] for rule in changed.rules} == {"simulate"}
+        assert [rule["id"] for rule in changed.rules] == ["100008"]
+        assert (changed.changed_groups, changed.changed_rules) == (1, 1)
+        assert len(changed.groups) > 1
+        plain = await read_zone(client, whole(here.zone("pro"), "pro"))
+        assert plain.groups and plain.rules == []
+        asked = [entry["zone"] for entry in await here.journal("waf.rules.list")]
+        assert set(asked) == {here.zone("modes")}
 
 
 async def test_overrides_block_a_zone_until_they_are_deleted(tmp_path: Path) -> None:
@@ -350,7 +375,7 @@ async def test_what_is_only_unusual_is_tolerated(tmp_path: Path, kind: str) -> N
         assert (await client.waf_check(zone)).compatible is True
         assert await client.waf_status(zone)
         assert len(await client.firewall_rules(zone)) == 201
-        assert len([item async for item in client.zones()]) == 65
+        assert len([item async for item in client.zones()]) == len(here.fleet.zones)
         for package in await client.waf_packages(zone):
             assert await client.waf_groups(zone, package.id)
 

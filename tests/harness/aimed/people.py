@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+from temporalio.client import WorkflowQueryFailedError, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
-from tests.faults_kit import staged, zone
+from tests.faults_kit import Stage, staged, zone
 from tests.harness.aimed.scene import PATIENCE, Stalled, ends, judged, quiet, resumed, waits
-from tests.harness.aimed.waf import A_RULE, PRO, STOPPED, word
+from tests.harness.aimed.waf import A_RULE, NOT_DONE, PRO, STOPPED, word
+from tests.harness.campaigns.stages import PATIENCE as READ_FOR
 from tests.harness.cases import World
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
@@ -146,6 +148,32 @@ async def window_of_one(world: World) -> Verdict:
         return await judged(stage, PRO)
 
 
+async def halted_by_failures(world: World) -> Verdict:
+    """The service refuses every commit; one zone may be in flight, and none may fail before a person says
+    that the campaign is to go on.
+    """
+    names = [f"z{number}" for number in range(3)]
+    async with staged(
+        world.client, world.folder, *map(zone, names), window=1, advance={"percent": 1, "failures": 0}
+    ) as stage:
+        await stage.fault(
+            "server_error", "entrypoint.put", times=None, effect="before", status=400, body=NOT_DONE
+        )
+        await stage.play.until(lambda seen: seen.places.get("awaiting") == len(names), PATIENCE)
+        await stage.play.sign([item.fingerprint for item in (await stage.play.summary()).waiting])
+        for failed in range(1, len(names)):
+            await _have_failed(stage, failed)
+            await quiet(2)
+            await resumed(stage)
+        return await judged(stage, PRO)
+
+
+async def _have_failed(stage: Stage, zones: int) -> None:
+    """Wait until so many zones have failed. A wrong version may have ended the campaign by then."""
+    with contextlib.suppress(RPCError, WorkflowUpdateFailedError, WorkflowQueryFailedError):
+        await stage.play.until(lambda seen: seen.places.get("failed", 0) >= zones, PATIENCE)
+
+
 async def paced(world: World) -> Verdict:
     """The service allows ten calls in five seconds, and two zones begin with more than that at once."""
     limit = {"requests": 10, "window_seconds": 5 * SCALE, "block_seconds": SCALE / 2}
@@ -156,6 +184,7 @@ async def paced(world: World) -> Verdict:
         *map(zone, names),
         begin=False,
         paced=True,
+        patience=READ_FOR,
         simulator={"rate_limit": limit},
     ) as stage:
         spec = stage.play.spec.model_dump()

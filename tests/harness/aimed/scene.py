@@ -18,7 +18,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.witness import check_rules
 from tests.faults_kit import Stage
-from tests.harness.oracles.judging import NONE, WAITING, ending_of, said
+from tests.harness.oracles.judging import NONE, WAITING, broken, ending_of, said
 from tests.harness.oracles.unknowns import met_and_resolved
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
@@ -86,9 +86,9 @@ async def judged(
     met, resolved = met_and_resolved(seen.journal, outcomes)
     return Verdict(
         zone_schedules=len(endings),
-        unsigned_commits=len(checks[1].violations),
-        double_commits=len(checks[2].violations),
-        lost_zones=max(sum(one == NONE for one in outcomes.values()), len(checks[11].violations)),
+        unsigned_commits=broken(checks[1]),
+        double_commits=broken(checks[2]),
+        lost_zones=max(sum(one == NONE for one in outcomes.values()), broken(checks[11])),
         unknown_met=met,
         unknown_resolved=resolved,
         outcomes=dict(Counter(outcomes.values())),

@@ -30,7 +30,9 @@ def bypasses(count: int) -> list[dict[str, Any]]:
 WAF: dict[str, dict[str, Any]] = {
     "pro": zone(""),
     "business": zone("", "business"),
-    "bypass": zone("", firewall_rules=bypasses(3)),
+    "bypass": zone(
+        "", firewall_rules=bypasses(3), previous_waf={"managed": {"rules": {"100008": "simulate"}}}
+    ),
     "page": zone("", "business", page_rules=[PAGE_RULE]),
     "enterprise": zone("", "enterprise"),
     "adopted": zone("", "enterprise", migration={"state": "validation"}),

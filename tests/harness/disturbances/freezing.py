@@ -29,7 +29,7 @@ AROUND = (
     "tell_campaign",
 )
 
-WAITED = 60.0
+WAITED = 180.0
 
 
 async def freeze_at(acting: Acting, place: str, seconds: float, nth: int = 1) -> bool:

@@ -35,6 +35,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (people.signed_for_another, 2),
     (people.signed_too_long_ago, 1),
     (people.window_of_one, 4),
+    (people.halted_by_failures, 3),
     (people.paced, 2),
     (areas.esc_plain, 3),
     (areas.esc_way_back_lost, 1),

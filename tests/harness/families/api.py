@@ -28,6 +28,7 @@ PLACES: dict[Area, tuple[Place, ...]] = {
         *(("pro", call, 1) for call in ("waf.status", "firewall.rules.list", "pagerules.list")),
         *(("pro", call, 1) for call in ("waf.packages.list", "waf.overrides.list", "settings.waf.get")),
         ("pro", "waf.check", 1),
+        ("bypass", "waf.rules.list", 1),
         *(("pro", call, nth) for call in ("waf.config", "entrypoint.get") for nth in (1, 2)),
         *(("pro", call, nth) for call in ("waf.groups.list", "waf.status") for nth in (1, 2)),
         *(("enterprise", call, nth) for call in ("waf.status", "waf.config") for nth in (1, 2, 3)),
@@ -77,7 +78,7 @@ OF_NO_ZONE = frozenset({"zones.list", "graphql"})
 READINGS = ("check", "config", "status", "get", "list", "validate")
 
 ENDS: dict[Area, dict[str, tuple[str, ...]]] = {
-    "waf": {shape: ("migrated",) for shape in ("pro", "enterprise", "overrides")},
+    "waf": {shape: ("migrated",) for shape in ("pro", "bypass", "enterprise", "overrides")},
     "esc": {"own": ("settled",), "plain": ("settled",), "worse": ("rolled_back",)},
     "log-fields": {
         "foreign": ("settled", "rolled_back"),

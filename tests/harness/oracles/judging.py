@@ -98,9 +98,9 @@ def _counted(
     met, resolved = met_and_resolved(seen.journal, outcomes)
     return Verdict(
         zone_schedules=len(stage.names),
-        unsigned_commits=max(len(checks[1].violations), sum(len(one.unsigned) for one in found)),
-        double_commits=max(len(checks[2].violations), sum(len(one.double) for one in found)),
-        lost_zones=max(len(checks[11].violations), len(without) + sum(bool(one.lost) for one in found)),
+        unsigned_commits=max(broken(checks[1]), sum(len(one.unsigned) for one in found)),
+        double_commits=max(broken(checks[2]), sum(len(one.double) for one in found)),
+        lost_zones=max(broken(checks[11]), len(without) + sum(bool(one.lost) for one in found)),
         unknown_met=met,
         unknown_resolved=resolved,
         outcomes=dict(sorted(Counter(outcomes.values()).items())),
@@ -113,6 +113,11 @@ def _counted(
         ],
         faults=dict(sorted((_met(seen) + Counter(told)).items())),
     )
+
+
+def broken(check: RuleCheck) -> int:
+    """How often a rule was seen broken. That a scene has no case of it is a complaint, and no violation."""
+    return len(check.violations) if check.checked else 0
 
 
 def said(check: RuleCheck) -> list[str]:
