@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# On both cores, but for what is marked serial.
-PYTEST_WORKERS ?= 2
+# Tests mostly wait, so that one more than the cores of a small machine are played side by side; of those marked
+# stack, whose stacks have many processes each, two modules.
+PYTEST_WORKERS ?= 3
+STACKS ?= 2
 PYTEST_ARGS ?=
 # With a choice of tests, one of the two runs may have none; without, that is a failure.
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
@@ -50,8 +52,8 @@ demo-log-fields: setup ## And of the third: custom fields in request logs
 
 test: test-binaries ## The tests, on a real Temporal server and the time-skipping one
 	@mkdir -p out
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not serial" $(PYTEST_ARGS) $(NONE_CHOSEN)
-	$(BIN)/python -m pytest -m serial $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack" $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m stack $(PYTEST_ARGS) $(NONE_CHOSEN)
 
 test-runbook: setup ## Every situation of the runbook, of which make test plays some
 	@mkdir -p out

@@ -19,7 +19,7 @@ from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect
 from tests.journeys.cli_kit import Place, Ran, running_stack
 
-pytestmark = [pytest.mark.serial, pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 from edgeshift.demo.parts import PARTS
 from edgeshift.fleet import Area
 
-pytestmark = [pytest.mark.embedded, pytest.mark.serial]
+pytestmark = [pytest.mark.embedded, pytest.mark.stack]
 
 DEMO = [sys.executable, "-m", "edgeshift.cli.main", "demo"]
 

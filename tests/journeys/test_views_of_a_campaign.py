@@ -25,7 +25,7 @@ from temporalio.client import Client
 
 from edgeshift.embedded import embedded_temporal
 
-pytestmark = [pytest.mark.serial, pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]
 
 CLI = [sys.executable, "-m", "edgeshift.cli.main"]
 POLICY = """\

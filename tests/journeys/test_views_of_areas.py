@@ -31,7 +31,7 @@ from edgeshift.views.timeline import build_timeline
 from tests.faults_kit import on_queue
 from tests.kit import BUCKET, Scene, fleet_of, scene
 
-pytestmark = [pytest.mark.serial, pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]
 
 ESC: dict[str, Any] = {
     "area": "esc",

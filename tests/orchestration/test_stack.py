@@ -23,7 +23,7 @@ from edgeshift.stack.children import Child
 from edgeshift.stack.credentials import credential_specs
 from edgeshift.witness.service import load_journal
 
-pytestmark = [pytest.mark.embedded, pytest.mark.serial]
+pytestmark = [pytest.mark.embedded, pytest.mark.stack]
 
 
 def small_fleet(zones: int = 3) -> Fleet:

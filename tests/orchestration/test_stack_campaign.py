@@ -31,7 +31,7 @@ from edgeshift.simulator.fleet_file import Fleet, FleetZone
 from edgeshift.stack import Stack, stack
 from edgeshift.temporal import connect
 
-pytestmark = [pytest.mark.embedded, pytest.mark.serial]
+pytestmark = [pytest.mark.embedded, pytest.mark.stack]
 
 SCALE = 14_400
 NAME = "outlives"
