@@ -36,7 +36,7 @@ from edgeshift.messages import (
     Watched,
 )
 from edgeshift.probes import Baseline, Prober
-from edgeshift.service_api import EscSetting, Refused, ServiceClient, ServiceError
+from edgeshift.service_api import EscSetting, RateLimited, Refused, ServiceClient, ServiceError
 
 NO_SECRET = SecretStr("")
 
@@ -128,6 +128,7 @@ class EscActivities:
         zones = await covered_zones(self._connections, target, prepared.covered)
         async with self._prober(spec) as prober:
             report, baseline = await prober.probe(zones, secret, _beat)
+        above = await _account_says(client, target)
         archive = self._connections.archive
         evidence = await archive.put_json(report.model_dump(mode="json"), verify=True)
         kept = await archive.put_json(baseline.model_dump(mode="json"), verify=True)
@@ -137,17 +138,17 @@ class EscActivities:
                 esc.Reading(secret=esc.whose(secret.get_secret_value())), self._connections.time_at(client)
             ).warnings
         )
+        doubts = [*above, *esc_told.doubts(report)]
         proposed = await self._proposed(
             target,
             body,
             {
                 "losses": esc_told.told(report),
-                "warnings": warnings + esc_told.doubts(report),
+                "warnings": warnings + doubts,
                 "report": evidence,
                 "baseline": kept,
             },
         )
-        doubts = esc_told.doubts(report)
         gathered = Gathered(
             evidence=evidence,
             verdict=EvidenceVerdict.INCONCLUSIVE if doubts else EvidenceVerdict.PASS,
@@ -336,6 +337,25 @@ def shows(setting: EscSetting) -> tuple[bool, bool]:
     return setting.always is True, setting.always is None and setting.with_secret is not None
 
 
+async def _account_says(client: ServiceClient, target: Zone) -> list[str]:
+    """Why a probe of a zone may say nothing: its account has Edge Side Code off for all its zones, and so off
+    was compared with off (docs/service.md §3.1). Empty where the account's setting may not be read.
+    """
+    if target.kind is not ScopeKind.ZONE or not target.account:
+        return []
+    try:
+        setting = await client.esc(f"accounts/{target.account}")
+    except RateLimited:
+        raise
+    except Refused:
+        # A credential for zones alone need not reach the account, and whatever the service says then is about
+        # the account.
+        return []
+    if not setting.always:
+        return []
+    return ["the account's setting has esc off for all its zones already: the probe compared off with off"]
+
+
 async def zones_of(client: ServiceClient, account: Zone) -> list[Zone]:
     """The zones of an account as the service lists them now, by identifier."""
     found = []
@@ -354,13 +374,13 @@ async def covered_zones(connections: Connections, target: Zone, covered: str) ->
 
 
 async def read_scope(
-    connections: Connections, client: ServiceClient, target: Zone, covered: str
+    connections: Connections, client: ServiceClient, target: Zone, covered: str, *, urgent: bool = False
 ) -> tuple[esc.Reading, str]:
     """What a scope has, and why nothing can be done with it, or empty. Past the removal date the service may
-    refuse the reading itself. Raises ServiceError.
+    refuse the reading itself. ``urgent``: it is about to be changed. Raises ServiceError.
     """
     try:
-        setting = await client.esc(target.scope)
+        setting = await client.esc(target.scope, urgent=urgent)
     except Refused as refusal:
         refuse_held(refusal)
         if reason := esc.too_late(connections.time_at(client)):

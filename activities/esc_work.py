@@ -140,7 +140,8 @@ class EscWork:
             async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
                 covered = await self._covered(step)
                 reading, reason = await twice(
-                    "esc.get", lambda: read_scope(self._connections, step.client, step.zone, covered)
+                    "esc.get",
+                    lambda: read_scope(self._connections, step.client, step.zone, covered, urgent=True),
                 )
         except TimeoutError:
             raise NotSent("the fresh reading did not come in time") from None

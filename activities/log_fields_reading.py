@@ -24,14 +24,17 @@ SAMPLE = 500
 """Log entries that are looked at, before a rollout, for how much custom field data requests have."""
 
 
-async def read_zone(client: ServiceClient, zone: Zone) -> log_fields.Reading:
+async def read_zone(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> log_fields.Reading:
     """Everything readable of a zone that matters to its custom log fields. Of a zone that is not Enterprise
-    nothing is read: log jobs and the phase are not for it. Raises ServiceError.
+    nothing is read: log jobs and the phase are not for it. ``urgent``: it is about to be changed. Raises
+    ServiceError.
     """
     if zone.plan is not Plan.ENTERPRISE:
         return log_fields.Reading(plan=zone.plan)
     try:
-        listed, jobs = await together(client.rulesets(zone.id), client.log_jobs(zone.id))
+        listed, jobs = await together(
+            client.rulesets(zone.id, urgent=urgent), client.log_jobs(zone.id, urgent=urgent)
+        )
     except Refused as refusal:
         # Without leave to read, somebody has to see to the credential; that is no property of the zone.
         if isinstance(refusal, RateLimited | Unauthorized) or refusal.status != 400:
@@ -39,7 +42,7 @@ async def read_zone(client: ServiceClient, zone: Zone) -> log_fields.Reading:
         return log_fields.Reading(plan=zone.plan, refused="; ".join(refusal.messages)[:200])
     wanted = {log_fields.PHASE, *log_fields.TRANSFORM_PHASES}
     found = [item for item in listed if item.kind == "zone" and item.phase in wanted and item.id]
-    full = await together(*(_with_rules(client, zone, item) for item in found))
+    full = await together(*(_with_rules(client, zone, item, urgent) for item in found))
     by_phase = {str(item.phase): one for item, one in zip(found, full, strict=True) if one is not None}
     return log_fields.Reading(
         plan=zone.plan,
@@ -62,10 +65,12 @@ async def read_sound(client: ServiceClient, zone: Zone) -> log_fields.Reading:
     return reading
 
 
-async def _with_rules(client: ServiceClient, zone: Zone, listed: Ruleset) -> dict[str, Any] | None:
+async def _with_rules(
+    client: ServiceClient, zone: Zone, listed: Ruleset, urgent: bool
+) -> dict[str, Any] | None:
     """A listed ruleset with its rules, or None where it has gone since."""
     try:
-        return (await client.ruleset(zone.id, str(listed.id))).raw
+        return (await client.ruleset(zone.id, str(listed.id), urgent=urgent)).raw
     except NotFound:
         return None
 

@@ -75,7 +75,7 @@ async def in_time(step: Step, reading: Coroutine[Any, Any, T]) -> T:
 
 async def find_ruleset(client: ServiceClient, zone_id: str) -> Ruleset | None:
     """The zone's ruleset of the phase with its rules, or None."""
-    for listed in await client.rulesets(zone_id):
+    for listed in await client.rulesets(zone_id, urgent=True):
         if listed.kind == "zone" and listed.phase == log_fields.PHASE and listed.id:
             try:
                 return await client.ruleset(zone_id, listed.id, urgent=True)

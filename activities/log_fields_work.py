@@ -123,7 +123,7 @@ class LogFieldsWork:
             return "" if same == step.change.digest else "the log jobs are others than when it was proposed"
 
         async def look() -> str:
-            return drift(await read_zone(step.client, step.zone))
+            return drift(await read_zone(step.client, step.zone, urgent=True))
 
         # One answer that is wrong must not take back what has been written.
         if await in_time(step, look()) and (why := await in_time(step, twice("logpush.jobs.list", look))):
@@ -155,7 +155,7 @@ class LogFieldsWork:
 
     async def _rules_before(self, step: Step, trail: Trail) -> list[Rule] | None:
         """The rules before the campaign's first write, or None where it has written none."""
-        for ruleset in await in_time(step, step.client.rulesets(step.zone.id)):
+        for ruleset in await in_time(step, step.client.rulesets(step.zone.id, urgent=True)):
             if ruleset.kind == "zone" and ruleset.phase == log_fields.PHASE and ruleset.id:
                 first = await trail.first(ruleset.id)
                 return list(first.rules) if first else None

@@ -189,7 +189,7 @@ class WafActivities:
             if stored is not None and waf.same_rules(stored.raw, body):
                 if had_rules and not await shows_migrated(client, zone):
                     return None
-                record = await self._record(message, body)
+                record = await self._record(message, body, str(stored.raw.get("id") or ""))
                 await seen_through(self._connections, zone, message.start.area, message.start.campaign)
                 return Verification(reached=True, reason="migrated", record=record)
             seen.append(stored.raw if stored is not None else {})
@@ -203,7 +203,7 @@ class WafActivities:
             reason += f": {'; '.join(weaker)[:120]} only log(s) now"
         return Verification(reached=True, reason=reason)
 
-    async def _record(self, message: Verify, body: dict[str, Any]) -> str:
+    async def _record(self, message: Verify, body: dict[str, Any], ruleset: str) -> str:
         archive, zone = self._connections.archive, message.start.target.zone
         proposal = await archive.get_json(message.proposal)
         evidence = (
@@ -217,9 +217,9 @@ class WafActivities:
                 "snapshot": message.snapshot,
                 "proposal": message.proposal,
                 "evidence": message.evidence,
-                "aftercare": aftercare(zone, body, tuple(proposal["losses"]), evidence).model_dump(
-                    mode="json"
-                ),
+                "aftercare": aftercare(
+                    zone, body, tuple(proposal["losses"]), evidence, ruleset=ruleset
+                ).model_dump(mode="json"),
             },
             verify=True,
         )
@@ -251,15 +251,14 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
         packages=packages,
         groups=groups,
         rules=own_modes,
-        changed_groups=sum(1 for group in groups if group.get("modified_rules_count")),
-        changed_rules=sum(int(group.get("modified_rules_count") or 0) for group in groups),
         waf_setting=setting.raw,
         entry_point=entry.raw if entry else None,
         refused=refused,
     )
     if waf.assess(reading).verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
         try:
-            reading = reading.model_copy(update={"config": await read_configuration(client, zone)})
+            config = await read_configuration(client, zone, empty=True)
+            reading = reading.model_copy(update={"config": config})
         except Refused as refusal:
             reading = reading.model_copy(update={"refused": support_case(refusal)})
     return reading
@@ -287,9 +286,15 @@ def support_case(refusal: Refused) -> tuple[waf.Cause, str]:
     return cause, "; ".join(refusal.messages)[:200]
 
 
-async def read_configuration(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> dict[str, Any]:
-    """The new WAF configuration of a zone. Raises NotUnderstood where it could not be sent back as it is."""
+async def read_configuration(
+    client: ServiceClient, zone: Zone, *, urgent: bool = False, empty: bool = False
+) -> dict[str, Any]:
+    """The new WAF configuration of a zone. Raises NotUnderstood where it could not be sent back as it is, but
+    with ``empty`` not for one without rules, which says something of the zone.
+    """
     config = (await client.waf_config(zone.id, urgent=urgent)).raw
+    if empty and config.get("rules") == []:
+        return config
     if reason := waf.unsound(config):
         raise NotUnderstood(reason, call="waf.config", method="GET", path=zone.name, outcome=Outcome.READ)
     return config
@@ -331,17 +336,19 @@ async def _packages(
     client: ServiceClient, zone: Zone
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
     """The packages of the previous managed rules, all their groups, and the rules that somebody has given a
-    mode. Rules are asked for only where a group says that it has such: they are many, mostly as delivered.
+    mode. Rules are asked for only where a group says that it has such, or does not say how many: they are
+    many, mostly as delivered.
     """
     packages = await client.waf_packages(zone.id)
     groups: list[dict[str, Any]] = []
     rules: list[dict[str, Any]] = []
     for package in packages:
         found = await client.waf_groups(zone.id, package.id)
-        groups += [group.raw for group in found]
-        if any(group.modified_rules_count for group in found):
+        groups += [{"package_id": package.id, **group.raw} for group in found]
+        if any(group.modified_rules_count != 0 for group in found):
             listed = await client.waf_rules(zone.id, package.id)
-            rules += [rule.raw for rule in listed if rule.mode not in waf.AS_DELIVERED]
+            own = (rule.raw for rule in listed if rule.mode not in waf.AS_DELIVERED)
+            rules += [{"package_id": package.id, **rule} for rule in own]
     return [package.raw for package in packages], groups, rules
 
 

@@ -143,7 +143,7 @@ class WafWork:
 
     async def _delete_overrides(self, step: Step) -> ChangeResult:
         """Delete the signed overrides, each once, as long as they are still exactly what was signed."""
-        present = [override.raw for override in await step.client.waf_overrides(step.zone.id)]
+        present = [override.raw for override in await step.client.waf_overrides(step.zone.id, urgent=True)]
         if digest(deletion_body(present)) != step.change.digest:
             raise NotSent("the zone's overrides have changed since they were signed", ChangeStatus.DRIFTED)
         result = ChangeResult(status=ChangeStatus.ANSWERED)

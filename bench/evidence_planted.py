@@ -74,6 +74,7 @@ def _zone(random: Random, name: str) -> dict[str, Any]:
         "name": name,
         "plan": "enterprise",
         "previous_waf": {"managed": {"rules": lost}},
+        "migration": {"managed_settings": "lost"},
         "traffic": {
             "requests_per_minute": random.choice((20, 60, 240)),
             "seed": random.randrange(2**31),

@@ -151,6 +151,19 @@ def forecast(spec: CampaignSpec, *, enterprise: int, others: int) -> Forecast:
     )
 
 
+def slowest(spec: CampaignSpec, zones: int) -> str:
+    """One sentence: how fast so many zones move where each migration takes as long as it may, and no more
+    than ``window`` are under way at once.
+    """
+    limit, window = spec.commit.migration_limit, spec.window
+    an_hour = window / max(limit.total_seconds(), 1.0) * 3600
+    turns = -(-zones // window)
+    return (
+        f"{window} zone(s) work at once: if every migration took all of commit.migration_limit"
+        f" ({say_duration(limit)}), {an_hour:,.0f} zones an hour, {say_duration(turns * limit)} for all"
+    )
+
+
 _WAITS = {
     Area.WAF: "besides validation windows, sign-offs and the service's own time",
     Area.ESC: "besides probes, sign-offs, the time that is watched and the service's own",

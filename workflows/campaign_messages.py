@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.fleet import REOPENABLE, RETRYABLE, ZoneOutcome
-    from edgeshift.messages import Again, Answer, Book, CampaignSignOff, Person, ZoneReport
-    from edgeshift.places import FAILURES, Place
+    from edgeshift.fleet import REOPENABLE, RETRYABLE, Area, ZoneOutcome
+    from edgeshift.messages import Again, Answer, Book, CampaignSignOff, Person, Step, ZoneReport
+    from edgeshift.places import AWAITING, FAILURES, Place
     from edgeshift.sign_off import Decision
     from workflows.campaign_service import ServicePause
     from workflows.campaign_state import SHORT
@@ -16,6 +18,10 @@ with workflow.unsafe.imports_passed_through():
 
 FEW = 20
 """Fingerprints of one sign-off up to which each keeps the whole reason."""
+
+
+MOST_NAMED = 1_000
+"""Targets that the answer of an abort names of each kind."""
 
 
 class CampaignMessages(ServicePause):
@@ -128,14 +134,42 @@ class CampaignMessages(ServicePause):
         """End the campaign: nothing new begins, zones that wait end as aborted, what was sent is seen
         through.
         """
+        # Before anybody is told: those that wait end by that word.
+        steps = {permit.index: permit.step for permit in self._ledger.permits.values()}
+        validated = self._in_validation()
+        watched = self._ledger.number(Place.WAITING)
         self._stand_down(message)
         await self._take_back_permits()
-        sent = self._ledger.number(Place.PERMITTED)
-        windows = self._ledger.number(Place.WAITING)
+        permitted = set(self._ledger.indexes(Place.PERMITTED, Place.WAITING))
+        validated |= {index for index in permitted if steps.get(index) is Step.VALIDATE}
+        permitted &= set(self._ledger.indexes(Place.PERMITTED))
+        sent = tuple(sorted(index for index in permitted if self._commits(index, steps)))
+        left = tuple(sorted(validated.difference(sent)))
+        others = f"{len(left)} left in validation mode"
+        if self._start.area is not Area.WAF:
+            others = f"{watched} watched to the end"
         return Answer(
-            text=f"aborting; {sent} zone(s) may be past return and are seen through,"
-            f" {windows} left in validation"
+            text=f"aborting; {len(sent)} zone(s) may be past return and are seen through, {others}",
+            sent=sent[:MOST_NAMED],
+            in_validation=left[:MOST_NAMED],
         )
+
+    def _commits(self, index: int, steps: Mapping[int, Step]) -> bool:
+        """Whether a target is at its commit, and not at a step before. ``steps``: of the permits that are
+        out, by target; where there is none its last proposal tells.
+        """
+        shape = self._ledger.shape(index)
+        return steps.get(index, shape.step if shape else Step.COMMIT) is Step.COMMIT
+
+    def _in_validation(self) -> set[int]:
+        """The targets of waf that are in validation mode: in their window, or past it and not migrated."""
+        if self._start.area is not Area.WAF:
+            return set()
+        steps = {permit.index: permit.step for permit in self._ledger.permits.values()}
+        past = self._ledger.indexes(*AWAITING, Place.READY, Place.PERMITTED)
+        found = {index for index in past if self._commits(index, steps)}
+        found.update(self._ledger.indexes(Place.WAITING))
+        return {index for index in found if index in self._enterprise}
 
     @pause.validator
     def _pause(self, message: Person) -> None:

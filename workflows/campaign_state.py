@@ -128,16 +128,20 @@ class CampaignState:
     @property
     def _halted(self) -> str:
         """Why no further permit is given, and no further wave begins, or empty. What is in flight by then is
-        seen through, so that what fails and what is in flight never exceed the window and the failures
-        allowed together (docs/rules.md, rule 8).
+        seen through.
         """
-        failures = self._ledger.zones(*FAILURES) - self._failures_accepted
+        failures = self._failures
         if failures > self._start.advance_failures and self._ledger.finished() < self._ledger.count:
             return (
                 f"{failures} zone(s) failed, unknown or rolled back, {self._start.advance_failures} allowed:"
                 " nothing more is sent until a person says so (resume)"
             )
         return ""
+
+    @property
+    def _failures(self) -> int:
+        """Zones that failed, are unknown or were rolled back, and that nobody has accepted yet."""
+        return max(0, self._ledger.zones(*FAILURES) - self._failures_accepted)
 
     def _gives_none(self) -> bool:
         """Whether too many zones have failed for another permit."""
@@ -149,7 +153,19 @@ class CampaignState:
         return Step.SET_SECRET if self._start.area is Area.ESC else Step.VALIDATE
 
     def _free_slots(self) -> int:
-        return self._start.window - self._ledger.zones(*IN_FLIGHT)
+        return self._most_in_flight() - self._ledger.zones(*IN_FLIGHT)
+
+    def _most_in_flight(self) -> int:
+        """How many zones may be in flight: the window. Where a change cannot be taken back, one that failed
+        keeps its place, so that what failed and what is in flight never exceed the window, or the failures
+        allowed and one where that is more (docs/rules.md, rule 8).
+        """
+        start = self._start
+        budget = max(start.window, start.advance_failures + 1)
+        left = min(start.window, max(1, budget - self._failures))
+        if start.area is not Area.WAF or left == start.window:
+            return start.window
+        return left if workflow.patched("failures-keep-their-places") else start.window
 
     def _permit(self, index: int, step: Step) -> Permit:
         # A zone does not believe a number again. After a reset, what is counted would come again; what is

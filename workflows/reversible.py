@@ -128,7 +128,7 @@ class ReversibleZone(ZoneWorkflow):
         self._enter(ZonePhase.COMMITTING)
         result = await self._change(prepared, grant)
         if result.status is ChangeStatus.DRIFTED:
-            self._drifted_from = prepared.digest
+            self._drift(prepared)
             self._gathered, self._asked_at = None, None
             return None
         if result.status is ChangeStatus.REFUSED:

@@ -145,7 +145,7 @@ class WafZone(ZoneWorkflow):
         if not self._validated or validated in ("", prepared.digest):
             return
         if workflow.patched("validated-alone"):
-            self._drifted_from = validated
+            self._drifted_from, self._drifted_proposal = validated, ""
             self._nothing_validated()
         else:
             self._validated_rules = prepared.digest
@@ -192,6 +192,8 @@ class WafZone(ZoneWorkflow):
             return
         self._enter(ZonePhase.DELETING_OVERRIDES)
         result = await self._change(prepared, grant)
+        if result.status is ChangeStatus.DRIFTED:
+            self._drift(prepared)
         if result.status is ChangeStatus.REFUSED:
             raise Ended(ZoneOutcome.FAILED, f"deleting the URI overrides was refused: {result.reason}")
         await self._pause_before_again(result)
@@ -234,7 +236,7 @@ class WafZone(ZoneWorkflow):
             self._enter(ZonePhase.STARTING_VALIDATION)
             result = await self._change(prepared, grant, mode)
             if result.status is ChangeStatus.DRIFTED:
-                self._drifted_from = prepared.digest
+                self._drift(prepared)
                 return False
             if result.status is ChangeStatus.REFUSED:
                 await self._refused(result)
@@ -304,7 +306,7 @@ class WafZone(ZoneWorkflow):
         result = await self._change(prepared, grant)
         if result.status is ChangeStatus.DRIFTED:
             # The evidence was of the rules as they were: an Enterprise zone is validated anew.
-            self._drifted_from = prepared.digest
+            self._drift(prepared)
             self._nothing_validated()
             return ""
         if result.status is ChangeStatus.REFUSED:

@@ -105,6 +105,7 @@ class ZoneProtocol:
         self._tickets: list[str] = list(carried.tickets) if carried else []
         self._ignored: list[str] = []
         self._drifted_from = carried.drifted_from if carried else ""
+        self._drifted_proposal = carried.drifted_proposal if carried else ""
         self._sent: Prepared | None = carried.sent if carried else None
         self._begun: Prepared | None = carried.begun if carried else None
         self._validates_itself = carried.validates_itself if carried else False
@@ -118,6 +119,10 @@ class ZoneProtocol:
 
     first_step: Step = Step.VALIDATE
     """The step before the sign-off that this area's targets need a permit for, where they need one."""
+
+    def _drift(self, prepared: Prepared) -> None:
+        """The zone is no more as it was when this was proposed: people see what has changed."""
+        self._drifted_from, self._drifted_proposal = prepared.digest, prepared.proposal
 
     @property
     def _joins(self) -> bool:
@@ -180,6 +185,7 @@ class ZoneProtocol:
             revoked=tuple(sorted(self._revoked)),
             tickets=tuple(self._tickets),
             drifted_from=self._drifted_from,
+            drifted_proposal=self._drifted_proposal,
         )
         workflow.continue_as_new(self._start.model_copy(update={"permit": None, "carried": carried}))
 
@@ -436,6 +442,7 @@ class ZoneProtocol:
             ignored=self._ignored,
             reasons=list(prepared.reasons) if prepared else [],
             drifted_from=self._drifted_from,
+            drifted_proposal=self._drifted_proposal,
             tickets=self._tickets,
             outcome=self._result.outcome if self._result else None,
             hold=self._service_hold,

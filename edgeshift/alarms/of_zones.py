@@ -22,6 +22,7 @@ _BLOCKED = (
     (r"URI-based WAF override\(s\) must be deleted", "blocked-overrides"),
     (r"not compatible in its current configuration", "blocked-not-compatible"),
     (r"its configuration would only log", "blocked-log-only"),
+    (r"new configuration without any rule", "blocked-log-only"),
     (r"Edge Side Code was removed on", "blocked-removal-date"),
     (r"zones of the account are worked on by others", "blocked-account"),
     (r"log jobs and custom log fields are for Enterprise zones", "blocked-plan"),

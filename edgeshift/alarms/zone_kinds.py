@@ -56,7 +56,7 @@ BLOCKED = (
     Kind(
         "blocked-log-only",
         Severity.WARNING,
-        "the new configuration would only log, which would leave the zone without a WAF",
+        "the new configuration would only log, or has no rule, which would leave the zone without a WAF",
         _LOOK,
         (RETRY,),
     ),

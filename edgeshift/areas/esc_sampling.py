@@ -76,12 +76,14 @@ def listed(urls: Iterable[str], zone: str, zones: Sequence[str], scheme: str) ->
 
     ``zones``: the names of all zones of the scope; a URL is for the longest that its host belongs to.
     """
-    found = []
-    for text in urls:
-        url = url_of(text, f"{scheme}://{zone}/", zone)
-        if url and not any(within(url.host, other) and len(other) > len(zone) for other in zones):
-            found.append(url)
-    return found
+    urls_of_it = (url_of(text, f"{scheme}://{zone}/", zone) for text in urls)
+    return own(filter(None, urls_of_it), zone, zones)
+
+
+def own(urls: Iterable[ProbeUrl], zone: str, zones: Sequence[str]) -> list[ProbeUrl]:
+    """Those of the URLs that belong to no zone of ``zones`` that is below ``zone``, such as a subdomain's."""
+    below = [other for other in zones if other != zone and within(other, zone)]
+    return [url for url in urls if not any(within(url.host, other) for other in below)]
 
 
 def sample(known: Mapping[Source, Sequence[ProbeUrl]], most: int) -> list[ProbeUrl]:

@@ -36,7 +36,9 @@ class FieldState(StrEnum):
 
 
 class FieldSeen(BaseModel):
-    """One custom field: in how many entries it has a value, and what is to be made of that."""
+    """One custom field: in how many entries it has a value, and what is to be made of that. ``in_full``: of
+    those, the ones that are full, in which what comes last is cut off (docs/service.md §8): maybe this value.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,6 +46,7 @@ class FieldSeen(BaseModel):
     name: str
     state: FieldState
     entries: int
+    in_full: int = 0
 
     @property
     def field(self) -> CustomField:
@@ -51,7 +54,8 @@ class FieldSeen(BaseModel):
         return CustomField(self.kind, self.name)
 
     def __str__(self) -> str:
-        return f"{self.field}: {_SAID[self.state].format(entries=self.entries)}"
+        cut = f", {self.in_full} of them full at 8 KB: its value may be cut off there" if self.in_full else ""
+        return f"{self.field}: {_SAID[self.state].format(entries=self.entries)}{cut}"
 
 
 _SAID = {
@@ -106,6 +110,7 @@ def judge(
     """
     fields = tuple(dict.fromkeys(fields_of(wanted)))
     seen: Counter[CustomField] = Counter()
+    in_full: Counter[CustomField] = Counter()
     total = full = 0
     for entry in entries:
         total += 1
@@ -113,11 +118,14 @@ def judge(
         full += is_full
         held = {kind: _held(entry, kind) for kind in Kind}
         # Where nothing was left of a value, its name may still be there.
-        seen.update(
+        here = [
             field
             for field in fields
             if field.name in held[field.kind] and (held[field.kind][field.name] or not is_full)
-        )
+        ]
+        seen.update(here)
+        if is_full:
+            in_full.update(here)
     unlisted = jobs_without(jobs, wanted)
 
     def state(field: CustomField) -> FieldState:
@@ -134,7 +142,13 @@ def judge(
         entries=total,
         full=full,
         fields=tuple(
-            FieldSeen(kind=field.kind, name=field.name, state=state(field), entries=seen[field])
+            FieldSeen(
+                kind=field.kind,
+                name=field.name,
+                state=state(field),
+                entries=seen[field],
+                in_full=in_full[field],
+            )
             for field in fields
         ),
     )

@@ -223,6 +223,11 @@ def warnings(reading: Reading, wanted: FieldSet) -> tuple[str, ...]:
             found.append(f"{field} carries credentials: every reader of the logs will have them")
         if field == CustomField(Kind.RESPONSE, "set-cookie"):
             found.append(f"{field}: only the first one of a response is logged")
+    cookies = any(field.kind is Kind.COOKIE for field in fields_of(wanted))
+    if cookies and (phase := set_by_transform(CustomField(Kind.REQUEST, "cookie"), reading.transforms)):
+        found.append(
+            f"a rule of the phase {phase} sets the header cookie: cookies are logged as they were before it"
+        )
     have = carried(reading.rules)
     for rule in reading.rules:
         off = [field for field in fields_of_rule(rule) if field in fields_of(wanted) and field not in have]

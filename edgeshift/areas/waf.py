@@ -4,8 +4,6 @@ for support.
 """
 
 from edgeshift.areas.waf_body import (
-    MANAGED_RULESET,
-    OWASP_RULESET,
     Adjustment,
     Mode,
     Proposal,
@@ -23,7 +21,9 @@ from edgeshift.areas.waf_body import (
 from edgeshift.areas.waf_reading import (
     AS_DELIVERED,
     LONGEST_EXPRESSION,
+    MANAGED_RULESET,
     MOST_RULES,
+    OWASP_RULESET,
     Assessment,
     Cause,
     Reading,
@@ -36,7 +36,7 @@ from edgeshift.areas.waf_reading import (
     migrates,
     migration_state,
     page_rule_effects,
-    page_rule_pattern,
+    page_rule_patterns,
     warnings,
 )
 from edgeshift.areas.waf_support import support_cause, ticket_text
@@ -69,7 +69,7 @@ __all__ = [
     "migration_state",
     "only_logging",
     "page_rule_effects",
-    "page_rule_pattern",
+    "page_rule_patterns",
     "propose",
     "same_rules",
     "shadow",

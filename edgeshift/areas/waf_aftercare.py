@@ -29,16 +29,21 @@ class Aftercare(BaseModel):
     review: tuple[str, ...] = ()
 
 
-def aftercare(zone: Zone, body: Body, losses: tuple[str, ...], evidence: Evidence | None) -> Aftercare:
-    """What is left to do by hand for a zone whose signed ``body`` is now in force."""
+def aftercare(
+    zone: Zone, body: Body, losses: tuple[str, ...], evidence: Evidence | None, *, ruleset: str = ""
+) -> Aftercare:
+    """What is left to do by hand for a zone whose signed ``body`` is now in force, as the entry point
+    ``ruleset``: its identifier.
+    """
     name = re.sub(r"[^\w-]+", "_", zone.name)
     if not name[:1].isalpha():
         name = f"zone_{name}"
     review = [f"re-create by hand: {loss}" for loss in losses]
     if evidence is None:
-        review.append(
-            "review the security events: set a wrongly blocking rule to log with an adjusted entry point"
-        )
+        review += [
+            "review the security events: set a wrongly blocking rule to log with an adjusted entry point",
+            "add custom rules for traffic that should be blocked and no longer is",
+        ]
     else:
         review += [
             f"rule {item.rule} stopped {item.requests} request(s) on {item.path}"
@@ -60,9 +65,9 @@ def aftercare(zone: Zone, body: Body, losses: tuple[str, ...], evidence: Evidenc
         ]
     gaps = [item for item in evidence.findings if item.kind is Kind.GAP] if evidence else []
     return Aftercare(
-        terraform=terraform(zone, name, body),
+        terraform=terraform(zone, name, body, ruleset or "<RULESET_ID>"),
         state_rm=(
-            "terraform import the ruleset first (the import block does it at the next apply)",
+            "terraform apply   # first: the import block takes the ruleset over",
             "terraform state rm 'cloudflare_waf_rule.<name>'",
             "terraform state rm 'cloudflare_waf_group.<name>'",
             "terraform state rm 'cloudflare_waf_package.<name>'",
@@ -97,12 +102,14 @@ def _on_path(path: str) -> str:
     return f'(starts_with(http.request.uri.path, "{quoted}"))'
 
 
-def terraform(zone: Zone, name: str, body: Mapping[str, Any]) -> str:
-    """The zone's entry point as a ``cloudflare_ruleset`` resource with its import block."""
+def terraform(zone: Zone, name: str, body: Mapping[str, Any], ruleset: str) -> str:
+    """The zone's entry point as a ``cloudflare_ruleset`` resource with its import block. ``ruleset``: the
+    entry point's identifier.
+    """
     lines = [
         "import {",
         f"  to = cloudflare_ruleset.{name}_waf_managed",
-        f'  id = "zone/{zone.id}/<RULESET_ID>"',
+        f'  id = "zone/{zone.id}/{ruleset}"',
         "}",
         "",
         f'resource "cloudflare_ruleset" "{name}_waf_managed" {{',

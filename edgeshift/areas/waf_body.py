@@ -13,11 +13,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from edgeshift.areas.digests import Body, NotCanonical, canonical_bytes, essence
-from edgeshift.areas.waf_reading import Reading, page_rule_effects, page_rule_pattern
+from edgeshift.areas.waf_reading import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
 from edgeshift.fleet import Plan
-
-MANAGED_RULESET = "efb7b8c949ac4650a09736fc376e9aee"
-OWASP_RULESET = "4814384a9e5d4991b9815dcfc25d2f1f"
 
 
 class Mode(StrEnum):
@@ -71,11 +68,17 @@ def propose(reading: Reading, adjustments: Sequence[Adjustment] = ()) -> Proposa
     body: Body = copy.deepcopy({"name": config.get("name") or "default", "rules": config["rules"]})
     additions: list[str] = []
     for rule in reading.page_rules:
-        pattern = page_rule_pattern(rule)
         turned_off = sorted({"waf off", "disable security"} & set(page_rule_effects(rule)))
-        if pattern and turned_off and not covered(pattern, body["rules"]):
-            description = f"Page rule {rule.get('id', '')}: {', '.join(turned_off)}"
-            body["rules"].insert(0, skip_rule(pattern, description))
+        if not turned_off:
+            continue
+        description = f"Page rule {rule.get('id', '')}: {', '.join(turned_off)}"
+        turned_on = _turned_on_before(rule, reading)
+        if any(url_test(pattern) == "true" for pattern in turned_on):
+            continue
+        for pattern in page_rule_patterns(rule):
+            if covered(pattern, body["rules"]):
+                continue
+            body["rules"].insert(0, skip_rule(pattern, description, turned_on))
             additions.append(f"skip rule for the page rule on {pattern}, which does not disable the new WAF")
     for adjustment in adjustments:
         if adjust(body, adjustment):
@@ -129,11 +132,39 @@ def _literals(pattern: str) -> list[str]:
     return named + re.findall(r"\*|[^*/]+", rest)
 
 
-def skip_rule(pattern: str, description: str) -> dict[str, Any]:
-    """A rule that keeps the managed rules from running on a URL pattern with ``*`` as its wildcard.
+def skip_rule(pattern: str, description: str, excepted: Iterable[str] = ()) -> dict[str, Any]:
+    """A rule that keeps the managed rules from running on a URL pattern with ``*`` as its wildcard, but for
+    the patterns ``excepted``.
 
     A pattern without a path is about the root alone, as it was in the page rule.
     """
+    tests = [url_test(pattern), *(f"not ({url_test(other)})" for other in excepted)]
+    return {
+        "action": "skip",
+        "action_parameters": {"ruleset": "current"},
+        "expression": " and ".join(test for test in tests if test != "true") or "true",
+        "description": description,
+        "enabled": True,
+    }
+
+
+def _turned_on_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
+    """The patterns of page rules that turn the WAF on and come before ``rule``, by their higher priority."""
+    return [
+        pattern
+        for other in reading.page_rules
+        if "waf on" in page_rule_effects(other) and _priority(other) > _priority(rule)
+        for pattern in page_rule_patterns(other)
+    ]
+
+
+def _priority(rule: Mapping[str, Any]) -> float:
+    found = rule.get("priority")
+    return found if isinstance(found, int | float) else 0
+
+
+def url_test(pattern: str) -> str:
+    """The expression for a URL pattern of a page rule; ``true`` for one that every URL fits."""
     scheme, _, rest = pattern.rpartition("://")
     host, _, path = rest.partition("/")
     tests = [_wildcard("http.host", host)]
@@ -141,13 +172,7 @@ def skip_rule(pattern: str, description: str) -> dict[str, Any]:
         tests.append(_wildcard("http.request.uri", "/" + path))
     if scheme in ("http", "https"):
         tests.append("ssl" if scheme == "https" else "not ssl")
-    return {
-        "action": "skip",
-        "action_parameters": {"ruleset": "current"},
-        "expression": " and ".join(f"({test})" for test in tests if test) or "true",
-        "description": description,
-        "enabled": True,
-    }
+    return " and ".join(f"({test})" for test in tests if test) or "true"
 
 
 def _wildcard(field: str, pattern: str) -> str:

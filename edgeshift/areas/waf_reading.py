@@ -17,6 +17,11 @@ LONGEST_EXPRESSION = 4096
 """Bytes of UTF-8 that the expression of a migrating rule has at most: 4 KB (docs/service.md §8)."""
 
 
+MANAGED_RULESET = "efb7b8c949ac4650a09736fc376e9aee"
+OWASP_RULESET = "4814384a9e5d4991b9815dcfc25d2f1f"
+"""The new managed rulesets (docs/service.md §2.4, observed): the provider's own, the core ruleset."""
+
+
 class Cause(StrEnum):
     """Why a zone is not ready. Each support ticket has exactly one."""
 
@@ -36,7 +41,8 @@ AS_DELIVERED = frozenset({"default", "on"})
 class Reading(BaseModel):
     """Everything that was read of a zone, as the service answered it. It is what the snapshot holds.
 
-    ``groups``: of the previous WAF's packages; ``rules``: of theirs, those with a mode of their own.
+    ``groups``: of the previous WAF's packages; ``rules``: of theirs, those with a mode of their own. Both
+    name their package by ``package_id``.
     ``refused``: the support case that the service made of a reading itself, with its own words, short.
     """
 
@@ -48,8 +54,6 @@ class Reading(BaseModel):
     packages: list[dict[str, Any]] = []
     groups: list[dict[str, Any]] = []
     rules: list[dict[str, Any]] = []
-    changed_groups: int = 0
-    changed_rules: int = 0
     waf_setting: dict[str, Any] | None = None
     entry_point: dict[str, Any] | None = None
     config: dict[str, Any] | None = None
@@ -114,25 +118,36 @@ def assess(reading: Reading) -> Assessment:
     if is_migrated(reading.status):
         return found(Verdict.ALREADY_MIGRATED, "the new WAF is on, the previous one off")
     facts |= {"losses": losses(reading), "warnings": warnings(reading)}
-    if reading.overrides:
-        named = ", ".join(facts["overrides"][:5]) + (", …" if len(reading.overrides) > 5 else "")
-        reason = (
-            f"{len(reading.overrides)} URI-based WAF override(s) must be deleted before the zone is eligible"
-            f" ({named})"
-        )
-        return found(Verdict.BLOCKED, reason, causes=(Cause.URI_OVERRIDES,))
+    overrides = _overrides_told(facts["overrides"])
     if over := _over_limits(lengths):
+        # Before the overrides: nobody should agree to delete those of a zone that cannot move anyway.
         about = lengths if Cause.TOO_MANY_RULES in over else _too_long(lengths)
-        return found(Verdict.NEEDS_SUPPORT, *over.values(), causes=tuple(over), rules=tuple(about))
+        reasons = (*over.values(), *overrides)
+        return found(Verdict.NEEDS_SUPPORT, *reasons, causes=tuple(over), rules=tuple(about))
+    if overrides:
+        return found(Verdict.BLOCKED, *overrides, causes=(Cause.URI_OVERRIDES,))
     if reading.refused is not None:
         cause, said = reading.refused
         return found(Verdict.NEEDS_SUPPORT, f"the service refuses: {said}", causes=(cause,))
+    if reading.config is not None and not reading.config.get("rules"):
+        reason = "the service returns a new configuration without any rule: sent, it would protect nothing"
+        return found(Verdict.BLOCKED, reason, causes=(Cause.EMPTY_CONFIGURATION,))
     if in_validation(reading.status):
         return found(Verdict.IN_VALIDATION, "the zone is already in validation mode")
     if reading.check.get("compatible") is not True:
         reason = "the service says that the zone is not compatible in its current configuration"
         return found(Verdict.BLOCKED, reason, causes=(Cause.NOT_COMPATIBLE,))
     return found(Verdict.READY)
+
+
+def _overrides_told(overrides: tuple[str, ...]) -> tuple[str, ...]:
+    """That URI-based overrides stand in the way, with the first of them; nothing where there are none."""
+    if not overrides:
+        return ()
+    named = ", ".join(overrides[:5]) + (", …" if len(overrides) > 5 else "")
+    return (
+        f"{len(overrides)} URI-based WAF override(s) must be deleted before the zone is eligible ({named})",
+    )
 
 
 def _too_long(lengths: list[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -184,17 +199,18 @@ def in_validation(status: Mapping[str, Any] | None) -> bool:
 
 
 def losses(reading: Reading) -> tuple[str, ...]:
-    """What the migration does not carry over (docs/service.md §3.2), as far as this zone has it."""
+    """What the migration does not carry over (docs/service.md §3.2), as far as this zone has it: settings of
+    groups and rules of the core rule set; of other packages where the new configuration has none either.
+    """
     found = []
-    if reading.changed_groups:
-        found.append(
-            f"{reading.changed_groups} rule group(s) with changed settings: group-level settings are lost"
-        )
-    if reading.changed_rules:
-        found.append(f"{reading.changed_rules} rule(s) with changed settings: rule-level settings are lost")
     for package in reading.packages:
+        core = package.get("detection_mode") == "anomaly"
+        settings = _own_settings(reading, str(package.get("id", "")))
+        if settings and (core or (reading.config is not None and not _managed_overrides(reading.config))):
+            lost = "are lost" if core else "are lost: the new configuration has none of them"
+            found.append(f"{_package_name(package)}: {settings}, which {lost}")
         sensitivity = package.get("sensitivity")
-        if package.get("detection_mode") == "anomaly" and sensitivity not in (None, "off"):
+        if core and sensitivity not in (None, "off"):
             found.append(
                 f"core rule set 2.x at sensitivity {sensitivity!r} becomes core rule set 3.x"
                 " at paranoia level 2"
@@ -205,15 +221,71 @@ def losses(reading: Reading) -> tuple[str, ...]:
 def warnings(reading: Reading) -> tuple[str, ...]:
     """What stops working or works differently after the migration, as far as this zone may depend on it."""
     found = [
-        "legacy Terraform resources for WAF packages, groups and rules stop working:"
-        " use cloudflare_ruleset instead",
+        "legacy Terraform resources for WAF packages, groups and rules stop working"
+        " (the provider has them up to version 3.35 only): use cloudflare_ruleset instead",
     ]
-    off = sum(1 for rule in reading.page_rules if "waf off" in page_rule_effects(rule))
-    if off:
+    effects = [effect for rule in reading.page_rules for effect in page_rule_effects(rule)]
+    if off := effects.count("waf off"):
         found.append(f"{off} page rule(s) with Web Application Firewall: Off do not disable the new WAF")
+    if on := effects.count("waf on"):
+        found.append(
+            f"{on} page rule(s) with Web Application Firewall: On: see in the proposal that the managed"
+            " rules run there"
+        )
     if (reading.waf_setting or {}).get("value") == "off":
         found.append("the previous WAF is off for the whole zone; the new one has no global switch")
+    carried = _managed_overrides(reading.config) if reading.config is not None else 0
+    for package in reading.packages:
+        settings = _own_settings(reading, str(package.get("id", "")))
+        if package.get("detection_mode") != "anomaly" and settings and carried:
+            found.append(
+                f"{_package_name(package)}: {settings}; the new configuration has {carried} override(s)"
+                " of managed rules: compare them"
+            )
     return tuple(found)
+
+
+def _package_name(package: Mapping[str, Any]) -> str:
+    return str(package.get("name") or f"package {package.get('id', '')}")[:80]
+
+
+MOST_NAMED = 5
+"""Groups that a sentence names; of more it says that there are more."""
+
+
+def _own_settings(reading: Reading, package: str) -> str:
+    """What somebody has set in a package: its groups that are off, its rules with a mode of their own. Groups
+    that are off as delivered cannot be told from those that somebody turned off, and are named too.
+    """
+    groups = [group for group in reading.groups if group.get("package_id") == package]
+    off = [str(group.get("name") or group.get("id")) for group in groups if group.get("mode") == "off"]
+    # A group may count more rules than are listed with a mode of their own, and one without a count fewer.
+    listed = sum(1 for rule in reading.rules if rule.get("package_id") == package)
+    rules = max(listed, sum(_count(group.get("modified_rules_count")) for group in groups))
+    found = []
+    if off:
+        named = ", ".join(off[:MOST_NAMED]) + (", …" if len(off) > MOST_NAMED else "")
+        found.append(f"{len(off)} rule group(s) turned off ({named})")
+    if rules:
+        found.append(f"{rules} rule(s) with settings of their own")
+    return " and ".join(found)
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _managed_overrides(config: Mapping[str, Any]) -> int:
+    """The overrides of rules and categories that a configuration has for any ruleset but the core's."""
+    found = 0
+    for rule in objects(config.get("rules")):
+        parameters = rule.get("action_parameters")
+        if not isinstance(parameters, Mapping) or parameters.get("id") == OWASP_RULESET:
+            continue
+        overrides = parameters.get("overrides")
+        if rule.get("action") == "execute" and isinstance(overrides, Mapping):
+            found += len(objects(overrides.get("rules"))) + len(objects(overrides.get("categories")))
+    return found
 
 
 def page_rule_effects(rule: Mapping[str, Any]) -> tuple[str, ...]:
@@ -231,14 +303,15 @@ def page_rule_effects(rule: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def page_rule_pattern(rule: Mapping[str, Any]) -> str | None:
-    """The URL pattern that a page rule is about, such as ``*shop.example/api/*``."""
+def page_rule_patterns(rule: Mapping[str, Any]) -> tuple[str, ...]:
+    """The URL patterns that a page rule is about, such as ``*shop.example/api/*``."""
+    found = []
     for target in objects(rule.get("targets")):
         constraint = target.get("constraint")
         value = constraint.get("value") if isinstance(constraint, Mapping) else None
         if isinstance(value, str) and value:
-            return value
-    return None
+            found.append(value)
+    return tuple(found)
 
 
 def objects(value: object) -> list[Mapping[str, Any]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgeshift.areas.waf_body import MANAGED_RULESET, OWASP_RULESET, Effect, effect
+from edgeshift.areas.waf_body import Effect, effect
+from edgeshift.areas.waf_reading import MANAGED_RULESET, OWASP_RULESET
 
 _NAMES = {MANAGED_RULESET: "the managed ruleset", OWASP_RULESET: "the OWASP core ruleset"}
 

@@ -14,6 +14,8 @@ from edgeshift.cli.shell import Shell, current, person, run
 if TYPE_CHECKING:
     from temporalio.client import Client
 
+    from edgeshift.messages import Answer
+
 Campaign = Annotated[str, typer.Argument(help="The campaign's name.")]
 Reason = Annotated[str, typer.Option(help="Why; it is kept.", show_default=False)]
 By = Annotated[str, typer.Option(help="Who asks. Default: EDGESHIFT_USER or your login.", show_default=False)]
@@ -78,7 +80,23 @@ async def _steer(shell: Shell, campaign: str, verb: str, by: str, reason: str) -
             waiting.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await waiting
-    shell.console.print(f"Campaign {campaign}: {answer.text}", markup=False, soft_wrap=True)
+        shell.console.print(f"Campaign {campaign}: {answer.text}", markup=False, soft_wrap=True)
+        if answer.sent or answer.in_validation:
+            await _name_left(shell, client, campaign, answer)
+
+
+async def _name_left(shell: Shell, client: Client, campaign: str, answer: Answer) -> None:
+    """Name the zones that an abort leaves past return or in validation mode."""
+    from edgeshift import operations
+
+    start = await operations.campaign_input(client, campaign)
+    targets = await operations.frozen_targets(shell.archive(), start.targets)
+    for said, indexes in (
+        ("past return, perhaps", answer.sent),
+        ("left in validation mode", answer.in_validation),
+    ):
+        for index in indexes:
+            shell.console.print(f"  {said}: {targets[index].zone.name}", markup=False, soft_wrap=True)
 
 
 async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.campaign_warnings import forecast, warnings
+from edgeshift.campaign_warnings import forecast, slowest, warnings
 from edgeshift.cli.plan_areas import show_esc, show_log_fields
 from edgeshift.durations import say_duration
 from edgeshift.fleet import Area, Plan
@@ -66,6 +66,8 @@ def show_plan(
     if moving:
         found = forecast(spec, enterprise=enterprise, others=len(moving) - enterprise)
         console.print(f"[bold]Forecast[/]: {found.said()}.")
+        if spec.area is Area.WAF:
+            console.print(f"{slowest(spec, len(moving))}.")
         if enterprise and spec.area is Area.WAF:
             window = say_duration(spec.validation.window)
             console.print(f"{enterprise} Enterprise zone(s) wait {window} in each validation window.")

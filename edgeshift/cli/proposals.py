@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 6
 MOST_NAMES = 40
+MOST_CHANGES = 20
 NO_WINDOW = "there was no validation window, so nothing has been seen of these rules at work"
 
 
@@ -31,8 +32,14 @@ def show_facts(shell: Shell, shown: Shown, *, example: bool) -> None:
         say(f"  for example: {shown.zone} ({_kind(shown)})", markup=False, soft_wrap=True)
     _STEPS[shown.area](shell, shown)
     if shown.drifted:
+        from edgeshift.views.words import one_line
+
         what = "the configuration" if shown.area is Area.WAF else "what it is based on"
         say(f"  {what} changed after the last sign-off: this is a new proposal", style="yellow")
+        for line in shown.changes[:MOST_CHANGES]:
+            say(f"    {one_line(line)}", markup=False, soft_wrap=True)
+        if len(shown.changes) > MOST_CHANGES:
+            say(f"    … and {len(shown.changes) - MOST_CHANGES} more")
     for label, lines in (("added", shown.additions), ("lost", shown.losses), ("to know", shown.warnings)):
         for line in lines[:MOST_LINES]:
             say(f"  {label}: {line}", markup=False, soft_wrap=True)

@@ -55,9 +55,13 @@ class Permit(Message):
 
 
 class Answer(Message):
-    """A short answer of an update, for people."""
+    """A short answer of an update, for people. Of an abort also which targets, by index: ``sent``, whose
+    change may be past return; ``in_validation``, which are left in validation mode.
+    """
 
     text: str
+    sent: tuple[int, ...] = ()
+    in_validation: tuple[int, ...] = ()
 
 
 class Person(Message):

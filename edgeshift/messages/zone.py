@@ -103,6 +103,7 @@ class ZoneCarried(Message):
     revoked: tuple[int, ...] = ()
     tickets: tuple[str, ...] = ()
     drifted_from: str = ""
+    drifted_proposal: str = ""
 
 
 class ZoneStart(Message):
@@ -255,7 +256,9 @@ class ZonePhase(StrEnum):
 
 class ZoneState(BaseModel):
     """The answer of a zone's ``state`` query: what it waits for, and what a person would sign. ``hold``: why
-    it waits for the service. ``sequence``: the number of its last word to the campaign.
+    it waits for the service. ``sequence``: the number of its last word to the campaign. ``drifted_from``,
+    ``drifted_proposal``: the digest that was no longer true when it was to be sent, and where its proposal
+    lies, if that is known.
     """
 
     zone: Zone
@@ -276,6 +279,7 @@ class ZoneState(BaseModel):
     ignored: list[str] = Field(default_factory=list)
     reasons: list[str] = Field(default_factory=list)
     drifted_from: str = ""
+    drifted_proposal: str = ""
     tickets: list[str] = Field(default_factory=list)
     outcome: ZoneOutcome | None = None
     hold: ServiceHold | None = None

@@ -8,6 +8,8 @@ from typing import Any
 
 from edgeshift.archive import Archive
 from edgeshift.areas import waf
+from edgeshift.areas.body_changes import changes
+from edgeshift.areas.digests import Body
 from edgeshift.areas.esc_probe import ProbeReport
 from edgeshift.areas.log_fields_names import fields_of_document
 from edgeshift.areas.log_fields_terms import FieldSet
@@ -23,7 +25,8 @@ class Shown:
     ``evidence``, ``rules``, ``overrides``: of the area waf. ``probe``: of esc. ``fields``, ``jobs`` (the log
     fields that log jobs have to list) and ``new_job``: of log-fields. ``earlier``: the shadow window's, where
     another came after it. ``only_log``: what the proposal itself lets only log. ``covers``: how many zones an
-    account stands for; 0 where it is a zone.
+    account stands for; 0 where it is a zone. ``changes``: since the proposal that was signed before, where
+    the zone has drifted.
     """
 
     zone: str
@@ -46,6 +49,7 @@ class Shown:
     new_job: str = ""
     earlier: Evidence | None = None
     only_log: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
@@ -64,6 +68,7 @@ async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
         "evidence": None,
         "drifted": bool(state.drifted_from),
         "area": area,
+        "changes": await _changes(archive, state, proposal.get("body") or {}),
         "covers": state.zone.covers if state.zone.kind is ScopeKind.ACCOUNT else 0,
     }
     evidence = await archive.get_json(state.evidence) if state.evidence else None
@@ -77,6 +82,14 @@ async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
         case Area.LOG_FIELDS:
             found |= _of_log_fields(proposal.get("body") or {})
     return Shown(**found)
+
+
+async def _changes(archive: Archive, state: ZoneState, body: Body) -> tuple[str, ...]:
+    if not state.drifted_proposal or state.drifted_proposal == state.proposal:
+        return ()
+    before = (await archive.get_json(state.drifted_proposal)).get("body") or {}
+    # A sign-off of another step, as of deleting overrides, was of another thing.
+    return changes(before, body) if before.get("name") == body.get("name") else ()
 
 
 async def _of_waf(archive: Archive, state: ZoneState, evidence: Any) -> dict[str, Any]:

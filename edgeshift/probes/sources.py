@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-from edgeshift.areas.esc_sampling import ProbeUrl, Source, followed, listed, url_of
+from edgeshift.areas.esc_sampling import ProbeUrl, Source, followed, listed, own, url_of
 from edgeshift.areas.esc_terms import ProbeSpec
 from edgeshift.fleet import Zone
 from edgeshift.probes.fetch import Fetcher
@@ -69,6 +69,7 @@ async def find_urls(fetcher: Fetcher, spec: ProbeSpec, zone: Zone, zones: Sequen
         known.urls[Source.LINKS] = _links(page.text, at, name)
     if spec.sitemap:
         known.urls[Source.SITEMAP] = await _mapped(fetcher, home, name, known)
+    known.urls = {source: own(urls, name, names) for source, urls in known.urls.items()}
     return known
 
 

@@ -220,14 +220,15 @@ class Caller:
             for item in fresh:
                 yield self._read(call, kind, item)
 
-    async def _cursored(self, call: Call, kind: type[A]) -> list[A]:
+    async def _cursored(self, call: Call, kind: type[A], *, urgent: bool = False) -> list[A]:
         """Every item of a list whose pages name the next one by a cursor, or of one that is not paged."""
         found: list[A] = []
         seen: set[str] = set()
         cursor: str | None = None
         size = 0
         while True:
-            envelope = await self._envelope(_with_params(call, {"cursor": cursor} if cursor else {}))
+            paged = _with_params(call, {"cursor": cursor} if cursor else {})
+            envelope = await self._envelope(paged, urgent=urgent)
             found += [self._read(call, kind, item) for item in self._array(call, envelope.result)]
             size += envelope.size
             cursors = self._info(call, envelope).cursors or {}

@@ -17,9 +17,9 @@ NO_ENTRY_POINT = 10003
 class RulesetCalls(Caller):
     """Reading and writing rulesets. Every write is sent once."""
 
-    async def rulesets(self, zone_id: str) -> list[Ruleset]:
+    async def rulesets(self, zone_id: str, *, urgent: bool = False) -> list[Ruleset]:
         """The zone's rulesets, without their rules."""
-        return await self._cursored(Call("rulesets.list", "GET", _path(zone_id)), Ruleset)
+        return await self._cursored(Call("rulesets.list", "GET", _path(zone_id)), Ruleset, urgent=urgent)
 
     async def ruleset(self, zone_id: str, ruleset_id: str, *, urgent: bool = False) -> Ruleset:
         """One ruleset with its rules."""

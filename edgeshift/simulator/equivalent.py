@@ -3,13 +3,16 @@
 
 Carried over: the global settings of the previous core rule set, firewall rules that bypass the WAF, page
 rules with "Disable Security" and with "Web Application Firewall: Off" or "On". Lost: every setting of a rule
-or a group. The new core ruleset runs at paranoia level 2.
+or a group of the core rule set. Those of the provider's rules, of which the contract does not speak, are
+carried over, or lost where the zone says so. The new core ruleset runs at paranoia level 2.
 """
 
+from functools import cache
 from typing import Any, Literal
 
 from edgeshift.simulator.expressions import quoted
-from edgeshift.simulator.fleet_models import FirewallRule, FleetZone, PageRule
+from edgeshift.simulator.fleet_models import FirewallRule, FleetZone, PageRule, derived_id
+from edgeshift.simulator.previous_waf import group_id, group_mode, is_modified, rule_mode, signatures
 
 Configuration = dict[str, Any]
 
@@ -104,7 +107,11 @@ def equivalent_configuration(zone: FleetZone) -> Configuration:
     everywhere = waf.enabled or not turned_on
     where = "true" if everywhere else " or ".join(turned_on)
     runs = waf.enabled or bool(turned_on)
-    rules.append(_execute(MANAGED_RULESET, "Managed ruleset", where, runs and waf.managed.enabled, None))
+    rules.append(
+        _execute(
+            MANAGED_RULESET, "Managed ruleset", where, runs and waf.managed.enabled, managed_overrides(zone)
+        )
+    )
     sensitivity = waf.owasp.sensitivity
     _, threshold = SENSITIVITY.get(sensitivity, SENSITIVITY["default"])
     overrides = {
@@ -125,6 +132,39 @@ def equivalent_configuration(zone: FleetZone) -> Configuration:
         _execute(OWASP_RULESET, "OWASP core ruleset", where, runs and sensitivity != "off", overrides)
     )
     return {"name": "default", "rules": rules}
+
+
+@cache
+def new_rule_id(key: str) -> str:
+    """The id of a rule of the new rulesets, 32 hex digits."""
+    return derived_id("new rule", key)
+
+
+NEW_ACTIONS = {"block": "block", "challenge": "managed_challenge", "simulate": "log"}
+"""Mode of a previous rule of the provider to the action of its successor."""
+
+
+def managed_overrides(zone: FleetZone) -> dict[str, Any] | None:
+    """What the new configuration has of the settings of the provider's groups and rules; None without any.
+    A rule that has no successor has no override.
+    """
+    if zone.migration.managed_settings == "lost":
+        return None
+    waf = zone.previous_waf.managed
+    named = {*waf.groups}
+    rules = []
+    for one in signatures("managed"):
+        if not one.new:
+            continue
+        off_by_group = bool(named & {one.group, group_id(one.group)}) and (
+            group_mode(zone, "managed", one.group) == "off"
+        )
+        mode = rule_mode(zone, "managed", one.previous)
+        if off_by_group or mode == "disable":
+            rules.append({"id": new_rule_id(one.new), "enabled": False})
+        elif is_modified(zone, "managed", one.previous):
+            rules.append({"id": new_rule_id(one.new), "action": NEW_ACTIONS[mode], "enabled": True})
+    return {"rules": rules} if rules else None
 
 
 def _skip(expression: str, description: str, enabled: bool) -> dict[str, Any]:

@@ -208,6 +208,10 @@ class Migration(Strict):
     refuses_at: Literal["check", "config", "put"] | None = Field(
         None, description="which call asks for support; else the simulator's option"
     )
+    managed_settings: Literal["carried", "lost"] = Field(
+        "carried",
+        description="whether the new configuration has what somebody set for the provider's groups and rules",
+    )
 
 
 FalsePositive = Literal["rich_text", "sql_in_text", "shell_in_text", "template_editor"]

@@ -205,7 +205,10 @@ RARE: tuple[Case, ...] = (
     ),
     Case(
         "lost_rule_setting",
-        lambda _: {"previous_waf": {"managed": {"rules": {"100045": "disable"}}}},
+        lambda _: {
+            "previous_waf": {"managed": {"rules": {"100045": "disable"}}},
+            "migration": {"managed_settings": "lost"},
+        },
         plan="enterprise",
         weight=3,
     ),

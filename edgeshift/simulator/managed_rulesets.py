@@ -5,8 +5,7 @@ from typing import Any
 
 from edgeshift.simulator.catalogue_managed import MANAGED
 from edgeshift.simulator.catalogue_owasp import OWASP
-from edgeshift.simulator.equivalent import MANAGED_RULESET, OWASP_RULESET, OWASP_SCORE_RULE
-from edgeshift.simulator.verdicts import new_rule_id
+from edgeshift.simulator.equivalent import MANAGED_RULESET, OWASP_RULESET, OWASP_SCORE_RULE, new_rule_id
 
 MANAGED_RULESETS = {
     MANAGED_RULESET: "Managed Ruleset",

@@ -97,7 +97,7 @@ def groups(zone: FleetZone, package_id: str) -> list[Document]:
                 "mode": group_mode(zone, ruleset, name),
                 "allowed_modes": ["on", "off"],
                 "rules_count": len(members),
-                "modified_rules_count": sum(1 for one in members if _is_modified(zone, ruleset, one)),
+                "modified_rules_count": sum(1 for one in members if is_modified(zone, ruleset, one)),
             }
         )
     return listed
@@ -242,5 +242,6 @@ def _default_mode(ruleset: Ruleset) -> str:
     return "on" if ruleset == "owasp" else "default"
 
 
-def _is_modified(zone: FleetZone, ruleset: Ruleset, rule_id: str) -> bool:
+def is_modified(zone: FleetZone, ruleset: Ruleset, rule_id: str) -> bool:
+    """Whether somebody has given the rule a mode of its own."""
     return rule_mode(zone, ruleset, rule_id) != _default_mode(ruleset)

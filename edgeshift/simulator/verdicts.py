@@ -12,7 +12,14 @@ from typing import Any, Literal
 
 from edgeshift.simulator.catalogue_managed import MANAGED
 from edgeshift.simulator.catalogue_owasp import OWASP, PREVIOUS_SCORE_RULE, PREVIOUS_THRESHOLDS
-from edgeshift.simulator.equivalent import MANAGED_RULESET, OWASP_RULESET, OWASP_SCORE_RULE, waf_effect
+from edgeshift.simulator.equivalent import (
+    MANAGED_RULESET,
+    NEW_ACTIONS,
+    OWASP_RULESET,
+    OWASP_SCORE_RULE,
+    new_rule_id,
+    waf_effect,
+)
 from edgeshift.simulator.expressions import (
     Expression,
     ExpressionError,
@@ -20,16 +27,13 @@ from edgeshift.simulator.expressions import (
     compile_expression,
     wildcard_pattern,
 )
-from edgeshift.simulator.fleet_models import FleetZone, derived_id
+from edgeshift.simulator.fleet_models import FleetZone
 from edgeshift.simulator.previous_waf import effective_modes
 from edgeshift.simulator.signatures import Hits, Shape, Signature, hits
 
 TERMINATING = frozenset({"block", "challenge", "js_challenge", "managed_challenge"})
 DEFAULT_THRESHOLD = 40
 """Of the new core ruleset when the entry point does not say."""
-
-NEW_ACTIONS = {"block": "block", "challenge": "managed_challenge", "simulate": "log", "disable": "block"}
-"""What a rule of the new managed ruleset does by default, by its previous default mode."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,6 @@ Judge = Callable[[Shape, Values], list[Verdict]]
 def hits_of(shape: Shape) -> tuple[Hits, Hits]:
     """The signatures a request trips: (of the core rule set, of the provider's)."""
     return hits(shape, OWASP), hits(shape, MANAGED)
-
-
-@cache
-def new_rule_id(key: str) -> str:
-    """The id of a rule of the new rulesets, 32 hex digits."""
-    return derived_id("new rule", key)
 
 
 class PreviousWaf:
@@ -183,7 +181,8 @@ def _managed_verdicts(provider: Hits, settings: _Overrides) -> list[Verdict]:
         # A rule that is off by default before the migration is off by default after it.
         if not settings.of("enabled", rule_id, categories, signature.mode != "disable"):
             continue
-        default = NEW_ACTIONS[signature.mode]
+        # One that is off by default, and that somebody turned on, blocks.
+        default = NEW_ACTIONS.get(signature.mode, "block")
         action = settings.of("action", rule_id, categories, default)
         found.append(Verdict("firewallManaged", rule_id, MANAGED_RULESET, action, signature.description))
         if found[-1].terminates:

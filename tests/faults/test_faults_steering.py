@@ -125,6 +125,7 @@ STAGES: dict[str, tuple[ZonePhase, dict[str, Any], dict[str, Any]]] = {
         {"call": "entrypoint.put", "seconds": 2},
     ),
     "sign-off": (ZonePhase.AWAITING_SIGN_OFF, zone("z"), {}),
+    "evidence": (ZonePhase.AWAITING_SIGN_OFF, zone("z", "enterprise"), {}),
     "support": (
         ZonePhase.NEEDS_SUPPORT,
         zone("z", firewall_rules=TOO_MANY_RULES),
@@ -140,7 +141,9 @@ STAGES: dict[str, tuple[ZonePhase, dict[str, Any], dict[str, Any]]] = {
 async def test_an_abort_ends_a_zone_at_every_stage(
     stage_name: str, temporal_client: Client, tmp_path: Path
 ) -> None:
-    """Aborted where nothing irreversible was sent; seen through where it was."""
+    """Aborted where nothing irreversible was sent; seen through where it was. The answer names zones that are
+    past return or left in validation.
+    """
     phase, described, slow = STAGES[stage_name]
     window = {"window": "72h"} if stage_name == "window" else {}
     simulator = {"migration_seconds": 40_000} if stage_name == "verification" else None
@@ -167,7 +170,10 @@ async def test_an_abort_ends_a_zone_at_every_stage(
             await stage.play.until(lambda seen: seen.places.get("working") == 1)
         else:
             await stage.phase("z", phase)
-        await stage.play.ask("abort", "enough")
+        answer = await stage.play.ask("abort", "enough")
+        if stage_name in ("window", "evidence", "sign-off", "permit", "verification"):
+            assert answer.in_validation == ((0,) if stage_name in ("window", "evidence") else ())
+            assert answer.sent == ((0,) if stage_name == "verification" else ())
         through = phase in (ZonePhase.COMMITTING, ZonePhase.VERIFYING)
         expected = ZoneOutcome.MIGRATED if through else ZoneOutcome.ABORTED
         assert await stage.outcome("z", 30) is expected

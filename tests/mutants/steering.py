@@ -166,7 +166,7 @@ STEERING = (
         [
             Edit(
                 "workflows/campaign_state.py",
-                "return self._start.window - self._ledger.zones(*IN_FLIGHT)",
+                "return self._most_in_flight() - self._ledger.zones(*IN_FLIGHT)",
                 "return 1000 - self._ledger.zones(*IN_FLIGHT)",
             )
         ],
@@ -184,6 +184,19 @@ STEERING = (
             )
         ],
         "halted-by-failures",
+    ),
+    mutant(
+        "failures-keep-no-place",
+        "a zone that failed makes room for another commit as if nothing had happened",
+        8,
+        [
+            Edit(
+                "workflows/campaign_state.py",
+                "max(1, budget - self._failures)",
+                "max(1, budget)",
+            )
+        ],
+        "a-failure-keeps-its-place",
     ),
     mutant(
         "no-pace",

@@ -16,6 +16,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.connections import Connections
 from activities.holds import HoldActivities
+from edgeshift.areas.waf_evidence import EvidenceVerdict
 from edgeshift.fleet import Area, Zone, ZoneOutcome, migration_id
 from edgeshift.messages import Held, ZonePhase
 from tests.faults_kit import on_queue
@@ -102,6 +103,23 @@ async def test_an_account_stands_for_its_zones_and_holds_them(client: Client, tm
         assert await play.is_off("held-a.example") and await play.is_off("held-b.example")
         checks = {check.rule: check for check in await play.check_rules(absent={STOPS})}
         assert checks[9].checked >= 2
+
+
+async def test_a_probe_below_an_account_that_is_off_proves_nothing(client: Client, tmp_path: Path) -> None:
+    """Off was compared with off: the scope is signed by itself, by somebody who was told why."""
+    fleet = fleet_of(zone("below.example"))
+    fleet.accounts[0].esc.always = True
+    async with scene(client, tmp_path, fleet, **QUICK) as play:
+        state = await play.zone_until(
+            "below.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF and bool(found.evidence)
+        )
+        assert state.evidence_verdict is EvidenceVerdict.INCONCLUSIVE
+        shown = await play.archive.get_json(state.proposal)
+        assert "off with off" in " ".join(shown["warnings"])
+        await play.sign_zone("below.example")
+        await play.result()
+        assert await play.outcome("below.example") is ZoneOutcome.SETTLED
+        await play.check_rules(absent={STOPS})
 
 
 async def test_nothing_is_sent_once_the_removal_date_has_come(client: Client, tmp_path: Path) -> None:

@@ -111,6 +111,8 @@ def test_reasons_as_the_rules_give_them_are_understood() -> None:
     assert codes_of("blocked", "; ".join(blocked.reasons), Area.WAF) == ("blocked-overrides",)
     odd = waf.assess(waf.Reading(check={"compatible": False}))
     assert codes_of("blocked", "; ".join(odd.reasons), Area.WAF) == ("blocked-not-compatible",)
+    empty = waf.assess(waf.Reading(check={"compatible": True}, config={"rules": []}))
+    assert codes_of("blocked", "; ".join(empty.reasons), Area.WAF) == ("blocked-log-only",)
     refused = waf.assess(waf.Reading(check={}, refused=(waf.Cause.SUPPORT_REFUSAL, "call us")))
     assert codes_of("support", "; ".join(refused.reasons), Area.WAF) == ("support-refusal",)
     gone = esc.assess(esc.Reading(), datetime(2024, 1, 2, tzinfo=UTC))

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from edgeshift.campaign_file import CampaignFileError, parse_campaign
-from edgeshift.campaign_warnings import forecast, warnings
+from edgeshift.campaign_warnings import forecast, slowest, warnings
 from edgeshift.fleet import Area
 
+WAF = "name: move\ntargets: {all: true}\narea: waf\n"
 ESC = "name: off\ntargets: {all: true}\narea: esc\n"
 FIELDS = "name: logs\ntargets: {all: true}\narea: log-fields\n"
 
@@ -247,6 +248,12 @@ def test_the_forecast_counts_the_calls_of_its_area() -> None:
         found = forecast(parse_campaign(text), enterprise=10, others=20)
         assert found.calls == forecast(parse_campaign(text), enterprise=0, others=30).calls > 0
         assert waits in found.said()
+
+
+def test_the_window_bounds_how_fast_migrations_of_an_hour_go() -> None:
+    """Five at once are five an hour; eleven zones take three turns."""
+    said = slowest(parse_campaign(WAF + "window: 5\n"), 11)
+    assert "5 zone(s) work at once" in said and "5 zones an hour, 3h for all" in said
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "campaign-file.md"

@@ -65,7 +65,7 @@ def test_terraform_has_every_rule_and_an_import() -> None:
 def test_terraform_never_sees_a_template_in_a_text(text: str) -> None:
     """``${`` and ``%{`` are escaped, quotes and line ends too: a description is one string."""
     written = terraform(
-        ZONE, "x", {"name": "n", "rules": [{"action": "skip", "description": f"${{{text}%{{"}]}
+        ZONE, "x", {"name": "n", "rules": [{"action": "skip", "description": f"${{{text}%{{"}]}, "r"
     )
     line = next(line for line in written.split("\n") if "description" in line)
     inside = line.partition("= ")[2]
@@ -85,6 +85,12 @@ def test_a_resource_has_a_name_that_terraform_takes(name: str, label: str) -> No
     """It begins with a letter, and two zones have two names."""
     zone = ZONE.model_copy(update={"name": name})
     assert f'"{label}_waf_managed"' in aftercare(zone, BODY, (), None).terraform
+
+
+def test_the_import_names_the_ruleset_that_is_in_force() -> None:
+    """As it was read back; a place to fill in where nobody knows it."""
+    assert f'id = "zone/{ZONE.id}/abc"' in aftercare(ZONE, BODY, (), None, ruleset="abc").terraform
+    assert f'id = "zone/{ZONE.id}/<RULESET_ID>"' in aftercare(ZONE, BODY, (), None).terraform
 
 
 def test_the_state_is_removed_after_the_import() -> None:

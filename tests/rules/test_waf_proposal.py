@@ -86,6 +86,21 @@ def test_other_page_rules_add_nothing(rule: Json) -> None:
     assert propose(Reading(check={}, config=body(execute()), page_rules=[rule])).additions == ()
 
 
+def test_every_url_of_a_page_rule_is_kept_off_but_those_that_an_earlier_one_turns_on() -> None:
+    """Each target has its skip rule; the first page rule that fits a URL is the one that counts."""
+    off = {**page("*a.example/*"), "priority": 1}
+    off["targets"] = [*off["targets"], {"constraint": {"value": "b.example/*"}}]
+    on = {**page("a.example/pay*", {"id": "waf", "value": "on"}), "priority": 2}
+    found = propose(Reading(check={}, config=body(execute()), page_rules=[off, on])).body["rules"]
+    excepted = 'not ((http.host eq "a.example") and (http.request.uri wildcard "/pay*"))'
+    assert [rule["expression"].endswith(f" and {excepted}") for rule in found[:2]] == [True, True]
+    later = {**on, "priority": 0}
+    found = propose(Reading(check={}, config=body(execute()), page_rules=[off, later])).body["rules"]
+    assert not any("not (" in rule["expression"] for rule in found)
+    everywhere = {**page("*", {"id": "waf", "value": "on"}), "priority": 2}
+    assert propose(Reading(check={}, config=body(execute()), page_rules=[off, everywhere])).additions == ()
+
+
 def test_proposing_again_from_what_was_proposed_adds_nothing() -> None:
     """A skip rule that stands there already covers its page rule."""
     pages = [page("*shop.example/*"), page("https://shop.example/a*b"), page("shop.example"), page("*")]

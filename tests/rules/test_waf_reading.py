@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.areas.waf import (
+    OWASP_RULESET,
     Assessment,
     Cause,
     Reading,
@@ -19,7 +20,7 @@ from edgeshift.areas.waf import (
     is_migrated,
     migrates,
     page_rule_effects,
-    page_rule_pattern,
+    page_rule_patterns,
 )
 
 Json = dict[str, Any]
@@ -159,7 +160,9 @@ def test_over_a_limit_never_ready(short: int, sizes: list[int], overrides: int, 
     )
     over = len(rules) > 200 or any(size > 4096 for size in sizes)
     assert (found.verdict is Verdict.READY) == (compatible and not over and not overrides)
-    assert (found.verdict is Verdict.NEEDS_SUPPORT) == (over and not overrides)
+    assert (found.verdict is Verdict.NEEDS_SUPPORT) == over
+    assert (Cause.URI_OVERRIDES in found.causes) == (bool(overrides) and not over)
+    assert any("URI-based" in reason for reason in found.reasons) == bool(overrides)
     assert found.migrating_rules == len(rules)
 
 
@@ -222,27 +225,70 @@ def test_validation_is_the_state_of_that_name() -> None:
     assert not any(in_validation(status) for status in (None, {}, START, COMPLETE))
 
 
+CORE = {"id": "core", "name": "Core", "detection_mode": "anomaly", "sensitivity": "off"}
+OWN = {"id": "own", "name": "Provider", "detection_mode": "traditional"}
+
+
+def group(package: str, mode: str = "on", **more: Any) -> Json:
+    return {"id": "g", "name": "Bad Robots", "package_id": package, "mode": mode, **more}
+
+
+def managed(ruleset: str = "m", **parameters: Any) -> Json:
+    """A configuration that runs one managed ruleset."""
+    rule = {"action": "execute", "expression": "true", "action_parameters": {"id": ruleset, **parameters}}
+    return {"name": "default", "rules": [rule]}
+
+
 def test_what_is_lost_is_said_before_anybody_signs() -> None:
-    """Changed groups and rules, and the change of the core rule set."""
-    packages = [
-        {"detection_mode": "anomaly", "sensitivity": "high"},
-        {"detection_mode": "anomaly", "sensitivity": "off"},
-        {"detection_mode": "traditional"},
-    ]
-    losses = assess(reading(changed_groups=2, changed_rules=9, packages=packages)).losses
-    assert [
-        word in loss for word, loss in zip(("2 rule group", "9 rule(s)", "'high'"), losses, strict=True)
-    ] == [True] * 3
-    assert "paranoia level 2" in losses[2]
+    """Groups that are off, rules with settings of their own, and the change of the core rule set."""
+    groups = [group("core", "off", modified_rules_count=0), group("core", modified_rules_count=9)]
+    found = assess(reading(packages=[{**CORE, "sensitivity": "high"}, OWN], groups=groups)).losses
+    assert found == (
+        "Core: 1 rule group(s) turned off (Bad Robots) and 9 rule(s) with settings of their own,"
+        " which are lost",
+        "core rule set 2.x at sensitivity 'high' becomes core rule set 3.x at paranoia level 2",
+    )
+    assert assess(reading(packages=[CORE, OWN], groups=[group("core"), group("own")])).losses == ()
     assert assess(reading()).losses == ()
+
+
+def test_a_group_that_does_not_count_is_known_by_its_rules() -> None:
+    """The rules that were read with a mode of their own."""
+    rules = [{"id": "1", "mode": "off", "package_id": "core"}]
+    (loss,) = assess(reading(packages=[CORE], groups=[group("core")], rules=rules)).losses
+    assert loss == "Core: 1 rule(s) with settings of their own, which are lost"
+
+
+def test_settings_of_the_provider_s_rules_are_lost_where_the_configuration_has_none() -> None:
+    """Where it has some, people are to compare; before it is read, nothing is said."""
+    modes: Json = {"packages": [OWN], "groups": [group("own", "off")]}
+    (loss,) = assess(reading(**modes, config=managed())).losses
+    assert loss.startswith("Provider: 1 rule group(s) turned off") and loss.endswith("none of them")
+    overrides = {"rules": [{"id": "r", "enabled": False}]}
+    found = assess(reading(**modes, config=managed(overrides=overrides)))
+    assert found.losses == () and "1 override(s) of managed rules: compare them" in found.warnings[-1]
+    assert len(assess(reading(**modes, config=managed(OWASP_RULESET, overrides=overrides))).losses) == 1
+    before = assess(reading(**modes))
+    assert before.losses == () and len(before.warnings) == 1
+
+
+def test_a_configuration_without_rules_is_sent_nowhere() -> None:
+    """It would leave the zone without any managed rule, forever."""
+    empty = {"name": "default", "rules": []}
+    assert verdict(config=empty) == (Verdict.BLOCKED, (Cause.EMPTY_CONFIGURATION,))
 
 
 def test_what_stops_working_is_said_before_anybody_signs() -> None:
     """Legacy Terraform always; page rules with WAF off, and a WAF that is off for the whole zone."""
-    pages = [page({"id": "waf", "value": "off"}), page({"id": "waf", "value": "off"}, status="disabled")]
+    pages = [
+        page({"id": "waf", "value": "off"}),
+        page({"id": "waf", "value": "off"}, status="disabled"),
+        page({"id": "waf", "value": "on"}),
+    ]
     found: Assessment = assess(reading(page_rules=pages, waf_setting={"id": "waf", "value": "off"}))
-    assert len(found.warnings) == 3
-    assert "1 page rule(s)" in found.warnings[1]
+    assert len(found.warnings) == 4
+    assert "1 page rule(s) with Web Application Firewall: Off" in found.warnings[1]
+    assert "1 page rule(s) with Web Application Firewall: On" in found.warnings[2]
     assert assess(reading()).warnings == found.warnings[:1]
 
 
@@ -266,6 +312,8 @@ def test_effects_of_a_page_rule(rule: Json, effects: tuple[str, ...]) -> None:
 
 def test_the_pattern_of_a_page_rule() -> None:
     """The URL it is about, if it has one."""
-    assert page_rule_pattern(page(pattern="*a.example/x*")) == "*a.example/x*"
-    assert page_rule_pattern({"targets": [{"constraint": None}]}) is None
-    assert page_rule_pattern({}) is None
+    one = page(pattern="*a.example/x*")
+    assert page_rule_patterns(one) == ("*a.example/x*",)
+    assert page_rule_patterns({**one, "targets": one["targets"] * 2}) == ("*a.example/x*",) * 2
+    assert page_rule_patterns({"targets": [{"constraint": None}]}) == ()
+    assert page_rule_patterns({}) == ()

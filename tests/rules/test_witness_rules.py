@@ -364,7 +364,7 @@ def test_each_rule_can_be_broken(case: str) -> None:
     "facts", [{"failures": 1}, {"failures": None}, {"accepted": (at(27),)}, {"window": 2}], ids=str
 )
 def test_failures_that_are_allowed_or_accepted_break_nothing(facts: dict[str, Any]) -> None:
-    """So does what fits into the window together with what failed."""
+    """Nor does what fits into the window together with what failed."""
     assert the(8, one_failed(**facts)).violations == []
     assert the(8, one_failed(accepted=(at(20),))).violations
 

@@ -185,7 +185,7 @@ async def test_what_decides_is_read_alike_twice() -> None:
 def test_page_rules_of_odd_shapes_have_no_pattern(odd: Any) -> None:
     """They come from an archive as well as from the service."""
     rule = {"status": "active", "targets": odd, "actions": odd}
-    assert waf.page_rule_pattern(rule) is None
+    assert waf.page_rule_patterns(rule) == ()
     assert waf.page_rule_effects(rule) == ()
 
 

@@ -11,11 +11,13 @@ from edgeshift.simulator.equivalent import (
     eligible,
     equivalent_configuration,
     longest_expression_bytes,
+    new_rule_id,
     phase_one_eligible,
     rules_to_migrate,
 )
 from edgeshift.simulator.expressions import compile_expression
 from edgeshift.simulator.fleet_file import FleetZone
+from edgeshift.simulator.previous_waf import signatures
 
 
 def zone(**settings: Any) -> FleetZone:
@@ -100,13 +102,44 @@ def test_what_was_off_is_off() -> None:
     assert not any(rule["enabled"] for rule in off.values())
 
 
-def test_rule_and_group_settings_are_lost() -> None:
-    """Settings of rules and groups change nothing in the configuration."""
+def test_rule_and_group_settings_of_the_core_rule_set_are_lost() -> None:
+    """They change nothing in it; nor do those of the provider's rules where the zone says so."""
+    core = {"owasp": {"rules": {"950921": "off"}, "groups": {"OWASP Bad Robots": "off"}}}
+    assert equivalent_configuration(zone(previous_waf=core)) == equivalent_configuration(zone())
+    tuned = {"managed": {"rules": {"100008": "disable"}, "groups": {"Managed Php": "off"}}}
+    lost = zone(previous_waf=tuned, migration={"managed_settings": "lost"})
+    assert equivalent_configuration(lost) == equivalent_configuration(zone())
+
+
+def test_settings_of_the_provider_s_rules_are_carried_over() -> None:
+    """A rule's mode as its action, a rule or group that is off as rules that are; others have no override."""
     tuned = {
-        "owasp": {"rules": {"950921": "off"}, "groups": {"OWASP Bad Robots": "off"}},
-        "managed": {"rules": {"100008": "disable"}, "groups": {"Managed Php": "off"}},
+        "managed": {
+            "rules": {"100008": "simulate", "100045": "disable", "100018": "challenge"},
+            "groups": {"Managed Php": "off"},
+        }
     }
-    assert equivalent_configuration(zone(previous_waf=tuned)) == equivalent_configuration(zone())
+    one = zone(previous_waf=tuned)
+    listed = executes(equivalent_configuration(one))[MANAGED_RULESET]["action_parameters"]["overrides"][
+        "rules"
+    ]
+    by_rule = {item["id"]: item for item in listed}
+    assert by_rule[new_rule_id("sqli-union")] == {
+        "id": new_rule_id("sqli-union"),
+        "action": "log",
+        "enabled": True,
+    }
+    assert by_rule[new_rule_id("probe-git")]["enabled"] is False
+    assert by_rule[new_rule_id("sqli-delay")]["action"] == "managed_challenge"
+    php = {
+        new_rule_id(rule.new) for rule in signatures("managed") if rule.group == "Managed Php" and rule.new
+    }
+    assert php and set(by_rule) == php | {
+        new_rule_id(key) for key in ("sqli-union", "probe-git", "sqli-delay")
+    }
+    assert all(by_rule[rule] == {"id": rule, "enabled": False} for rule in php)
+    plain = executes(equivalent_configuration(zone()))[MANAGED_RULESET]
+    assert "overrides" not in plain["action_parameters"]
 
 
 def test_bypassing_rules_become_skip_rules_in_their_order() -> None:

@@ -95,18 +95,21 @@ def attack(key: str) -> Shape:
     return next(shape for shape in ATTACKS if shape.key == key)
 
 
+LOST = {"managed_settings": "lost"}
+
+
 def test_a_lost_rule_setting_shows() -> None:
-    """A rule that the zone had disabled is on again after the migration."""
-    previous, new = both(
-        zone(previous_waf={"managed": {"rules": {"100045": "disable"}}}), attack("repository")
-    )
+    """A rule that the zone had disabled is on again after the migration, unless that carries it over."""
+    settings = {"managed": {"rules": {"100045": "disable"}}}
+    assert both(zone(previous_waf=settings), attack("repository")) == ([], [])
+    previous, new = both(zone(previous_waf=settings, migration=LOST), attack("repository"))
     assert previous == [] and [verdict.rule_id for verdict in new] == [new_rule_id("probe-git")]
 
 
 def test_a_lost_group_setting_shows() -> None:
     """So is a group."""
     settings = {"managed": {"groups": {"Managed Specials": "off"}}, "owasp": {"sensitivity": "off"}}
-    previous, new = both(zone(previous_waf=settings), attack("sqli"))
+    previous, new = both(zone(previous_waf=settings, migration=LOST), attack("sqli"))
     assert previous == [] and stops(new)
 
 

@@ -168,6 +168,28 @@ async def halted_by_failures(world: World) -> Verdict:
         return await judged(stage, PRO)
 
 
+async def a_failure_keeps_its_place(world: World) -> Verdict:
+    """Two may be in flight, and one may fail: once one has, the others go one after the other, though they
+    are signed at once and a migration takes a while.
+    """
+    names = [f"z{number}" for number in range(3)]
+    async with staged(
+        world.client,
+        world.folder,
+        *map(zone, names),
+        window=2,
+        advance={"percent": 1, "failures": 1},
+        simulator={"migration_seconds": SCALE / 2},
+    ) as stage:
+        await stage.fault("server_error", "entrypoint.put", "z0", effect="before", status=400, body=NOT_DONE)
+        await stage.play.until(lambda seen: seen.places.get("awaiting") == len(names), PATIENCE)
+        await stage.play.sign_zone(stage.name("z0"))
+        await _have_failed(stage, 1)
+        for name in names[1:]:
+            await stage.play.sign_zone(stage.name(name))
+        return await judged(stage, PRO)
+
+
 async def _have_failed(stage: Stage, zones: int) -> None:
     """Wait until so many zones have failed. A wrong version may have ended the campaign by then."""
     with contextlib.suppress(RPCError, WorkflowUpdateFailedError, WorkflowQueryFailedError):

@@ -36,6 +36,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (people.signed_too_long_ago, 1),
     (people.window_of_one, 4),
     (people.halted_by_failures, 3),
+    (people.a_failure_keeps_its_place, 3),
     (people.paced, 2),
     (areas.esc_plain, 3),
     (areas.esc_way_back_lost, 1),

@@ -1,0 +1,49 @@
+"""What is told of a proposal that is other than the one that was signed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgeshift.areas.body_changes import changes
+from edgeshift.areas.digests import digest
+
+
+def rule(expression: str, action: str = "skip", **more: Any) -> dict[str, Any]:
+    return {"action": action, "expression": expression, "enabled": True, **more}
+
+
+def body(*rules: dict[str, Any]) -> dict[str, Any]:
+    return {"name": "default", "rules": list(rules)}
+
+
+def test_rules_that_came_went_or_changed_are_named_by_their_place() -> None:
+    """A rule of which one thing changed is told by that thing; what the service assigns is no change."""
+    first, second = rule("a", description="first"), rule("b")
+    assert changes(body(first, second), body(second)) == ("removed: rule 1, skip on a (first)",)
+    assert changes(body(first), body(first, second)) == ("added: rule 2, skip on b",)
+    off = {**first, "enabled": False}
+    assert changes(body(first), body(off)) == ("changed: rule 1, enabled: true → false",)
+    other = rule("c", "execute")
+    assert changes(body(first), body(other)) == ("replaced: rule 1, skip on a (first) by execute on c",)
+    assert changes(body({**first, "id": "1"}), body({**first, "version": "2"})) == ()
+
+
+def test_bodies_of_other_areas_are_told_by_their_keys() -> None:
+    """A key that is missing is nothing; long values are cut."""
+    before = {"name": "log_fields", "fields": {"cookies": ["a"]}, "jobs": {"list": ["Cookies"]}}
+    after = {"name": "log_fields", "fields": {"cookies": ["a"]}, "probe": "x" * 500}
+    first, second = changes(before, after)
+    assert first == 'jobs: {"list":["Cookies"]} → nothing'
+    assert second.startswith('probe: nothing → "xxx') and second.endswith("…") and len(second) < 160
+
+
+RULES = st.lists(st.builds(rule, st.sampled_from("abc"), st.sampled_from(("skip", "execute"))), max_size=5)
+
+
+@given(RULES, RULES)
+def test_there_is_a_line_exactly_where_the_digests_differ(old: list[Any], new: list[Any]) -> None:
+    """Nobody is told that nothing changed where something did, nor the other way round."""
+    assert bool(changes(body(*old), body(*new))) == (digest(body(*old)) != digest(body(*new)))
