@@ -26,6 +26,7 @@ _BLOCKED = (
     (r"Edge Side Code was removed on", "blocked-removal-date"),
     (r"zones of the account are worked on by others", "blocked-account"),
     (r"log jobs and custom log fields are for Enterprise zones", "blocked-plan"),
+    (r"and enterprise in the campaign's list", "blocked-plan"),
     (r"custom fields and would have \d+: it takes", "blocked-fields"),
     (r"enable one, or name one for such zones under log_fields\.job", "blocked-log-job"),
     (r"\blog job \w+: ", "blocked-log-job"),

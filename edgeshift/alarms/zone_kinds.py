@@ -76,8 +76,8 @@ BLOCKED = (
     Kind(
         "blocked-plan",
         Severity.WARNING,
-        "log jobs and custom log fields are for Enterprise zones, or the service does not let this zone have"
-        " them",
+        "log jobs, custom log fields and the validation window are for Enterprise zones, or the service does"
+        " not let this zone have them",
         _LOOK,
         (RETRY,),
     ),

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from edgeshift.areas.assessment import Verdict as Verdict
+from edgeshift.fleet import Plan
 
 MOST_RULES = 200
 """Firewall rules that one migration takes at most (docs/service.md §8)."""
@@ -32,6 +33,7 @@ class Cause(StrEnum):
     NOT_COMPATIBLE = "not_compatible"
     EMPTY_CONFIGURATION = "empty_configuration"
     LOG_ONLY = "log_only"
+    OTHER_PLAN = "other_plan"
 
 
 AS_DELIVERED = frozenset({"default", "on"})
@@ -42,12 +44,14 @@ class Reading(BaseModel):
     """Everything that was read of a zone, as the service answered it. It is what the snapshot holds.
 
     ``groups``: of the previous WAF's packages; ``rules``: of theirs, those with a mode of their own. Both
-    name their package by ``package_id``.
+    name their package by ``package_id``. ``plan``: what the zone has now, where the campaign's list has it as
+    an Enterprise zone.
     ``refused``: the support case that the service made of a reading itself, with its own words, short.
     """
 
     check: dict[str, Any]
     status: dict[str, Any] | None = None
+    plan: str = ""
     firewall_rules: list[dict[str, Any]] = []
     overrides: list[dict[str, Any]] = []
     page_rules: list[dict[str, Any]] = []
@@ -124,6 +128,12 @@ def assess(reading: Reading) -> Assessment:
         about = lengths if Cause.TOO_MANY_RULES in over else _too_long(lengths)
         reasons = (*over.values(), *overrides)
         return found(Verdict.NEEDS_SUPPORT, *reasons, causes=tuple(over), rules=tuple(about))
+    if reading.plan not in ("", Plan.ENTERPRISE):
+        reason = (
+            f"its plan is {reading.plan} now, and enterprise in the campaign's list:"
+            " it has no validation window any more"
+        )
+        return found(Verdict.BLOCKED, reason, causes=(Cause.OTHER_PLAN,))
     if overrides:
         return found(Verdict.BLOCKED, *overrides, causes=(Cause.URI_OVERRIDES,))
     if reading.refused is not None:

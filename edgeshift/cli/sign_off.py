@@ -11,6 +11,7 @@ from edgeshift.cli.proposals import MOST_LINES, show_facts, show_proposal
 from edgeshift.cli.shell import Shell, current, person, run
 
 if TYPE_CHECKING:
+    from edgeshift.messages import CampaignSummary
     from edgeshift.operations import Shown, ToSign
     from edgeshift.sign_off import Choice
 
@@ -85,6 +86,7 @@ async def _sign_zone(
         found = operations.pick_zone(targets, zone, campaign, summary.area)
         state = await operations.waiting_zone(client, found, digest or None)
         shown = await operations.shown_of(archive, state, summary.area)
+        _say_scale(shell, summary)
         show_proposal(shell, shown)
         shell.confirm(f"{choice.value.capitalize()} this for {found.name} as {by}?", yes=yes)
         answer = await operations.sign_zone(client, found, state.digest, choice, by=by, reason=reason)
@@ -116,6 +118,7 @@ async def _sign_shapes(
         names = [targets[target.index].zone.name for target in chosen.separate]
         some = [group for group in chosen.groups if group.zones][:MOST_SHOWN] or chosen.groups[:1]
         examples = await operations.examples(client, archive, summary.area, targets, some)
+        _say_scale(shell, summary)
         _show_shapes(shell, chosen, examples, names, campaign)
         if not chosen.fingerprints:
             raise CommandError(
@@ -134,6 +137,12 @@ async def _sign_shapes(
         )
     for answer in answers:
         shell.console.print(answer.text, markup=False, soft_wrap=True)
+
+
+def _say_scale(shell: Shell, summary: CampaignSummary) -> None:
+    if summary.time_scale != 1:
+        said = f"Campaign {summary.name}: time runs {summary.time_scale:,.6g} times as fast"
+        shell.console.print(said, markup=False, soft_wrap=True)
 
 
 MOST_SHOWN = 10

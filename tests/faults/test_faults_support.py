@@ -10,7 +10,7 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.fleet import ZoneOutcome
-from edgeshift.messages import ZonePhase
+from edgeshift.messages import Step, ZonePhase
 from tests.faults_kit import staged, zone
 from tests.harness.running.share import shared
 from tests.kit import TOO_MANY_RULES
@@ -57,6 +57,41 @@ async def test_zones_over_a_limit_get_one_ticket_a_cause_and_no_put(
         tickets = list((stage.play.folder / "state" / "tickets").rglob("*.md"))
         assert len(tickets) == 4
         await stage.check({7})
+
+
+async def test_nobody_deletes_the_overrides_of_a_zone_over_a_limit(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Both stand in its way: its ticket comes first, and the deletion is only proposed once it is within."""
+    overrides = [{"urls": ["{zone}/admin/*"], "rules": {"100000": "disable"}}]
+    both = zone("both", firewall_rules=TOO_MANY_RULES, uri_overrides=overrides)
+    consents = {"delete_uri_overrides": True}
+    async with staged(temporal_client, tmp_path, both, consents=consents) as stage:
+        found = await stage.phase("both", ZonePhase.NEEDS_SUPPORT)
+        assert len(found.tickets) == 1 and any("URI-based" in reason for reason in found.reasons)
+        await stage.change("both", firewall_rules=[])
+        await stage.play.resolve_support(stage.name("both"))
+        assert (await stage.waits("both")).step is Step.DELETE_OVERRIDES
+        assert (await stage.finish()).outcomes == {"migrated": 1}
+        assert await stage.changes() == [
+            ("waf.overrides.delete", ""),
+            ("entrypoint.put", "pending"),
+        ]
+        await stage.check({3, 7})
+
+
+async def test_a_zone_that_is_no_enterprise_zone_any_more_is_sent_nothing(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The list was frozen before; the service would refuse its validation. Another campaign lists it anew."""
+    async with staged(temporal_client, tmp_path, zone("was", "enterprise"), begin=False) as stage:
+        await stage.fault("latency", "waf.check", "was", seconds=4)
+        await stage.play.begin()
+        await stage.change("was", plan="pro")
+        assert await stage.outcome("was") is ZoneOutcome.BLOCKED
+        assert "its plan is pro now" in (await stage.play.zone(stage.name("was")).result()).reason
+        assert await stage.changes() == []
+        await stage.closed()
 
 
 async def test_an_unforeseen_refusal_by_the_service_is_recognised(

@@ -113,6 +113,8 @@ def test_reasons_as_the_rules_give_them_are_understood() -> None:
     assert codes_of("blocked", "; ".join(odd.reasons), Area.WAF) == ("blocked-not-compatible",)
     empty = waf.assess(waf.Reading(check={"compatible": True}, config={"rules": []}))
     assert codes_of("blocked", "; ".join(empty.reasons), Area.WAF) == ("blocked-log-only",)
+    other = waf.assess(waf.Reading(check={"compatible": True}, plan="pro"))
+    assert codes_of("blocked", "; ".join(other.reasons), Area.WAF) == ("blocked-plan",)
     refused = waf.assess(waf.Reading(check={}, refused=(waf.Cause.SUPPORT_REFUSAL, "call us")))
     assert codes_of("support", "; ".join(refused.reasons), Area.WAF) == ("support-refusal",)
     gone = esc.assess(esc.Reading(), datetime(2024, 1, 2, tzinfo=UTC))

@@ -272,6 +272,13 @@ def test_settings_of_the_provider_s_rules_are_lost_where_the_configuration_has_n
     assert before.losses == () and len(before.warnings) == 1
 
 
+def test_an_enterprise_zone_that_is_none_any_more_is_blocked() -> None:
+    """Its validation would be refused. A limit that it is over is told before."""
+    assert verdict(plan="pro") == (Verdict.BLOCKED, (Cause.OTHER_PLAN,))
+    assert verdict(plan="enterprise") == (Verdict.READY, ())
+    assert verdict(plan="pro", firewall_rules=[bypass()] * 201)[1] == (Cause.TOO_MANY_RULES,)
+
+
 def test_a_configuration_without_rules_is_sent_nowhere() -> None:
     """It would leave the zone without any managed rule, forever."""
     empty = {"name": "default", "rules": []}

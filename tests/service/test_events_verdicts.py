@@ -10,13 +10,14 @@ from edgeshift.simulator.equivalent import (
     OWASP_RULESET,
     OWASP_SCORE_RULE,
     equivalent_configuration,
+    new_rule_id,
 )
 from edgeshift.simulator.events import request_fields
 from edgeshift.simulator.fleet_file import FleetZone
 from edgeshift.simulator.signatures import Shape
 from edgeshift.simulator.traffic import Client
 from edgeshift.simulator.traffic_shapes import ATTACKS, BENIGN, FALSE_POSITIVES, GAPS, false_positive, gap
-from edgeshift.simulator.verdicts import NewWaf, PreviousWaf, Verdict, new_rule_id
+from edgeshift.simulator.verdicts import NewWaf, PreviousWaf, Verdict
 
 CLIENT = Client("203.0.113.7", "DE", 64500)
 

@@ -17,6 +17,7 @@ Area = Literal["waf", "esc", "log-fields"]
 CALLS: dict[Area, dict[str, int]] = {
     "waf": {
         "waf.check": 2,
+        "zones.get": 1,
         "waf.config": 3,
         "waf.status": 4,
         "firewall.rules.list": 2,
