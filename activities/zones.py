@@ -138,6 +138,9 @@ class ZoneActivities:
                     return None
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
                     await self._refuse_when_gone(batch)
+                    if holder is not None and (rejected := await self._rejected(holder, message)):
+                        message = message.model_copy(update={"rejected": rejected})
+                        memo["rejected"] = rejected
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
                     continue
                 held: Mapping[str, Any] = await holder.memo()
@@ -165,6 +168,21 @@ class ZoneActivities:
                 # Our own previous attempt has said that it is finished and is about to close.
                 await asyncio.sleep(0.2)
         return Exclusion(index=index, reason="its previous attempt does not close")
+
+    async def _rejected(self, ended: WorkflowExecutionDescription, message: ZoneStart) -> str:
+        """The digest that a person rejected in an earlier run of the campaign, which was started anew: that
+        stands until somebody has the zone reopened, which is another attempt.
+        """
+        known: Mapping[str, Any] = await ended.memo()
+        if message.attempt > 1 or known.get("campaign") != message.campaign:
+            return ""
+        if ended.status is WorkflowExecutionStatus.COMPLETED:
+            handle = self._connections.temporal.get_workflow_handle(
+                ended.id, run_id=ended.run_id, result_type=ZoneResult
+            )
+            if (result := await handle.result()).outcome is ZoneOutcome.REJECTED:
+                return result.digest
+        return str(known.get("rejected", ""))
 
     async def _refuse_when_gone(self, batch: StartZones) -> None:
         """Raises CampaignGone where the run that wanted a zone begun again was reset or ended since: it is

@@ -203,6 +203,7 @@ class WafZone(ZoneWorkflow):
 
         False: the zone has to be read and proposed anew.
         """
+        self._refuse_rejected(prepared)
         policy = self._start.policy
         if prepared.verdict is Verdict.IN_VALIDATION and not self._validates_itself:
             mode = ValidationMode.ENFORCE if prepared.matches_entry_point else ValidationMode.SHADOW

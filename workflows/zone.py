@@ -155,6 +155,7 @@ class ZoneWorkflow(ServiceWaiting):
 
         Raises Ended on a rejection, on expiry and on abort.
         """
+        self._refuse_rejected(prepared)
         self._expired = False
         self._enter(ZonePhase.AWAITING_SIGN_OFF)
         self._asked_at = self._asked_at or workflow.now()
@@ -191,6 +192,12 @@ class ZoneWorkflow(ServiceWaiting):
             await self._until(lambda: self._usable(self._grant), None, resumable=True)
         self._check_stop()
         return self._grant
+
+    def _refuse_rejected(self, prepared: Prepared) -> None:
+        """Raises Ended where a person rejected this very proposal before the campaign was started anew."""
+        if self._start.rejected and self._start.rejected == prepared.digest:
+            reason = "rejected before the campaign was started anew, and proposed unchanged; reopen begins it"
+            raise Ended(ZoneOutcome.REJECTED, reason)
 
     async def _announce(self, prepared: Prepared) -> None:
         """Tell the campaign that the zone waits for a sign-off; for its own, where one of its fingerprint

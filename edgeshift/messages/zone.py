@@ -111,7 +111,8 @@ class ZoneStart(Message):
 
     ``campaign_run``: the first run id of the campaign, which tells campaigns of one name apart.
     ``origin``: the same, also where a campaign that had closed goes on. ``spec``: digest of the campaign's
-    specification in the archive.
+    specification in the archive. ``rejected``: the digest that a person rejected before the campaign was
+    started anew, and that nobody has reopened.
     """
 
     campaign: str
@@ -126,6 +127,7 @@ class ZoneStart(Message):
     permit: Permit | None = None
     carried: ZoneCarried | None = None
     origin: str = ""
+    rejected: str = ""
 
 
 class ZoneResult(Message):

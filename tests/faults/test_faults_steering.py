@@ -20,6 +20,7 @@ from edgeshift.messages import Again, Answer, CampaignResult, CampaignSummary, Z
 from edgeshift.sign_off import Choice
 from edgeshift.witness.seen import Word
 from tests.faults_kit import Stage, staged, zone
+from tests.harness.disturbances.operators import start_again
 from tests.harness.running.share import shared
 from tests.kit import OPERATOR, TOO_MANY_RULES, Scene, eventually
 
@@ -259,6 +260,32 @@ async def test_a_campaign_is_started_once_and_a_zone_belongs_to_one(
         assert summary.excluded == {index: f"already in {campaign_id(play.spec.name)}" for index in (0, 1)}
         assert (await stage.finish()).outcomes == {"migrated": 2}
         await stage.check()
+
+
+async def test_a_rejection_stands_when_its_campaign_is_started_anew(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """A zone is rejected by name while its campaign is gone, and by the time that it begins again its
+    fingerprint has been approved: it is sent nothing until somebody reopens it.
+    """
+    other = zone("c", firewall_rules=[{"expression": "ip.src eq 192.0.2.1", "products": ["waf"]}])
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b"), other) as stage:
+        first = await stage.waits("a")
+        for name in ("b", "c"):
+            await stage.waits(name)
+        await stage.play.campaign.terminate("by mistake")
+        await stage.play.sign_zone(stage.name("a"), Choice.REJECT)
+        assert await stage.outcome("a") is ZoneOutcome.REJECTED
+        await start_again(stage)
+        await stage.play.until(lambda seen: seen.places.get("awaiting") == 2)
+        await stage.play.sign([first.fingerprint])
+        await stage.play.until(lambda seen: seen.places.get("migrated") == 1)
+        assert (await stage.play.summary()).places == {"awaiting": 1, "migrated": 1, "rejected": 1}
+        assert "rejected before" in (await stage.play.zone(stage.name("a")).result()).reason
+        assert await stage.changes("a") == []
+        await again(stage, "reopen", "a")
+        assert (await stage.finish()).outcomes == {"migrated": 3}
+        await stage.check({3, 4, 7})
 
 
 async def test_a_terminated_zone_is_found_named_and_can_be_retried(

@@ -186,6 +186,19 @@ STEERING = (
         "halted-by-failures",
     ),
     mutant(
+        "rejection-forgotten",
+        "a campaign that is started anew knows nothing of who was rejected before",
+        1,
+        [
+            Edit(
+                ZONE,
+                "if self._start.rejected and self._start.rejected == prepared.digest:",
+                "if self._start.rejected and not prepared.digest:",
+            )
+        ],
+        "rejected-and-started-anew",
+    ),
+    mutant(
         "failures-keep-no-place",
         "a zone that failed makes room for another commit as if nothing had happened",
         8,

@@ -9,11 +9,13 @@ from temporalio.client import WorkflowQueryFailedError, WorkflowUpdateFailedErro
 from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
+from edgeshift.sign_off import Choice
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.aimed.scene import PATIENCE, Stalled, ends, judged, quiet, resumed, waits
 from tests.harness.aimed.waf import A_RULE, NOT_DONE, PRO, STOPPED, word
 from tests.harness.campaigns.stages import PATIENCE as READ_FOR
 from tests.harness.cases import World
+from tests.harness.disturbances.operators import start_again
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE
 
@@ -135,6 +137,24 @@ async def signed_too_long_ago(world: World) -> Verdict:
                 await stage.play.sign_zone(stage.name("a"))
             await quiet(1)
         return await judged(stage, STOPPED)
+
+
+async def rejected_and_started_anew(world: World) -> Verdict:
+    """A zone is rejected by name while its campaign is gone; when it has been started anew, another zone's
+    fingerprint is approved, which is the same.
+    """
+    async with staged(world.client, world.folder, zone("a"), zone("b")) as stage:
+        state = await waits(stage, "a")
+        await waits(stage, "b")
+        await stage.play.campaign.terminate("by mistake")
+        await stage.play.sign_zone(stage.name("a"), Choice.REJECT)
+        await ends(stage, "a")
+        await start_again(stage)
+        await stage.play.until(
+            lambda seen: seen.places.get("awaiting", 0) + seen.places.get("rejected", 0) == 2, PATIENCE
+        )
+        await stage.play.sign([state.fingerprint])
+        return await judged(stage, PRO)
 
 
 async def window_of_one(world: World) -> Verdict:

@@ -34,6 +34,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (people.signed_by_one_of_two, 1),
     (people.signed_for_another, 2),
     (people.signed_too_long_ago, 1),
+    (people.rejected_and_started_anew, 2),
     (people.window_of_one, 4),
     (people.halted_by_failures, 3),
     (people.a_failure_keeps_its_place, 3),
