@@ -180,7 +180,8 @@ class ZoneActivities:
             handle = self._connections.temporal.get_workflow_handle(
                 ended.id, run_id=ended.run_id, result_type=ZoneResult
             )
-            if (result := await handle.result()).outcome is ZoneOutcome.REJECTED:
+            result: ZoneResult = await handle.result()
+            if result.outcome is ZoneOutcome.REJECTED:
                 return result.digest
         return str(known.get("rejected", ""))
 

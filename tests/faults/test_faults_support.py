@@ -88,6 +88,7 @@ async def test_a_zone_that_is_no_enterprise_zone_any_more_is_sent_nothing(
         await stage.fault("latency", "waf.check", "was", seconds=4)
         await stage.play.begin()
         await stage.change("was", plan="pro")
+        await stage.play.until(lambda seen: seen.places.get("blocked") == 1)
         assert await stage.outcome("was") is ZoneOutcome.BLOCKED
         assert "its plan is pro now" in (await stage.play.zone(stage.name("was")).result()).reason
         assert await stage.changes() == []
