@@ -125,10 +125,10 @@ class EscActivities:
         secret = setting.with_secret
         if secret is None or not secret.get_secret_value():
             raise ApplicationError("the scope's secret does not show yet", type="SecretNotShown")
+        above = await _account_says(client, target)
         zones = await covered_zones(self._connections, target, prepared.covered)
         async with self._prober(spec) as prober:
             report, baseline = await prober.probe(zones, secret, _beat)
-        above = await _account_says(client, target)
         archive = self._connections.archive
         evidence = await archive.put_json(report.model_dump(mode="json"), verify=True)
         kept = await archive.put_json(baseline.model_dump(mode="json"), verify=True)
@@ -347,9 +347,9 @@ async def _account_says(client: ServiceClient, target: Zone) -> list[str]:
         setting = await client.esc(f"accounts/{target.account}")
     except RateLimited:
         raise
-    except Refused:
-        # A credential for zones alone need not reach the account, and whatever the service says then is about
-        # the account.
+    except ServiceError as failure:
+        # A credential for zones alone need not reach the account: nothing is known of it then.
+        refuse_held(failure)
         return []
     if not setting.always:
         return []

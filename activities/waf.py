@@ -356,11 +356,11 @@ async def _packages(
     rules: list[dict[str, Any]] = []
     for package in packages:
         found = await client.waf_groups(zone.id, package.id)
-        groups += [{"package_id": package.id, **group.raw} for group in found]
+        groups += [{**group.raw, "package_id": package.id} for group in found]
         if any(group.modified_rules_count != 0 for group in found):
             listed = await client.waf_rules(zone.id, package.id)
-            own = (rule.raw for rule in listed if rule.mode not in waf.AS_DELIVERED)
-            rules += [{"package_id": package.id, **rule} for rule in own]
+            own = (rule.raw for rule in listed if rule.mode and rule.mode not in waf.AS_DELIVERED)
+            rules += [{**rule, "package_id": package.id} for rule in own]
     return [package.raw for package in packages], groups, rules
 
 

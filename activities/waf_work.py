@@ -50,7 +50,7 @@ class WafWork:
                 "warnings": list(found.warnings),
             }
         )
-        if reading.config is None:
+        if reading.config is None or not reading.config.get("rules"):
             return line
         proposal = waf.propose(reading, spec.adjustments)
         shape = fingerprint(proposal.body, target.zone)

@@ -138,7 +138,8 @@ class ZoneActivities:
                     return None
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
                     await self._refuse_when_gone(batch)
-                    if holder is not None and (rejected := await self._rejected(holder, message)):
+                    asked_for = index in batch.reopened
+                    if holder and not asked_for and (rejected := await self._rejected(holder, message)):
                         message = message.model_copy(update={"rejected": rejected})
                         memo["rejected"] = rejected
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
@@ -171,10 +172,10 @@ class ZoneActivities:
 
     async def _rejected(self, ended: WorkflowExecutionDescription, message: ZoneStart) -> str:
         """The digest that a person rejected in an earlier run of the campaign, which was started anew: that
-        stands until somebody has the zone reopened, which is another attempt.
+        stands until somebody has the zone reopened, or another campaign has had it.
         """
         known: Mapping[str, Any] = await ended.memo()
-        if message.attempt > 1 or known.get("campaign") != message.campaign:
+        if known.get("campaign") != message.campaign:
             return ""
         if ended.status is WorkflowExecutionStatus.COMPLETED:
             handle = self._connections.temporal.get_workflow_handle(

@@ -17,8 +17,8 @@ CALLS_WITHOUT_WINDOW = 5
 (docs/service.md §4.3).
 """
 
-CALLS_WITH_WINDOW = 7
-"""The same of an Enterprise zone: its validation PUT and its status more."""
+CALLS_WITH_WINDOW = 8
+"""The same of an Enterprise zone: its plan, its validation PUT and its status more."""
 
 CALLS_BESIDE = 8
 """Readings beside them: firewall rules, overrides, page rules, packages and what they hold, the setting, the
@@ -160,7 +160,7 @@ def slowest(spec: CampaignSpec, zones: int) -> str:
     turns = -(-zones // window)
     return (
         f"{window} zone(s) work at once: if every migration took all of commit.migration_limit"
-        f" ({say_duration(limit)}), {an_hour:,.0f} zones an hour, {say_duration(turns * limit)} for all"
+        f" ({say_duration(limit)}), {an_hour:,.3g} zones an hour, {say_duration(turns * limit)} for all"
     )
 
 

@@ -25,6 +25,7 @@ from edgeshift.places import (
     LAST_WORDS,
     OUTCOME_PLACE,
     PLACE_OUTCOME,
+    REOPENED,
     REPORTED,
     WAITS,
     Place,
@@ -69,6 +70,7 @@ class _Rest(BaseModel):
     held: str = ""
     overtaken: list[int] = []
     revived: list[int] = []
+    reopened: str = ""
     ended_as: str = ""
 
 
@@ -111,6 +113,8 @@ class Ledger:
         """
         self.missed: set[int] = set()
         """Targets that were to be started and were not to be found, and are started once more."""
+        self.reopened: set[int] = set()
+        """Targets that a person has reopened: no rejection of before counts, not even an earlier run's."""
         self.ended_as: dict[int, Place] = {}
         """How the last attempt ended of targets that are to begin again and have not begun yet."""
 
@@ -208,6 +212,8 @@ class Ledger:
         neither the rejection nor any approval of before counts."""
         if self.places[index] == Place.REJECTED and (shape := self.shape(index)):
             self.book = [entry for entry in self.book if entry.fingerprint != shape.fingerprint]
+        if self.places[index] in REOPENED:
+            self.reopened.add(index)
         if self.places[index] != Place.EXCLUDED:
             self.ended_as[index] = Place(self.places[index])
         self.places[index] = Place.PENDING
@@ -456,6 +462,7 @@ class Ledger:
             held=pack_bits(self.held, self.count) if self.held else "",
             overtaken=sorted(self.overtaken),
             revived=sorted(self.revived),
+            reopened=pack_bits(self.reopened, self.count) if self.reopened else "",
             ended_as=pack(bytes(self.ended_as.get(index, 0) for index in range(self.count)))
             if self.ended_as
             else "",
@@ -486,6 +493,10 @@ class Ledger:
         self.held = {index for index in range(self.count) if index in bits} if rest.held else set()
         self.overtaken = set(rest.overtaken)
         self.revived = set(rest.revived)
+        reopened = Bits(rest.reopened)
+        self.reopened = (
+            {index for index in range(self.count) if index in reopened} if rest.reopened else set()
+        )
         ended_as = unpack(rest.ended_as) if rest.ended_as else b""
         self.ended_as = {index: Place(place) for index, place in enumerate(ended_as) if place}
 

@@ -52,6 +52,9 @@ what it was told.
 FAILURES = (Place.FAILED, Place.UNKNOWN, Place.ROLLED_BACK)
 """Places that count against the failures which later waves allow."""
 
+REOPENED = frozenset({Place.REJECTED, Place.ON_HOLD, Place.ABORTED, Place.ROLLED_BACK})
+"""Places from which only a reopening begins a target again."""
+
 OUTCOME_PLACE = {outcome: Place[outcome.name] for outcome in ZoneOutcome}
 PLACE_OUTCOME = {place: outcome for outcome, place in OUTCOME_PLACE.items()}
 

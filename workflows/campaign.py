@@ -125,6 +125,7 @@ class Campaign(CampaignMessages):
                 indexes=indexes,
                 attempts=tuple(self._ledger.attempts[index] for index in indexes),
                 permits=tuple(permits),
+                reopened=tuple(index for index in indexes if index in self._ledger.reopened),
             ),
             f"start {len(indexes)} zone(s) from {indexes[0]}",
         )

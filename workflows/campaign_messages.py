@@ -118,9 +118,7 @@ class CampaignMessages(ServicePause):
 
     @workflow.update
     def resume(self, message: Person) -> Answer:
-        """Go on: ends a pause, also the campaign's own, and accepts the failures so far where they halted the
-        campaign.
-        """
+        """Go on: ends a pause, also the campaign's own, and accepts the failures so far."""
         was = "paused" if self._stands_still else "halted" if self._halted else "running"
         self._paused, self._mended_by_hand = None, bool(self._holds)
         again = "; it pauses itself again if the service cannot be called yet" if self._holds else ""
@@ -137,17 +135,16 @@ class CampaignMessages(ServicePause):
         # Before anybody is told: those that wait end by that word.
         steps = {permit.index: permit.step for permit in self._ledger.permits.values()}
         validated = self._in_validation()
-        watched = self._ledger.number(Place.WAITING)
         self._stand_down(message)
         await self._take_back_permits()
-        permitted = set(self._ledger.indexes(Place.PERMITTED, Place.WAITING))
-        validated |= {index for index in permitted if steps.get(index) is Step.VALIDATE}
-        permitted &= set(self._ledger.indexes(Place.PERMITTED))
-        sent = tuple(sorted(index for index in permitted if self._commits(index, steps)))
+        at_work = self._ledger.indexes(Place.WORKING, Place.PERMITTED, Place.WAITING)
+        validated |= {index for index in at_work if steps.get(index) is Step.VALIDATE}
+        permitted = self._ledger.indexes(Place.PERMITTED)
+        sent = tuple(index for index in permitted if self._commits(index, steps))
         left = tuple(sorted(validated.difference(sent)))
-        others = f"{len(left)} left in validation mode"
+        others = f"{len(left)} may be left in validation mode"
         if self._start.area is not Area.WAF:
-            others = f"{watched} watched to the end"
+            left, others = (), f"{self._ledger.number(Place.WAITING)} are watched to the end"
         return Answer(
             text=f"aborting; {len(sent)} zone(s) may be past return and are seen through, {others}",
             sent=sent[:MOST_NAMED],
@@ -162,12 +159,16 @@ class CampaignMessages(ServicePause):
         return steps.get(index, shape.step if shape else Step.COMMIT) is Step.COMMIT
 
     def _in_validation(self) -> set[int]:
-        """The targets of waf that are in validation mode: in their window, or past it and not migrated."""
+        """The targets of waf that are in validation mode, as far as their words tell: in their window, or
+        past it and not migrated.
+        """
         if self._start.area is not Area.WAF:
             return set()
         steps = {permit.index: permit.step for permit in self._ledger.permits.values()}
         past = self._ledger.indexes(*AWAITING, Place.READY, Place.PERMITTED)
         found = {index for index in past if self._commits(index, steps)}
+        # One that is with support may never have come to its validation.
+        found.update(index for index in self._ledger.indexes(Place.SUPPORT) if self._ledger.shape(index))
         found.update(self._ledger.indexes(Place.WAITING))
         return {index for index in found if index in self._enterprise}
 

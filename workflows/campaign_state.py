@@ -160,12 +160,18 @@ class CampaignState:
         keeps its place, so that what failed and what is in flight never exceed the window, or the failures
         allowed and one where that is more (docs/rules.md, rule 8).
         """
+        left = self._places_left
+        if left == self._start.window:
+            return left
+        return left if workflow.patched("failures-keep-their-places") else self._start.window
+
+    @property
+    def _places_left(self) -> int:
         start = self._start
-        budget = max(start.window, start.advance_failures + 1)
-        left = min(start.window, max(1, budget - self._failures))
-        if start.area is not Area.WAF or left == start.window:
+        if start.area is not Area.WAF:
             return start.window
-        return left if workflow.patched("failures-keep-their-places") else start.window
+        budget = max(start.window, start.advance_failures + 1)
+        return min(start.window, max(1, budget - self._failures))
 
     def _permit(self, index: int, step: Step) -> Permit:
         # A zone does not believe a number again. After a reset, what is counted would come again; what is
@@ -269,6 +275,8 @@ class CampaignState:
         if self._holds:
             more = f" (and {len(self._holds) - 1} more)" if len(self._holds) > 1 else ""
             said.append(f"by itself: {self._holds[0]}{more}")
+        if not said and not self._halted and not self._closed and self._places_left < self._start.window:
+            return f"{self._failures} zone(s) failed: {self._places_left} at a time until a person resumes"
         return "; ".join(said) or self._halted
 
     def _waiting(self) -> list[Waiting]:

@@ -145,7 +145,7 @@ class WafZone(ZoneWorkflow):
         if not self._validated or validated in ("", prepared.digest):
             return
         if workflow.patched("validated-alone"):
-            self._drifted_from, self._drifted_proposal = validated, ""
+            self._drifted_from = validated
             self._nothing_validated()
         else:
             self._validated_rules = prepared.digest
@@ -203,6 +203,9 @@ class WafZone(ZoneWorkflow):
 
         False: the zone has to be read and proposed anew.
         """
+        if self._start.rejected and self._start.rejected == prepared.digest:
+            # The campaign gets to know its fingerprint, so that a reopening voids what was decided on it.
+            await self._announce(prepared)
         self._refuse_rejected(prepared)
         policy = self._start.policy
         if prepared.verdict is Verdict.IN_VALIDATION and not self._validates_itself:
@@ -237,7 +240,7 @@ class WafZone(ZoneWorkflow):
             self._enter(ZonePhase.STARTING_VALIDATION)
             result = await self._change(prepared, grant, mode)
             if result.status is ChangeStatus.DRIFTED:
-                self._drift(prepared)
+                self._drifted_from = prepared.digest
                 return False
             if result.status is ChangeStatus.REFUSED:
                 await self._refused(result)

@@ -121,7 +121,7 @@ class ZoneProtocol:
     """The step before the sign-off that this area's targets need a permit for, where they need one."""
 
     def _drift(self, prepared: Prepared) -> None:
-        """The zone is no more as it was when this was proposed: people see what has changed."""
+        """The zone is no more as it was when this was signed: people see what has changed since."""
         self._drifted_from, self._drifted_proposal = prepared.digest, prepared.proposal
 
     @property

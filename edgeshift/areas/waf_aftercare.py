@@ -67,11 +67,12 @@ def aftercare(
     return Aftercare(
         terraform=terraform(zone, name, body, ruleset or "<RULESET_ID>"),
         state_rm=(
-            "terraform apply   # first: the import block takes the ruleset over",
+            "# first take the legacy resources out of the configuration: their API is gone",
             "terraform state rm 'cloudflare_waf_rule.<name>'",
             "terraform state rm 'cloudflare_waf_group.<name>'",
             "terraform state rm 'cloudflare_waf_package.<name>'",
             "terraform state rm 'cloudflare_waf_override.<name>'",
+            "terraform apply   # the import block takes the ruleset over",
         ),
         custom_rules=tuple(
             {

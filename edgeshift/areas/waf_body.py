@@ -113,7 +113,7 @@ def _is_about(expression: str, wanted: list[str]) -> bool:
         return True
     outside = _QUOTED.sub('""', expression)
     # What follows "and not" are the page rules that come first; the service knows their order.
-    positive = re.split(r"\band\s+not\b|&&\s*!", outside)[0]
+    positive = re.split(r"(?:\band\s+|^[\s(]*)not\b|(?:&&|^[\s(]*)\s*!", outside)[0]
     words = set(re.findall(r"[a-z_][\w.]*", positive))
     if words - _ADDRESS_WORDS:
         return False
@@ -149,18 +149,22 @@ def skip_rule(pattern: str, description: str, excepted: Iterable[str] = ()) -> d
 
 
 def _turned_on_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
-    """The patterns of page rules that turn the WAF on and come before ``rule``, by their higher priority."""
+    """The patterns of page rules that turn the WAF on and come before ``rule``: by their higher priority, or
+    earlier in the list.
+    """
+    ordered = sorted(reading.page_rules, key=_priority, reverse=True)
+    before = ordered[: next(place for place, other in enumerate(ordered) if other is rule)]
     return [
         pattern
-        for other in reading.page_rules
-        if "waf on" in page_rule_effects(other) and _priority(other) > _priority(rule)
+        for other in before
+        if "waf on" in page_rule_effects(other)
         for pattern in page_rule_patterns(other)
     ]
 
 
 def _priority(rule: Mapping[str, Any]) -> float:
     found = rule.get("priority")
-    return found if isinstance(found, int | float) else 0
+    return found if isinstance(found, int | float) and found == found else 0
 
 
 def url_test(pattern: str) -> str:

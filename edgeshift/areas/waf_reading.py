@@ -209,16 +209,20 @@ def in_validation(status: Mapping[str, Any] | None) -> bool:
 
 
 def losses(reading: Reading) -> tuple[str, ...]:
-    """What the migration does not carry over (docs/service.md §3.2), as far as this zone has it: settings of
-    groups and rules of the core rule set; of other packages where the new configuration has none either.
+    """What the migration does not carry over (docs/service.md §3.2), as far as this zone has it: groups that
+    are off and settings of rules of the core rule set; settings of other rules where the new configuration
+    has none either.
     """
     found = []
     for package in reading.packages:
         core = package.get("detection_mode") == "anomaly"
-        settings = _own_settings(reading, str(package.get("id", "")))
-        if settings and (core or (reading.config is not None and not _managed_overrides(reading.config))):
-            lost = "are lost" if core else "are lost: the new configuration has none of them"
-            found.append(f"{_package_name(package)}: {settings}, which {lost}")
+        off, rules = _groups_off(reading, package), _rules_set(reading, package)
+        if core and (settings := [said for said in (off, rules) if said]):
+            found.append(f"{_package_name(package)}: {' and '.join(settings)}, which are lost")
+        elif rules and reading.config is not None and not _managed_overrides(reading.config):
+            found.append(
+                f"{_package_name(package)}: {rules}, which are lost: the new configuration has none of them"
+            )
         sensitivity = package.get("sensitivity")
         if core and sensitivity not in (None, "off"):
             found.append(
@@ -244,41 +248,61 @@ def warnings(reading: Reading) -> tuple[str, ...]:
         )
     if (reading.waf_setting or {}).get("value") == "off":
         found.append("the previous WAF is off for the whole zone; the new one has no global switch")
-    carried = _managed_overrides(reading.config) if reading.config is not None else 0
-    for package in reading.packages:
-        settings = _own_settings(reading, str(package.get("id", "")))
-        if package.get("detection_mode") != "anomaly" and settings and carried:
-            found.append(
-                f"{_package_name(package)}: {settings}; the new configuration has {carried} override(s)"
-                " of managed rules: compare them"
-            )
+    if reading.config is not None:
+        carried = _managed_overrides(reading.config)
+        found += [said for package in reading.packages if (said := _to_compare(reading, package, carried))]
     return tuple(found)
 
 
+def _to_compare(reading: Reading, package: Mapping[str, Any], carried: int) -> str:
+    """What of a package other than the core's is to be compared with the new configuration: groups that are
+    off, as delivered or by somebody; settings of rules, where it has some. Empty for nothing.
+    """
+    if package.get("detection_mode") == "anomaly":
+        return ""
+    rules = _rules_set(reading, package) if carried else ""
+    settings = " and ".join(said for said in (_groups_off(reading, package), rules) if said)
+    if not settings:
+        return ""
+    return (
+        f"{_package_name(package)}: {settings}; the new configuration has {carried} override(s) of managed"
+        " rules: compare them"
+    )
+
+
 def _package_name(package: Mapping[str, Any]) -> str:
-    return str(package.get("name") or f"package {package.get('id', '')}")[:80]
+    return str(package.get("name") or f"package {package.get('id', '')}")[:LONGEST_NAME]
 
 
 MOST_NAMED = 5
 """Groups that a sentence names; of more it says that there are more."""
 
+LONGEST_NAME = 80
+"""Characters of a name that a sentence has."""
 
-def _own_settings(reading: Reading, package: str) -> str:
-    """What somebody has set in a package: its groups that are off, its rules with a mode of their own. Groups
-    that are off as delivered cannot be told from those that somebody turned off, and are named too.
+
+def _groups_off(reading: Reading, package: Mapping[str, Any]) -> str:
+    """The groups of a package that are off. Those that are so as delivered cannot be told from others."""
+    off = [
+        str(group.get("name") or group.get("id"))[:LONGEST_NAME]
+        for group in reading.groups
+        if group.get("package_id") == package.get("id") and group.get("mode") == "off"
+    ]
+    if not off:
+        return ""
+    named = ", ".join(off[:MOST_NAMED]) + (", …" if len(off) > MOST_NAMED else "")
+    return f"{len(off)} rule group(s) off ({named})"
+
+
+def _rules_set(reading: Reading, package: Mapping[str, Any]) -> str:
+    """How many rules of a package have settings of their own: those that were listed so, or, where that is
+    more, those that its groups count.
     """
-    groups = [group for group in reading.groups if group.get("package_id") == package]
-    off = [str(group.get("name") or group.get("id")) for group in groups if group.get("mode") == "off"]
-    # A group may count more rules than are listed with a mode of their own, and one without a count fewer.
-    listed = sum(1 for rule in reading.rules if rule.get("package_id") == package)
+    own = package.get("id")
+    listed = sum(1 for rule in reading.rules if rule.get("package_id") == own)
+    groups = [group for group in reading.groups if group.get("package_id") == own]
     rules = max(listed, sum(_count(group.get("modified_rules_count")) for group in groups))
-    found = []
-    if off:
-        named = ", ".join(off[:MOST_NAMED]) + (", …" if len(off) > MOST_NAMED else "")
-        found.append(f"{len(off)} rule group(s) turned off ({named})")
-    if rules:
-        found.append(f"{rules} rule(s) with settings of their own")
-    return " and ".join(found)
+    return f"{rules} rule(s) with settings of their own" if rules else ""
 
 
 def _count(value: object) -> int:
@@ -286,7 +310,9 @@ def _count(value: object) -> int:
 
 
 def _managed_overrides(config: Mapping[str, Any]) -> int:
-    """The overrides of rules and categories that a configuration has for any ruleset but the core's."""
+    """The overrides that a configuration has for any ruleset but the core's: of rules, of categories, of a
+    whole ruleset.
+    """
     found = 0
     for rule in objects(config.get("rules")):
         parameters = rule.get("action_parameters")
@@ -295,6 +321,7 @@ def _managed_overrides(config: Mapping[str, Any]) -> int:
         overrides = parameters.get("overrides")
         if rule.get("action") == "execute" and isinstance(overrides, Mapping):
             found += len(objects(overrides.get("rules"))) + len(objects(overrides.get("categories")))
+            found += any(overrides.get(key) is not None for key in ("action", "enabled"))
     return found
 
 

@@ -88,15 +88,24 @@ async def _steer(shell: Shell, campaign: str, verb: str, by: str, reason: str) -
 async def _name_left(shell: Shell, client: Client, campaign: str, answer: Answer) -> None:
     """Name the zones that an abort leaves past return or in validation mode."""
     from edgeshift import operations
+    from edgeshift.archive import ArchiveError
+    from edgeshift.views.words import one_line
 
-    start = await operations.campaign_input(client, campaign)
-    targets = await operations.frozen_targets(shell.archive(), start.targets)
+    try:
+        start = await operations.campaign_input(client, campaign)
+        targets = await operations.frozen_targets(shell.archive(), start.targets)
+        names = {index: targets[index].zone.name for index in (*answer.sent, *answer.in_validation)}
+    except (ArchiveError, operations.OperationError) as why:
+        # The campaign is aborted all the same: by their numbers, then.
+        shell.errors.print(f"the zones' names cannot be read: {why}", markup=False, soft_wrap=True)
+        names = {}
     for said, indexes in (
         ("past return, perhaps", answer.sent),
-        ("left in validation mode", answer.in_validation),
+        ("in validation mode, perhaps", answer.in_validation),
     ):
         for index in indexes:
-            shell.console.print(f"  {said}: {targets[index].zone.name}", markup=False, soft_wrap=True)
+            name = one_line(names.get(index, f"number {index}"))
+            shell.console.print(f"  {said}: {name}", markup=False, soft_wrap=True)
 
 
 async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str) -> None:

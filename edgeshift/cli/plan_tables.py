@@ -168,9 +168,11 @@ def _counted(console: Console, title: str, sentences: Iterable[str]) -> None:
     if not counts:
         return
     console.print(Text(f"\n{title}", style="bold"))
+    from edgeshift.views.words import one_line
+
     table = _lines()
     for sentence, number in counts.most_common(MOST_SENTENCES):
-        table.add_row(Text(f"{number:,} zone(s)"), Text(sentence))
+        table.add_row(Text(f"{number:,} zone(s)"), Text(one_line(sentence)))
     console.print(table)
     if len(counts) > MOST_SENTENCES:
         console.print(f"  … and {len(counts) - MOST_SENTENCES} more kinds (--json names all)")

@@ -27,13 +27,13 @@ def show_proposal(shell: Shell, shown: Shown) -> None:
 
 def show_facts(shell: Shell, shown: Shown, *, example: bool) -> None:
     """Print what would be sent and what it is known to do. ``example``: for others that propose the same."""
+    from edgeshift.views.words import one_line
+
     say = shell.console.print
     if example:
         say(f"  for example: {shown.zone} ({_kind(shown)})", markup=False, soft_wrap=True)
     _STEPS[shown.area](shell, shown)
     if shown.drifted:
-        from edgeshift.views.words import one_line
-
         what = "the configuration" if shown.area is Area.WAF else "what it is based on"
         say(f"  {what} changed after the last sign-off: this is a new proposal", style="yellow")
         for line in shown.changes[:MOST_CHANGES]:
@@ -42,7 +42,7 @@ def show_facts(shell: Shell, shown: Shown, *, example: bool) -> None:
             say(f"    … and {len(shown.changes) - MOST_CHANGES} more")
     for label, lines in (("added", shown.additions), ("lost", shown.losses), ("to know", shown.warnings)):
         for line in lines[:MOST_LINES]:
-            say(f"  {label}: {line}", markup=False, soft_wrap=True)
+            say(f"  {label}: {one_line(line)}", markup=False, soft_wrap=True)
         if len(lines) > MOST_LINES:
             say(f"  {label}: … and {len(lines) - MOST_LINES} more")
     _evidence(shell, shown)

@@ -244,7 +244,7 @@ def service(running: Stack) -> ServiceSpec:
         base_url=running.service,
         credentials=running.credentials,
         request_limit=REQUEST_LIMIT,
-        patience=timedelta(days=7),
+        patience=timedelta(days=28),
         rate=RateSpec(requests=RATE, per=timedelta(seconds=RATE_SECONDS * TIME_SCALE)),
     )
 

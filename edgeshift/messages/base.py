@@ -56,7 +56,7 @@ class Permit(Message):
 
 class Answer(Message):
     """A short answer of an update, for people. Of an abort also which targets, by index: ``sent``, whose
-    change may be past return; ``in_validation``, which are left in validation mode.
+    change may be past return; ``in_validation``, which may be left in validation mode.
     """
 
     text: str

@@ -13,7 +13,9 @@ from edgeshift.sign_off import Digest
 
 
 class StartZones(Message):
-    """Start a batch of zones. ``attempts``, ``permits`` run beside ``indexes``. ``origin``: see ZoneStart."""
+    """Start a batch of zones. ``attempts``, ``permits`` run beside ``indexes``. ``origin``: see ZoneStart.
+    ``reopened``: those of ``indexes`` that a person has reopened, so that no rejection of before counts.
+    """
 
     campaign: str
     campaign_run: str
@@ -22,6 +24,7 @@ class StartZones(Message):
     indexes: tuple[int, ...]
     attempts: tuple[int, ...]
     permits: tuple[Permit | None, ...]
+    reopened: tuple[int, ...] = ()
 
 
 class Exclusion(Message):

@@ -258,9 +258,9 @@ class ZonePhase(StrEnum):
 
 class ZoneState(BaseModel):
     """The answer of a zone's ``state`` query: what it waits for, and what a person would sign. ``hold``: why
-    it waits for the service. ``sequence``: the number of its last word to the campaign. ``drifted_from``,
-    ``drifted_proposal``: the digest that was no longer true when it was to be sent, and where its proposal
-    lies, if that is known.
+    it waits for the service. ``sequence``: the number of its last word to the campaign. ``drifted_from``:
+    the digest that was no longer true when it was to be sent; ``drifted_proposal``: where the last one lies
+    that had been signed.
     """
 
     zone: Zone

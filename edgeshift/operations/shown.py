@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from edgeshift.archive import Archive
+from edgeshift.archive import Archive, ArchiveError
 from edgeshift.areas import waf
 from edgeshift.areas.body_changes import changes
 from edgeshift.areas.digests import Body
@@ -16,6 +16,9 @@ from edgeshift.areas.log_fields_terms import FieldSet
 from edgeshift.areas.waf_evidence import Evidence
 from edgeshift.fleet import Area, ScopeKind
 from edgeshift.messages import Step, ZoneState
+
+DELETION = "delete_overrides"
+"""The name of a body whose overrides are deleted."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +90,13 @@ async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
 async def _changes(archive: Archive, state: ZoneState, body: Body) -> tuple[str, ...]:
     if not state.drifted_proposal or state.drifted_proposal == state.proposal:
         return ()
-    before = (await archive.get_json(state.drifted_proposal)).get("body") or {}
+    try:
+        before = (await archive.get_json(state.drifted_proposal)).get("body") or {}
+    except ArchiveError as why:
+        return (f"what was signed before cannot be read: {why}"[:200],)
     # A sign-off of another step, as of deleting overrides, was of another thing.
-    return changes(before, body) if before.get("name") == body.get("name") else ()
+    deletes = [one.get("name") == DELETION for one in (before, body)]
+    return changes(before, body) if deletes[0] == deletes[1] else ()
 
 
 async def _of_waf(archive: Archive, state: ZoneState, evidence: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from datetime import UTC, datetime
+from itertools import zip_longest
 
 from edgeshift.witness.course import counts, goes_forward, over
 from edgeshift.witness.requests import Request
@@ -107,15 +108,23 @@ def in_flight(seen: WitnessInput) -> RuleCheck:
         with_failed: list[tuple[datetime, int]] = []
         for zone in campaign.zones:
             requests = seen.of_zone.get(zone, [])
-            for place, request in enumerate(requests):
-                if counts(seen, request) and not _elsewhere(seen, campaign, request):
-                    checked += 1
-                    zones = (request.esc or {}).get("zones", 1)
-                    end = over(requests[place:])
-                    moments += [(request.time, zones), (end, -zones)]
-                    with_failed.append((request.time, zones))
-                    if (settled := _settled_at(seen, campaign, request, end)) is not None:
-                        with_failed.append((settled, -zones))
+            commits = [
+                (place, request)
+                for place, request in enumerate(requests)
+                if counts(seen, request) and not _elsewhere(seen, campaign, request)
+            ]
+            checked += len(commits)
+            for (place, request), following in zip_longest(commits, commits[1:]):
+                zones = (request.esc or {}).get("zones", 1)
+                end = over(requests[place:])
+                moments += [(request.time, zones), (end, -zones)]
+                with_failed.append((request.time, zones))
+                settled = _settled_at(seen, campaign, request, end)
+                if following is not None:
+                    # It is one zone, however often it was sent.
+                    settled = min(settled or following[1].time, following[1].time)
+                if settled is not None:
+                    with_failed.append((settled, -zones))
         most, when = _most(moments)
         if most > campaign.window:
             violations.append(

@@ -281,3 +281,17 @@ def test_what_has_begun_again_is_aborted_as_any_other() -> None:
     found.places[4] = Place.PENDING
     found.stand_down(4)
     assert place(found, 4) is Place.ABORTED
+
+
+def test_a_reopening_is_remembered_and_a_retry_is_none() -> None:
+    """Also when it is carried on, and through the attempts that follow."""
+    found = ledger()
+    for index, outcome in ((3, ZoneOutcome.REJECTED), (4, ZoneOutcome.FAILED), (5, ZoneOutcome.ABORTED)):
+        found.finish(index, outcome)
+        found.again(index)
+        found.begin(index)
+    found.finish(3, ZoneOutcome.FAILED)
+    found.again(3)
+    carried = ledger()
+    carried.unpack(found.packed())
+    assert found.reopened == carried.reopened == {3, 5}
