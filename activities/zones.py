@@ -59,6 +59,9 @@ ORPHAN = Stop(by="edgeshift", reason="its campaign is gone and begins anew")
 BEFORE_IT_IS_TOLD = 5
 """How often a previous attempt is looked at before it is told to stop: as a rule it is about to close."""
 
+MOST_REJECTED = 20
+"""Rejected proposals of one zone that are remembered, the last ones."""
+
 PER_SECOND = 100
 """Signals of one fan-out a second, at most."""
 
@@ -141,7 +144,7 @@ class ZoneActivities:
                     asked_for = index in batch.reopened
                     if holder and not asked_for and (rejected := await self._rejected(holder, message)):
                         message = message.model_copy(update={"rejected": rejected})
-                        memo["rejected"] = rejected
+                        memo["rejected"] = list(rejected)
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
                     continue
                 held: Mapping[str, Any] = await holder.memo()
@@ -170,21 +173,23 @@ class ZoneActivities:
                 await asyncio.sleep(0.2)
         return Exclusion(index=index, reason="its previous attempt does not close")
 
-    async def _rejected(self, ended: WorkflowExecutionDescription, message: ZoneStart) -> str:
-        """The digest that a person rejected in an earlier run of the campaign, which was started anew: that
+    async def _rejected(self, ended: WorkflowExecutionDescription, message: ZoneStart) -> tuple[str, ...]:
+        """The digests that people rejected in earlier runs of the campaign, which was started anew: that
         stands until somebody has the zone reopened, or another campaign has had it.
         """
         known: Mapping[str, Any] = await ended.memo()
         if known.get("campaign") != message.campaign:
-            return ""
+            return ()
+        found = [str(digest) for digest in known.get("rejected", ())]
         if ended.status is WorkflowExecutionStatus.COMPLETED:
             handle = self._connections.temporal.get_workflow_handle(
                 ended.id, run_id=ended.run_id, result_type=ZoneResult
             )
-            result: ZoneResult = await handle.result()
-            if result.outcome is ZoneOutcome.REJECTED:
-                return result.digest
-        return str(known.get("rejected", ""))
+            # What an account had held the zone with has no result (activities/holds.py).
+            result: ZoneResult | None = await handle.result()
+            if result is not None and result.rejected:
+                found.append(result.rejected)
+        return tuple(dict.fromkeys(found))[-MOST_REJECTED:]
 
     async def _refuse_when_gone(self, batch: StartZones) -> None:
         """Raises CampaignGone where the run that wanted a zone begun again was reset or ended since: it is

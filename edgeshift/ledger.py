@@ -207,12 +207,14 @@ class Ledger:
         self.shapes[index] = 0
         self.heard.add(index)
 
-    def again(self, index: int) -> None:
+    def again(self, index: int, *, named: bool = False) -> None:
         """The target is to be started again. Where its fingerprint was rejected, people decide on it anew:
-        neither the rejection nor any approval of before counts."""
+        neither the rejection nor any approval of before counts. ``named``: somebody asked for this very one.
+        """
         if self.places[index] == Place.REJECTED and (shape := self.shape(index)):
             self.book = [entry for entry in self.book if entry.fingerprint != shape.fingerprint]
-        if self.places[index] in REOPENED:
+        place = self.places[index]
+        if place == Place.REJECTED or (named and place in REOPENED):
             self.reopened.add(index)
         if self.places[index] != Place.EXCLUDED:
             self.ended_as[index] = Place(self.places[index])

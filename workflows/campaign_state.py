@@ -204,7 +204,7 @@ class CampaignState:
         indexes = self._candidates(message, outcomes)
         before = self._ledger.zones(*FAILURES)
         for index in indexes:
-            self._ledger.again(index)
+            self._ledger.again(index, named=bool(message.indexes))
         failed = before - self._ledger.zones(*FAILURES)
         # What is begun again is no accepted failure any more.
         self._failures_accepted = max(0, self._failures_accepted - failed)

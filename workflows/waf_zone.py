@@ -203,7 +203,7 @@ class WafZone(ZoneWorkflow):
 
         False: the zone has to be read and proposed anew.
         """
-        if self._start.rejected and self._start.rejected == prepared.digest:
+        if prepared.digest in self._start.rejected:
             # The campaign gets to know its fingerprint, so that a reopening voids what was decided on it.
             await self._announce(prepared)
         self._refuse_rejected(prepared)

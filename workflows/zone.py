@@ -93,6 +93,7 @@ class ZoneWorkflow(ServiceWaiting):
             digest=prepared.digest if prepared else "",
             fingerprint=prepared.fingerprint if prepared else "",
             record=record,
+            rejected=self._rejected,
         )
         if outcome not in KEPT_BY_THEMSELVES and workflow.patched("the-end-is-kept"):
             await workflow.sleep(timedelta(milliseconds=1), summary="the end is kept before it is told")
@@ -176,6 +177,7 @@ class ZoneWorkflow(ServiceWaiting):
             verdict = self._tally(prepared)
             if verdict is Tally.REJECTED:
                 by = self._rejection(prepared)
+                self._rejected = prepared.digest
                 raise Ended(ZoneOutcome.REJECTED, f"rejected by {by.by}: {by.reason or 'no reason given'}")
             if verdict is Tally.APPROVED:
                 break
@@ -195,7 +197,8 @@ class ZoneWorkflow(ServiceWaiting):
 
     def _refuse_rejected(self, prepared: Prepared) -> None:
         """Raises Ended where a person rejected this very proposal before the campaign was started anew."""
-        if self._start.rejected and self._start.rejected == prepared.digest:
+        if prepared.digest in self._start.rejected:
+            self._rejected = prepared.digest
             reason = "rejected before the campaign was started anew, and proposed unchanged; reopen begins it"
             raise Ended(ZoneOutcome.REJECTED, reason)
 

@@ -116,6 +116,7 @@ class ZoneProtocol:
         self._stood = timedelta(0)
         self._told_to_go_on = False
         self._result: ZoneResult | None = None
+        self._rejected = ""
 
     first_step: Step = Step.VALIDATE
     """The step before the sign-off that this area's targets need a permit for, where they need one."""

@@ -111,8 +111,8 @@ class ZoneStart(Message):
 
     ``campaign_run``: the first run id of the campaign, which tells campaigns of one name apart.
     ``origin``: the same, also where a campaign that had closed goes on. ``spec``: digest of the campaign's
-    specification in the archive. ``rejected``: the digest that a person rejected before the campaign was
-    started anew, and that nobody has reopened.
+    specification in the archive. ``rejected``: the digests that people rejected before the campaign was
+    started anew, where nobody has reopened the zone.
     """
 
     campaign: str
@@ -127,12 +127,13 @@ class ZoneStart(Message):
     permit: Permit | None = None
     carried: ZoneCarried | None = None
     origin: str = ""
-    rejected: str = ""
+    rejected: tuple[str, ...] = ()
 
 
 class ZoneResult(Message):
     """How a zone's workflow ended. ``digest``, ``fingerprint``: of the last proposal. ``record``: the
-    archived result.
+    archived result. ``rejected``: the digest that was rejected, also where what an earlier attempt had sent
+    made another end of it.
     """
 
     outcome: ZoneOutcome
@@ -140,6 +141,7 @@ class ZoneResult(Message):
     digest: str = ""
     fingerprint: str = ""
     record: str = ""
+    rejected: str = ""
 
 
 class ReportKind(StrEnum):

@@ -95,7 +95,9 @@ async def _reopened(
     chosen = tuple(index for index in (indexes or range(start.count)) if ledger.places[index] in wanted)
     if not chosen:
         raise _nothing(name, places)
-    again = Again(by=by, reason=reason, indexes=indexes, places=() if indexes else tuple(places))
+    # Those alone that the verb is for: the run that takes the campaign up does not know which it was.
+    named = chosen if indexes else ()
+    again = Again(by=by, reason=reason, indexes=named, places=() if indexes else tuple(places))
     await launch(client, start.model_copy(update={"carried": result.carried, "again": again}))
     return Answer(text=f"the closed campaign goes on: {len(chosen)} zone(s) begin again")
 

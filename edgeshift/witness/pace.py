@@ -173,7 +173,8 @@ def _settled_at(
     closed = _closed(failed[0])
     # A resume accepts what has failed so far, whatever it was asked for.
     resumed = [stop.resumed_at for stop in seen.stops if stop.campaign == campaign.name and stop.resumed_at]
-    moments = (*(run.started_at for run in runs), *campaign.accepted, *resumed)
+    again = [word.at for word in seen.words if word.zone == commit.zone]
+    moments = (*(run.started_at for run in runs), *again, *campaign.accepted, *resumed)
     return min((moment for moment in moments if moment >= closed), default=None)
 
 

@@ -30,11 +30,14 @@ class Signature(Seen):
 
 
 class Word(Seen):
-    """A person's word that lets a zone be sent again: a retry, a reopening, a case that support resolved."""
+    """A person's word that lets a zone be sent again: a retry, a reopening, a case that support resolved.
+    ``reopens``: whether it voids a rejection, as a reopening alone does.
+    """
 
     by: str
     at: datetime
     zone: str | None = None
+    reopens: bool = False
 
 
 class StopRecord(Seen):

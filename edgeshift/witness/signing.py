@@ -38,7 +38,11 @@ def unsigned(seen: WitnessInput, request: Request, known: Collection[str], diges
     campaigns = seen.campaigns_of(request.zone or "")
     valid_for = min((c.valid_for + c.sending for c in campaigns if c.valid_for is not None), default=None)
     late = False
-    reopened = [word.at for word in seen.words if word.zone == request.zone and word.at <= request.time]
+    reopened = [
+        word.at
+        for word in seen.words
+        if word.reopens and word.zone == request.zone and word.at <= request.time
+    ]
     for signature in sorted(seen.signatures, key=lambda signature: signature.at):
         if signature.digest not in known or signature.zone not in (None, request.zone):
             continue

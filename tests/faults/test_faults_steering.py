@@ -38,7 +38,10 @@ async def again(stage: Stage, update: str, *shorts: str) -> None:
     """Retry or reopen zones, and keep a record of the person's word."""
     play = stage.play
     indexes = tuple(play.index(stage.name(short)) for short in shorts)
-    play.words += [Word(by=OPERATOR, at=play.now(), zone=stage.id(short)) for short in shorts]
+    reopens = update == "reopen"
+    play.words += [
+        Word(by=OPERATOR, at=play.now(), zone=stage.id(short), reopens=reopens) for short in shorts
+    ]
     await play.campaign.execute_update(
         update, Again(by=OPERATOR, reason="again", indexes=indexes), result_type=Answer
     )

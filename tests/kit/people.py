@@ -93,7 +93,8 @@ class PeopleScene(CampaignScene):
 
     async def again(self, verb: Literal["retry", "reopen"], *names: str) -> Answer:
         """Begin zones again, and keep a record of it."""
-        self.words += [Word(by=OPERATOR, at=self.now(), zone=self.zone_id(name)) for name in names]
+        reopens, at = verb == "reopen", self.now()
+        self.words += [Word(by=OPERATOR, at=at, zone=self.zone_id(name), reopens=reopens) for name in names]
         message = Again(by=OPERATOR, indexes=tuple(self.index(name) for name in names))
         answer: Answer = await self.campaign.execute_update(verb, message, result_type=Answer)
         return answer

@@ -192,8 +192,8 @@ STEERING = (
         [
             Edit(
                 ZONE,
-                "if self._start.rejected and self._start.rejected == prepared.digest:",
-                "if self._start.rejected and not prepared.digest:",
+                "        if prepared.digest in self._start.rejected:\n            self._rejected",
+                "        if not prepared.digest:\n            self._rejected",
             )
         ],
         "rejected-and-started-anew",

@@ -19,6 +19,8 @@ from activities.holds import HoldActivities
 from edgeshift.areas.waf_evidence import EvidenceVerdict
 from edgeshift.fleet import Area, Zone, ZoneOutcome, migration_id
 from edgeshift.messages import Held, ZonePhase
+from edgeshift.operations import start_campaign
+from edgeshift.sign_off import Choice
 from tests.faults_kit import on_queue
 from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
@@ -103,6 +105,25 @@ async def test_an_account_stands_for_its_zones_and_holds_them(client: Client, tm
         assert await play.is_off("held-a.example") and await play.is_off("held-b.example")
         checks = {check.rule: check for check in await play.check_rules(absent={STOPS})}
         assert checks[9].checked >= 2
+
+
+async def test_zones_that_an_account_held_begin_when_the_campaign_is_started_anew(
+    client: Client, tmp_path: Path
+) -> None:
+    """The account is rejected; its file is changed to zones, whose last workflows are the account's holds."""
+    fleet = fleet_of(zone("anew-a.example"), zone("anew-b.example"))
+    account = fleet.accounts[0].name
+    terms: dict[str, Any] = {**QUICK, "esc": {**QUICK["esc"], "scope": "account"}}
+    async with scene(client, tmp_path, fleet, **terms) as play:
+        await play.zone_until(
+            account, lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF and bool(found.evidence)
+        )
+        await play.sign_zone(account, Choice.REJECT)
+        await play.result()
+        by_zone = {**play.spec.model_dump(), "esc": {**play.spec.esc.model_dump(), "scope": "zone"}}
+        play.spec = type(play.spec).model_validate(by_zone)
+        await start_campaign(play.client, play.archive, play.spec, by="olga", again=True)
+        await play.until(lambda found: found.places.get("awaiting") == 2)
 
 
 async def test_a_probe_below_an_account_that_is_off_proves_nothing(client: Client, tmp_path: Path) -> None:

@@ -286,9 +286,10 @@ def test_what_has_begun_again_is_aborted_as_any_other() -> None:
 def test_a_reopening_is_remembered_and_a_retry_is_none() -> None:
     """Also when it is carried on, and through the attempts that follow."""
     found = ledger()
-    for index, outcome in ((3, ZoneOutcome.REJECTED), (4, ZoneOutcome.FAILED), (5, ZoneOutcome.ABORTED)):
+    ends = (ZoneOutcome.REJECTED, ZoneOutcome.FAILED, ZoneOutcome.ABORTED, ZoneOutcome.ABORTED)
+    for index, outcome in enumerate(ends, 3):
         found.finish(index, outcome)
-        found.again(index)
+        found.again(index, named=index < 6)
         found.begin(index)
     found.finish(3, ZoneOutcome.FAILED)
     found.again(3)

@@ -233,4 +233,4 @@ async def paced(world: World) -> Verdict:
         spec["service"]["rate"] = {"requests": 10, "per": 5 * SCALE, "people": 0.0}
         stage.play.spec = type(stage.play.spec).model_validate(spec)
         await stage.play.begin()
-        return await judged(stage, PRO)
+        return await judged(stage, PRO, within=2 * PATIENCE)

@@ -155,6 +155,8 @@ async def start_again(stage: Stage) -> None:
                 )
                 break
             await asyncio.sleep(1)
+    # Its new run counts from none.
+    play.accepted.append(play.now())
     stage.forget_signed()
 
 
