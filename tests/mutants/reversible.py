@@ -8,9 +8,19 @@ from tests.mutants.sending import MUTATIONS
 REVERSIBLE = (
     mutant(
         "esc-unsigned",
-        "esc is turned off after the probe, without anybody's sign-off",
+        "esc is turned off after the probe, without anybody's sign-off, for which nobody is asked",
         1,
         [
+            Edit(
+                "activities/esc.py",
+                """        await tell_campaign(
+            self._connections,
+            awaiting(start, prepared, sequence=message.sequence, settles=message.settles, joins=joins),
+        )
+""",
+                """        del joins
+""",
+            ),
             Edit(
                 "workflows/esc_scope.py",
                 "            grant = await self._signed_off(probed)\n",
