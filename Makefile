@@ -4,16 +4,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests mostly wait, so that one more than the cores of a small machine are played side by side; of those marked
-# stack, whose stacks have many processes each, two modules.
-PYTEST_WORKERS ?= 3
-STACKS ?= 2
+# Tests mostly wait, so that twice as many as the cores of a small machine are played side by side; of those marked
+# stack, whose stacks have many processes each, three modules.
+PYTEST_WORKERS ?= 4
+STACKS ?= 3
 PYTEST_ARGS ?=
+# Of the tests marked long a share, unless tests are chosen.
+LONG = --long $(if $(PYTEST_ARGS),all,share)
 # With a choice of tests, one of the two runs may have none; without, that is a failure.
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-esc demo-log-fields test test-runbook test-faults test-mutants check bench lock wheel clean binaries test-binaries
+.PHONY: help setup demo demo-esc demo-log-fields test test-long test-runbook test-faults test-mutants check bench lock wheel clean binaries test-binaries
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -52,8 +54,13 @@ demo-log-fields: setup ## And of the third: custom fields in request logs
 
 test: test-binaries ## The tests, on a real Temporal server and the time-skipping one
 	@mkdir -p out
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack" $(PYTEST_ARGS) $(NONE_CHOSEN)
-	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m stack $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack" $(LONG) $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m stack $(LONG) $(PYTEST_ARGS) $(NONE_CHOSEN)
+
+test-long: test-binaries ## The long tests of which make test plays a third: the others
+	@mkdir -p out
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "long and not stack" --long rest
+	$(BIN)/python -m pytest -n $(STACKS) --dist worksteal -m "long and stack" --long rest
 
 test-runbook: setup ## Every situation of the runbook, of which make test plays some
 	@mkdir -p out

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import random
 import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -20,7 +22,10 @@ from edgeshift.embedded import EmbeddedTemporal, embedded_temporal
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect, ensure_search_attributes
 from edgeshift.test_server import time_skipping_server
-from tests.harness.running.share import told
+from tests.harness.running.share import seed_of, told
+
+LONG_SHARE = 1 / 3
+"""How much of each module's long tests `make test` plays."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background, a shell has its children ignore Ctrl-C, and theirs too.
@@ -34,10 +39,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="time-skipping|embedded|HOST:PORT",
         help="the Temporal of tests that ask for `temporal_env` (default: time-skipping)",
     )
+    parser.addoption(
+        "--long",
+        default="all",
+        choices=("all", "share", "rest"),
+        help="which of the tests marked long: all, a share by EDGESHIFT_SHARE_SEED, or those that it leaves",
+    )
 
 
-def pytest_report_header() -> str:
-    return told()
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    return [told(), f"tests marked long: {config.getoption('--long')} (a share is a third, by the same seed)"]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what `--long` does not ask for, of each module by itself."""
+    chosen = str(config.getoption("--long"))
+    if chosen == "all":
+        return
+    modules: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("long"):
+            modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    left_out: set[pytest.Item] = set()
+    for module, long in modules.items():
+        share = random.Random(f"{seed_of()}/{module}").sample(long, math.ceil(LONG_SHARE * len(long)))
+        left_out.update(share if chosen == "rest" else set(long) - set(share))
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
 from tests.harness.oracles.reversible import Ending, esc_complaints
 from tests.kit import OPERATOR, SCALE, eventually
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(400)]
 
 LONG = over(ESC, esc={"observe": "48h", "every": "16h"})
 """Twelve seconds at the scale of scenes, a look every four: time for a person to say something."""

@@ -16,7 +16,7 @@ from tests.harness.cases import World
 from tests.harness.kills.scene import order_of, play
 from tests.harness.kills.waf import COURSES
 
-pytestmark = pytest.mark.embedded
+pytestmark = [pytest.mark.embedded, pytest.mark.long]
 
 
 async def test_a_worker_killed_while_targets_are_listed_delays_the_campaign_alone(

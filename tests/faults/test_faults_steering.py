@@ -24,7 +24,7 @@ from tests.harness.disturbances.operators import start_again
 from tests.harness.running.share import shared
 from tests.kit import OPERATOR, TOO_MANY_RULES, Scene, eventually
 
-pytestmark = pytest.mark.embedded
+pytestmark = [pytest.mark.embedded, pytest.mark.long]
 
 NO_ENTERPRISE = frozenset({3, 4})
 

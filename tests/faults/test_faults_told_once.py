@@ -22,7 +22,7 @@ from edgeshift.operations.campaigns import start_campaign
 from tests.faults_kit import ASIDE, Stage, staged, zone
 from tests.kit import OPERATOR, SCALE, eventually
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(400)]
 
 RULE = {"expression": 'http.request.uri.path eq "/x"', "products": ["waf"]}
 MIGRATED = {

@@ -21,7 +21,9 @@ DEMO = [sys.executable, "-m", "edgeshift.cli.main", "demo"]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("area", list(PARTS))
+@pytest.mark.parametrize(
+    "area", [pytest.param(area, marks=() if area is Area.WAF else pytest.mark.long) for area in PARTS]
+)
 def test_the_demo_shows_every_outcome_and_keeps_every_rule(tmp_path: Path, area: Area) -> None:
     """Of each area: exit 0; result, report and output say what happened; no state and no secret is left."""
     part, zones = PARTS[area], 70 if area is Area.WAF else 60

@@ -25,7 +25,7 @@ from tests.faults_kit import on_queue
 from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 
 QUICK: dict[str, Any] = {
     "area": "esc",

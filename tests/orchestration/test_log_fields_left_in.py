@@ -20,7 +20,7 @@ from tests.faults_kit import on_queue
 from tests.held_kit import fault, set_status
 from tests.kit import BUCKET, REVOKED, STRANGER, Scene, eventually, fleet_of, scene
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 
 SPEC: dict[str, Any] = {
     "area": "log-fields",

@@ -14,7 +14,7 @@ from tests.faults_kit import Stage, staged, zone
 from tests.harness.disturbances.operators import reset, tasks
 from tests.kit import eventually
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(240)]
 
 
 async def ended(stage: Stage, short: str) -> None:

@@ -20,7 +20,7 @@ from tests.harness.campaigns.stages import ESC, OWN_SECRET, esc_stage, esc_zone,
 from tests.harness.disturbances.operators import reset, tasks
 from tests.kit import SCALE
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(240)]
 
 SLOW = 20
 """Seconds until a change shows, in which its zone is terminated, begun again, and waits for a person."""
