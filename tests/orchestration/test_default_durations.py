@@ -20,6 +20,17 @@ def asks_for_sign_off(state: ZoneState) -> bool:
     return state.phase is ZonePhase.AWAITING_SIGN_OFF
 
 
+async def passes(env: WorkflowEnvironment, time: timedelta) -> None:
+    """Let a time pass, in steps: each is one call of the server, which has half a minute for all that is due
+    on the way.
+    """
+    step = timedelta(hours=6)
+    for _ in range(time // step):
+        await env.sleep(step)
+    if rest := time % step:
+        await env.sleep(rest)
+
+
 HOUR = {"migration_seconds": 3300, "validation_seconds": 2, "visibility_seconds": 200}
 
 
@@ -49,9 +60,9 @@ async def test_an_enterprise_zone_is_watched_for_72_hours_before_anybody_is_aske
     async with scene(time_skipping_env.client, tmp_path, fleet, clock=clock, simulator=HOUR) as play:
         await play.zone_until("big.example", lambda found: found.phase is ZonePhase.VALIDATING)
         began = clock.now()
-        await time_skipping_env.sleep(timedelta(hours=71))
+        await passes(time_skipping_env, timedelta(hours=71))
         assert (await play.state("big.example")).phase is ZonePhase.VALIDATING
-        await time_skipping_env.sleep(timedelta(hours=2))
+        await passes(time_skipping_env, timedelta(hours=2))
         state = await play.zone_until("big.example", asks_for_sign_off)
         await clock.refresh()
         assert clock.now() - began >= timedelta(hours=72)
@@ -77,11 +88,11 @@ async def test_a_zone_that_nobody_signs_goes_on_hold_after_14_days_and_can_be_re
         await play.zone_until("a.example", asks_for_sign_off)
         await play.zone_until("b.example", asks_for_sign_off)
         await play.sign_zone("a.example")
-        await time_skipping_env.sleep(timedelta(days=13))
+        await passes(time_skipping_env, timedelta(days=13))
         assert (await play.state("a.example")).phase is ZonePhase.AWAITING_SIGN_OFF
         await play.sign_zone("b.example", by="bob")
         await play.sign_zone("b.example", by="ann")
         assert await play.outcome("b.example") is ZoneOutcome.MIGRATED
-        await time_skipping_env.sleep(timedelta(days=2))
+        await passes(time_skipping_env, timedelta(days=2))
         assert await play.outcome("a.example") is ZoneOutcome.ON_HOLD
         assert await play.commits("a.example") == []
