@@ -24,7 +24,7 @@ from edgeshift.temporal import connect, ensure_search_attributes
 from edgeshift.test_server import time_skipping_server
 from tests.harness.running.share import seed_of, told
 
-LONG_SHARE = 1 / 3
+LONG_SHARE = 1 / 4
 """How much of each module's long tests `make test` plays."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    return [told(), f"tests marked long: {config.getoption('--long')} (a share is a third, by the same seed)"]
+    return [told(), f"tests marked long: {config.getoption('--long')} (a share is a quarter, by this seed)"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -25,7 +25,7 @@ from edgeshift.messages import (
 from edgeshift.sign_off import Choice, Decision
 from tests.faults_kit import ASIDE, Stage, staged, zone
 
-pytestmark = pytest.mark.embedded
+pytestmark = [pytest.mark.embedded, pytest.mark.long]
 
 LISTED = {"approvers": ["ann", "bob"]}
 

@@ -14,7 +14,7 @@ from edgeshift.fleet import ZoneOutcome
 from tests.faults_kit import on_queue
 from tests.kit import BUCKET, STRANGER, Scene, fleet_of, scene
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 
 QUICK: dict[str, Any] = {
     "area": "log-fields",

@@ -19,7 +19,7 @@ from edgeshift.fleet import ZoneOutcome, zone_migration_id
 from edgeshift.simulator.edge_exchange import EdgeExchange
 from tests.kit import Scene, fleet_of, scene
 
-pytestmark = pytest.mark.embedded
+pytestmark = [pytest.mark.embedded, pytest.mark.long]
 
 FIELDS: dict[str, Any] = {"request_headers": ["x-a"], "cookies": ["Id"], "verify": "2h", "every": "30m"}
 OPTIONS = "CVE-2021-44228=true&fields=RayID,EdgeStartTimestamp&timestamps=rfc3339&sample_rate=1"

@@ -17,7 +17,7 @@ from edgeshift.views.timeline import build_timeline
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.disturbances.operators import reset, tasks
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 
 RULES = [{"action": "bypass", "products": ["waf"], "expression": "ip.src eq 192.0.2.1"}] * 3
 

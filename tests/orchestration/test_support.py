@@ -11,7 +11,7 @@ from temporalio.client import Client
 from edgeshift.messages import ZonePhase
 from tests.kit import fleet_of, scene
 
-pytestmark = pytest.mark.embedded
+pytestmark = [pytest.mark.embedded, pytest.mark.long]
 
 WORDS = [
     {"status": 400, "message": "Please reach out to customer support to migrate this zone"},
