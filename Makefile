@@ -57,7 +57,7 @@ test: test-binaries ## The tests, on a real Temporal server and the time-skippin
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack" $(LONG) $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m stack $(LONG) $(PYTEST_ARGS) $(NONE_CHOSEN)
 
-test-long: test-binaries ## The long tests of which make test plays a quarter: the others
+test-long: test-binaries ## The long tests that make test leaves out
 	@mkdir -p out
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "long and not stack" --long rest
 	$(BIN)/python -m pytest -n $(STACKS) --dist worksteal -m "long and stack" --long rest

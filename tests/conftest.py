@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import random
 import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -22,10 +21,10 @@ from edgeshift.embedded import EmbeddedTemporal, embedded_temporal
 from edgeshift.settings import TemporalSettings
 from edgeshift.temporal import connect, ensure_search_attributes
 from edgeshift.test_server import time_skipping_server
-from tests.harness.running.share import seed_of, told
+from tests.harness.running.share import shared, told
 
 LONG_SHARE = 1 / 4
-"""How much of each module's long tests `make test` plays."""
+"""How much of each module's long tests a share has at the least; more where EDGESHIFT_SHARE asks for more."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background, a shell has its children ignore Ctrl-C, and theirs too.
@@ -48,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    return [told(), f"tests marked long: {config.getoption('--long')} (a share is a quarter, by this seed)"]
+    return [told(), f"tests marked long: {config.getoption('--long')} (a share is {LONG_SHARE:.0%} or more)"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -62,7 +61,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
     left_out: set[pytest.Item] = set()
     for module, long in modules.items():
-        share = random.Random(f"{seed_of()}/{module}").sample(long, math.ceil(LONG_SHARE * len(long)))
+        share = shared(module, long, least=math.ceil(LONG_SHARE * len(long)))
         left_out.update(share if chosen == "rest" else set(long) - set(share))
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
