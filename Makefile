@@ -35,10 +35,10 @@ $(READY): requirements/dev.txt pyproject.toml
 	@touch $(READY)
 
 binaries: $(READY)
-	@$(BIN)/python -m edgeshift.binaries
+	@$(BIN)/python -m edgeshift.testbed.temporal_server.binaries
 
 test-binaries: $(READY)
-	@$(BIN)/python -m edgeshift.binaries --test-server
+	@$(BIN)/python -m edgeshift.testbed.temporal_server.binaries --test-server
 
 demo: setup ## A whole campaign on this machine: embedded Temporal, simulator, worker, 120 zones
 	@mkdir -p out

@@ -14,9 +14,8 @@ import pydantic
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from edgeshift.archive import ArchiveCorrupt, ArchiveError
-from edgeshift.circuit import ServiceHold, Trouble, held
-from edgeshift.secret_refs import CredentialMissing, SecretRefError
+from edgeshift.rate_limit.circuit import ServiceHold, Trouble, held
+from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
 from edgeshift.service_api import (
     Forbidden,
     InvalidIdentifier,
@@ -29,7 +28,8 @@ from edgeshift.service_api import (
     ServiceHeld,
     Unauthorized,
 )
-from edgeshift.tickets import TicketError
+from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
+from edgeshift.stores.tickets import TicketError
 
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Any]])
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from edgeshift.archive import Archive
-from edgeshift.campaign_spec import CampaignSpec, CredentialSpec
-from edgeshift.clock import Clock
-from edgeshift.fleet import Target, Zone
-from edgeshift.secret_refs import CredentialMissing, SecretRef, SecretRefError, said_or_kept
+from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
+from edgeshift.model.fleet import Target, Zone
+from edgeshift.runtime.clock import Clock
+from edgeshift.runtime.secret_refs import CredentialMissing, SecretRef, SecretRefError, said_or_kept
 from edgeshift.service_api import Credential, Pacer, ServiceClient
-from edgeshift.tickets import TicketSystem, ticket_system
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.tickets import TicketSystem, ticket_system
 
 if TYPE_CHECKING:
     from temporalio.client import Client

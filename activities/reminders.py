@@ -9,9 +9,9 @@ from datetime import timedelta
 from temporalio.client import Client, WorkflowExecutionDescription, WorkflowQueryFailedError
 from temporalio.service import RPCError
 
-from edgeshift.areas.waf_evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.messages import ReportKind, Step, ZonePhase, ZoneReport, ZoneState
-from edgeshift.sign_off import SignOffPolicy
+from edgeshift.model.sign_off import SignOffPolicy
 
 ANSWERS_WITHIN = timedelta(seconds=2)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from activities.connections import Connections
-from edgeshift.areas.digests import canonical_bytes
-from edgeshift.fleet import Area, Zone
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.fleet import Area, Zone
 
 
 async def archive_snapshot(connections: Connections, target: Zone, area: Area, reading: BaseModel) -> str:

@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.agreement import twice
-from activities.area_work import AreaWork
 from activities.boundary import heartbeating, named_failures, refuse_held
+from activities.change.area_work import AreaWork
 from activities.connections import TARGETS, Connections
+from activities.stable_read import twice
 from edgeshift.areas import esc
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import Area, Plan, ScopeKind, Target, Zone
+from edgeshift.campaign.packing import pack_bits, pack_numbers
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     AssessBatch,
     AssessedBatch,
@@ -28,8 +28,8 @@ from edgeshift.messages import (
     ResolveTargets,
     ZoneAssessment,
 )
-from edgeshift.packing import pack_bits, pack_numbers
-from edgeshift.rollout import freeze, plan_waves
+from edgeshift.model.fleet import Area, Plan, ScopeKind, Target, Zone
+from edgeshift.model.rollout import freeze, plan_waves
 from edgeshift.service_api import ServiceClient, ServiceError
 
 MOST_NAMED = 5

@@ -13,10 +13,10 @@ from types import ModuleType
 from rich.console import Console
 
 from bench import esc, evidence, log_fields, waf
-from edgeshift.embedded import embedded_temporal
-from edgeshift.fleet import Area
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
+from edgeshift.model.fleet import Area
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 
 MEASURES: dict[str, ModuleType] = {
     Area.WAF.value: waf,

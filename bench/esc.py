@@ -18,8 +18,8 @@ from bench.planted import Compared, compared, found_in, made_noisy, made_worse, 
 from bench.roll_back import RollBack, looks, roll_back
 from bench.stand import Ended, Stand, stand
 from bench.visitor import METHOD, visiting
-from edgeshift.areas.esc_probe import ProbeReport
-from edgeshift.simulator.generate import generate_fleet
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.testbed.simulator.generate import generate_fleet
 
 SEEDS = (11, 12, 13)
 ZONES = 36

@@ -16,25 +16,25 @@ from temporalio.client import Client
 from temporalio.testing import ActivityEnvironment
 
 from activities.connections import Connections
-from activities.evidence import EvidenceActivities
-from activities.waf import read_configuration, runs
+from activities.waf.evidence import EvidenceActivities
+from activities.waf.zone import read_configuration, runs
 from bench.evidence_planted import Compared, Truth, compared, planted_fleet, truth
 from bench.figures import show
-from edgeshift.archive import Archive
 from edgeshift.areas import waf
-from edgeshift.areas.digests import digest, fingerprint
-from edgeshift.areas.waf_evidence import Evidence
-from edgeshift.campaign_spec import CampaignSpec, ValidationMode
-from edgeshift.campaign_start import zone_policy
-from edgeshift.clock import SystemClock
-from edgeshift.fleet import Area, Plan, Target, Zone
+from edgeshift.areas.waf.evidence import Evidence
+from edgeshift.campaign.start import zone_policy
+from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.messages import GatherEvidence, ZoneStart
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Area, Plan, Target, Zone
+from edgeshift.runtime.clock import SystemClock
+from edgeshift.runtime.settings import Settings
 from edgeshift.service_api import ServiceClient, Unpaced
-from edgeshift.settings import Settings
-from edgeshift.simulator.fleet_models import FleetZone
-from edgeshift.simulator.fleet_whole import Fleet
-from edgeshift.simulator.options import SimulatorOptions
-from edgeshift.simulator.server import running
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.simulator.fleet_models import FleetZone
+from edgeshift.testbed.simulator.fleet_whole import Fleet
+from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.server import running
 
 SEEDS = (21, 22, 23, 24)
 ZONES = 12

@@ -12,13 +12,13 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
-from edgeshift.areas.waf_evidence import Evidence, Finding, Kind
-from edgeshift.simulator.events import request_fields
-from edgeshift.simulator.fleet_models import FleetZone
-from edgeshift.simulator.fleet_whole import Fleet
-from edgeshift.simulator.traffic import requests
-from edgeshift.simulator.traffic_shapes import FALSE_POSITIVES, GAPS
-from edgeshift.simulator.verdicts import NewWaf, PreviousWaf
+from edgeshift.areas.waf.evidence import Evidence, Finding, Kind
+from edgeshift.testbed.simulator.events import request_fields
+from edgeshift.testbed.simulator.fleet_models import FleetZone
+from edgeshift.testbed.simulator.fleet_whole import Fleet
+from edgeshift.testbed.simulator.traffic import requests
+from edgeshift.testbed.simulator.traffic_shapes import FALSE_POSITIVES, GAPS
+from edgeshift.testbed.simulator.verdicts import NewWaf, PreviousWaf
 
 Place = tuple[str, str, str]
 """Kind, rule and path."""

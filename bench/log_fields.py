@@ -17,12 +17,12 @@ from temporalio.client import Client
 from bench.figures import by_name, show, spread, told
 from bench.stand import Ended, Stand, stand
 from bench.strangers import Interleaving, draw, gaps
-from edgeshift.simulator.fleet_file import Fleet
-from edgeshift.witness.kept import PHASE, KeptLogFields
-from edgeshift.witness.log_history import ZoneRules, logged
-from edgeshift.witness.requests import Request
-from edgeshift.witness.seen import RulesVersion
-from edgeshift.witness.service import load_journal
+from edgeshift.testbed.invariants.kept import PHASE, KeptLogFields
+from edgeshift.testbed.invariants.log_history import ZoneRules, logged
+from edgeshift.testbed.invariants.requests import Request
+from edgeshift.testbed.invariants.seen import RulesVersion
+from edgeshift.testbed.invariants.service import load_journal
+from edgeshift.testbed.simulator.fleet_file import Fleet
 
 ROUNDS = 4
 ZONES = 250

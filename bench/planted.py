@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from edgeshift.areas.esc_probe import ProbeReport
-from edgeshift.simulator.edge.origin import known_paths
-from edgeshift.simulator.fleet_edge import NOISE, OriginFailure
-from edgeshift.simulator.fleet_models import FleetZone
-from edgeshift.simulator.fleet_whole import Fleet
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.testbed.simulator.edge.origin import known_paths
+from edgeshift.testbed.simulator.fleet_edge import NOISE, OriginFailure
+from edgeshift.testbed.simulator.fleet_models import FleetZone
+from edgeshift.testbed.simulator.fleet_whole import Fleet
 
 Places = Counter[tuple[str, str]]
 """Paths, each with the feature that replaces what Edge Side Code does there."""

@@ -8,9 +8,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from edgeshift.simulator.fleet_file import load_fleet
-from edgeshift.simulator.options import SimulatorOptions
-from edgeshift.simulator.server import running
+from edgeshift.testbed.simulator.fleet_file import load_fleet
+from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.server import running
 
 
 async def main(fleet: str, data: str, port_file: str, options: str) -> None:

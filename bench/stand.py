@@ -20,18 +20,18 @@ from typing import Any
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowHandle
 
-from edgeshift.archive import Archive
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import Target, campaign_id, zone_migration_id
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignResult, CampaignSummary, ZoneResult
+from edgeshift.model.fleet import Target, campaign_id, zone_migration_id
+from edgeshift.model.sign_off import Choice
 from edgeshift.operations.campaigns import start_campaign
 from edgeshift.operations.errors import NotFound
 from edgeshift.operations.signing import sign_fingerprints, sign_zone, waiting_groups, waiting_zone
 from edgeshift.operations.zones import FoundZone
-from edgeshift.settings import Settings
-from edgeshift.sign_off import Choice
-from edgeshift.simulator.fleet_file import Fleet, dump_fleet
-from edgeshift.witness.control import Control
+from edgeshift.runtime.settings import Settings
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.invariants.control import Control
+from edgeshift.testbed.simulator.fleet_file import Fleet, dump_fleet
 from worker.wiring import workers
 
 AT_ONCE = 8

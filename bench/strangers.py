@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from edgeshift.witness.requests import Request
+from edgeshift.testbed.invariants.requests import Request
 
 Rules = list[dict[str, Any]]
 

@@ -15,7 +15,7 @@ from temporalio.client import Client
 from bench.bare import measure_bare
 from bench.figures import Spread, show, spread, told
 from bench.stand import stand
-from edgeshift.simulator.fleet_file import Fleet
+from edgeshift.testbed.simulator.fleet_file import Fleet
 
 ZONES = 60
 ENTERPRISE_ZONES = 20

@@ -16,11 +16,11 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
-from edgeshift.binaries import temporal_cli
-from edgeshift.embedded import EmbeddedTemporal, embedded_temporal
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect, ensure_search_attributes
-from edgeshift.test_server import time_skipping_server
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect, ensure_search_attributes
+from edgeshift.testbed.temporal_server.binaries import temporal_cli
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal, embedded_temporal
+from edgeshift.testbed.temporal_server.time_skipping import time_skipping_server
 from tests.harness.running.share import shared, told
 
 LONG_SHARE = 1 / 4

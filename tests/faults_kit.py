@@ -31,9 +31,9 @@ from temporalio.service import ConnectConfig, RPCError, ServiceClient
 from temporalio.worker import Plugin as WorkerPlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import TASK_QUEUE, CampaignResult, ZonePhase, ZoneState
-from edgeshift.quota import QUOTA_QUEUE
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.rate_limit.leases import QUOTA_QUEUE
 from tests.kit import Scene, eventually, fleet_of, scene
 
 ASIDE = frozenset({3, 4, 7})

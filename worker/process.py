@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import structlog
 
-from edgeshift.settings import Settings
-from edgeshift.temporal import connect, ensure_search_attributes
+from edgeshift.runtime.settings import Settings
+from edgeshift.runtime.temporal import connect, ensure_search_attributes
 from worker.wiring import workers
 
 log = structlog.get_logger("edgeshift.worker")

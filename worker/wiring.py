@@ -19,36 +19,36 @@ from temporalio.worker import (
 )
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities.area_work import AreaWork
+from activities.account_lock import HoldActivities
+from activities.change.area_work import AreaWork
+from activities.change.door import MutationActivities
+from activities.circuit import HeldCallActivities, HeldCalls, HeldHere
 from activities.connections import Connections, PacerSource
-from activities.esc import EscActivities
-from activities.esc_work import EscWork
-from activities.evidence import EvidenceActivities
-from activities.held_calls import HeldCallActivities, HeldCalls, HeldHere
-from activities.holds import HoldActivities
-from activities.log_fields import LogFieldsActivities
-from activities.log_fields_work import LogFieldsWork
+from activities.esc.changes import EscWork
+from activities.esc.scope import EscActivities
+from activities.fanout import ZoneActivities
+from activities.log_fields.changes import LogFieldsWork
+from activities.log_fields.zone import LogFieldsActivities
 from activities.mending import LOOKS_EVERY, mend_regularly
-from activities.mutations import MutationActivities
 from activities.reports import ReportActivities
-from activities.support import SupportActivities
 from activities.targets import TargetActivities
-from activities.waf import WafActivities
-from activities.waf_work import WafWork
-from activities.zones import ZoneActivities
-from edgeshift.archive import Archive
-from edgeshift.clock import Clock, SystemClock
-from edgeshift.fleet import Area
+from activities.tickets import SupportActivities
+from activities.waf.changes import WafWork
+from activities.waf.evidence import EvidenceActivities
+from activities.waf.zone import WafActivities
 from edgeshift.messages import TASK_QUEUE
-from edgeshift.quota import QUOTA_QUEUE, Quotas
-from edgeshift.settings import Settings
+from edgeshift.model.fleet import Area
+from edgeshift.rate_limit.leases import QUOTA_QUEUE, Quotas
+from edgeshift.runtime.clock import Clock, SystemClock
+from edgeshift.runtime.settings import Settings
+from edgeshift.stores.archive import Archive
+from workflows.account_lock import ZoneHold
 from workflows.assessment import Assessment, Freeze
-from workflows.campaign import Campaign
-from workflows.esc_scope import EscScope
-from workflows.log_fields_zone import LogFieldsZone
+from workflows.campaign.workflow import Campaign
+from workflows.esc import EscScope
+from workflows.log_fields import LogFieldsZone
 from workflows.quota import Quota
-from workflows.waf_zone import WafZone
-from workflows.zone_hold import ZoneHold
+from workflows.waf import WafZone
 
 WORKFLOWS: list[type] = [Campaign, WafZone, EscScope, LogFieldsZone, ZoneHold, Assessment, Freeze]
 

@@ -8,7 +8,7 @@ from typing import Any
 from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityCancellationType
 
-from activities.waf_work import LOOK
+from activities.waf.changes import LOOK
 from edgeshift.messages import Change, Step, Verify, ZonePolicy
 
 PERMANENT = [

@@ -6,7 +6,6 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
     from edgeshift.messages import (
         AskProbe,
         Blocked,
@@ -16,16 +15,17 @@ with workflow.unsafe.imports_passed_through():
         ProbeTurn,
         QuotaStart,
     )
-    from edgeshift.pace import Lease, SlotBook, block, lease, with_terms
-    from workflows.signals import one_message, refuse_nonsense
+    from edgeshift.rate_limit.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
+    from edgeshift.rate_limit.slots import Lease, SlotBook, block, lease, with_terms
+    from workflows.messages import one_message, refuse_nonsense
 
 MOST_EVENTS = 2_000
 
 
 @workflow.defn(name="Quota")
 class Quota:
-    """One user's slots, handed out in blocks of about ten seconds (edgeshift/pace.py), and what is held of
-    the user's calls (edgeshift/circuit.py).
+    """One user's slots, handed out in blocks of about ten seconds (edgeshift/rate_limit/slots.py), and what
+    is held of the user's calls (edgeshift/rate_limit/circuit.py).
     """
 
     @workflow.init

@@ -14,7 +14,6 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.fleet import DONE, ZoneOutcome
     from edgeshift.messages import (
         ChangeResult,
         ChangeStatus,
@@ -31,9 +30,10 @@ with workflow.unsafe.imports_passed_through():
         ZonePhase,
         ZoneResult,
     )
+    from edgeshift.model.fleet import DONE, ZoneOutcome
     from workflows import options
-    from workflows.zone import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN, Reached, ZoneWorkflow
-    from workflows.zone_protocol import LOCAL_FAILURES, Ended, said
+    from workflows.zone.protocol import LOCAL_FAILURES, Ended, said
+    from workflows.zone.steps import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN, Reached, ZoneWorkflow
 
 MOST_TRIES_BACK = 20
 """How often the way back is tried before a person has to."""

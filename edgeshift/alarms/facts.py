@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel
 
-from edgeshift.fleet import Area
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.fleet import Area
 
 
 class ZoneFact(BaseModel):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from edgeshift.fleet import Area, ZoneOutcome
+from edgeshift.model.fleet import Area, ZoneOutcome
 
 ENDED = frozenset({"terminated", "canceled", "timed_out"})
 """Places of zones whose workflow somebody ended from outside, or that ended without an outcome."""

@@ -13,8 +13,8 @@ from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, ZoneFact
 from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
 from edgeshift.alarms.of_zones import codes_of
 from edgeshift.alarms.zone_kinds import ZONES
-from edgeshift.circuit import Trouble
 from edgeshift.messages import CampaignSummary
+from edgeshift.rate_limit.circuit import Trouble
 
 KINDS: dict[str, Kind] = {
     kind.code: kind for kind in (*SURROUNDINGS, *OF_SERVICE, *CAMPAIGN, *SIGN_OFFS, *ZONES)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 
 
 @dataclass(frozen=True)

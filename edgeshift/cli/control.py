@@ -88,7 +88,7 @@ async def _steer(shell: Shell, campaign: str, verb: str, by: str, reason: str) -
 async def _name_left(shell: Shell, client: Client, campaign: str, answer: Answer) -> None:
     """Name the zones that an abort leaves past return or in validation mode."""
     from edgeshift import operations
-    from edgeshift.archive import ArchiveError
+    from edgeshift.stores.archive import ArchiveError
     from edgeshift.views.words import one_line
 
     try:

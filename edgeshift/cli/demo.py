@@ -36,9 +36,9 @@ def demo(
     ] = False,
 ) -> None:
     """Run a whole campaign on an embedded stack; check every rule by its witness. Exit 1 if one is broken."""
-    from edgeshift.demo.main import run_demo
-    from edgeshift.demo.parts import PARTS
-    from edgeshift.stack import StackError
+    from edgeshift.testbed.demo.main import run_demo
+    from edgeshift.testbed.demo.parts import PARTS
+    from edgeshift.testbed.stack import StackError
 
     chosen = [part for part in PARTS.values() if area.value in (part.area.value, DemoArea.ALL.value)]
     held = True

@@ -25,9 +25,9 @@ def doctor(
     """
     from dataclasses import asdict
 
-    from edgeshift.area_checks import State
-    from edgeshift.campaign_file import load_campaign
-    from edgeshift.checks import check_all
+    from edgeshift.campaign_file.load import load_campaign
+    from edgeshift.doctor.area_checks import State
+    from edgeshift.doctor.checks import check_all
 
     shell = current()
     spec = load_campaign(file) if file else None
@@ -43,7 +43,7 @@ def doctor(
             if check.mend:
                 shell.console.print(Text(f"         mend: {check.mend}"), soft_wrap=True)
         if spec is not None:
-            from edgeshift.campaign_warnings import warnings
+            from edgeshift.campaign_file.warnings import warnings
 
             for warning in warnings(spec):
                 shell.console.print(

@@ -80,7 +80,7 @@ def _is(problem: BaseException, module: str, name: str) -> bool:
 
 
 def _of_campaign_file(problem: BaseException) -> CommandError | None:
-    if not _is(problem, "edgeshift.campaign_file", "CampaignFileError"):
+    if not _is(problem, "edgeshift.campaign_file.load", "CampaignFileError"):
         return None
     first, *rest = str(problem).splitlines()
     return CommandError(first, ExitCode.BAD_INPUT, details=tuple(rest))
@@ -103,15 +103,15 @@ def _of_operations(problem: BaseException) -> CommandError | None:
 
 def _of_outside(problem: BaseException) -> CommandError | None:
     known = (
-        ("edgeshift.temporal", "TemporalError", ExitCode.TEMPORAL),
+        ("edgeshift.runtime.temporal", "TemporalError", ExitCode.TEMPORAL),
         ("temporalio.service", "RPCError", ExitCode.TEMPORAL),
-        ("edgeshift.fetching", "BinaryError", ExitCode.FAILED),
-        ("edgeshift.stack", "StackError", ExitCode.FAILED),
-        ("edgeshift.settings", "SettingsError", ExitCode.BAD_INPUT),
+        ("edgeshift.testbed.temporal_server.fetching", "BinaryError", ExitCode.FAILED),
+        ("edgeshift.testbed.stack", "StackError", ExitCode.FAILED),
+        ("edgeshift.runtime.settings", "SettingsError", ExitCode.BAD_INPUT),
         ("edgeshift.service_api.errors", "ServiceError", ExitCode.SERVICE),
-        ("edgeshift.secret_refs", "SecretRefError", ExitCode.SERVICE),
-        ("edgeshift.archive", "ArchiveError", ExitCode.FAILED),
-        ("edgeshift.simulator.fleet_file", "FleetFileError", ExitCode.BAD_INPUT),
+        ("edgeshift.runtime.secret_refs", "SecretRefError", ExitCode.SERVICE),
+        ("edgeshift.stores.archive", "ArchiveError", ExitCode.FAILED),
+        ("edgeshift.testbed.simulator.fleet_file", "FleetFileError", ExitCode.BAD_INPUT),
     )
     for module, name, code in known:
         if _is(problem, module, name):

@@ -32,7 +32,7 @@ def secret(
     ] = False,
 ) -> None:
     """Read a scope's secret from the service and show it at a terminal, with the cookie to send."""
-    from edgeshift.campaign_file import load_campaign
+    from edgeshift.campaign_file.load import load_campaign
     from edgeshift.operations.esc_secret import scope_secret
 
     shell = current()

@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from edgeshift.simulator.equivalent import eligible, longest_expression_bytes, rules_to_migrate
-from edgeshift.simulator.fleet_file import Fleet, FleetFileError, dump_fleet, load_fleet
-from edgeshift.simulator.generate import generate_fleet
-from edgeshift.simulator.generate_cases import MOST_BYTES, MOST_RULES
+from edgeshift.testbed.simulator.equivalent import eligible, longest_expression_bytes, rules_to_migrate
+from edgeshift.testbed.simulator.fleet_file import Fleet, FleetFileError, dump_fleet, load_fleet
+from edgeshift.testbed.simulator.generate import generate_fleet
+from edgeshift.testbed.simulator.generate_cases import MOST_BYTES, MOST_RULES
 
 app = typer.Typer(no_args_is_help=True, help="Make, check and describe fleets for the simulator.")
 

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from edgeshift.settings import Settings, SettingsError, TemporalSettings, load_settings
+from edgeshift.runtime.settings import Settings, SettingsError, TemporalSettings, load_settings
 
 FOLDER = Path(".edgeshift")
 """Where ``edgeshift up`` keeps its stack unless it is told otherwise."""

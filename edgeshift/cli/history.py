@@ -9,7 +9,7 @@ import typer
 
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import checked_name, find_zone, zone_runs

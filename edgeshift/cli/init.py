@@ -10,7 +10,7 @@ import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import current
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 
 
 def init(
@@ -19,7 +19,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Write a commented campaign file."""
-    from edgeshift.campaign_template import PLACEHOLDER, PLACEHOLDER_FIELD, campaign_text
+    from edgeshift.campaign_file.template import PLACEHOLDER, PLACEHOLDER_FIELD, campaign_text
 
     shell = current()
     name = re.sub(r"[^a-z0-9-]+", "-", file.stem.lower()).strip("-")[:60] or "campaign"

@@ -11,7 +11,7 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import current, run, said_once
 
 if TYPE_CHECKING:
-    from edgeshift.campaign_spec import CampaignSpec
+    from edgeshift.campaign_file.spec import CampaignSpec
     from edgeshift.cli.shell import Shell
     from edgeshift.messages import AssessmentProgress, AssessmentResult, PlanReport
 
@@ -24,7 +24,7 @@ def plan(
     ] = None,
 ) -> None:
     """Read every zone and show what would happen. Changes nothing."""
-    from edgeshift.campaign_file import load_campaign
+    from edgeshift.campaign_file.load import load_campaign
 
     shell = current()
     spec = load_campaign(file)
@@ -84,9 +84,9 @@ async def _assess(shell: Shell, spec: CampaignSpec) -> tuple[PlanReport, Assessm
 def _as_data(spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -> dict[str, Any]:
     from collections import Counter
 
-    from edgeshift.campaign_warnings import warnings
+    from edgeshift.campaign_file.warnings import warnings
     from edgeshift.cli.plan_areas import late_scopes
-    from edgeshift.fleet import Area
+    from edgeshift.model.fleet import Area
 
     told: dict[str, Any] = {
         "campaign": spec.name,

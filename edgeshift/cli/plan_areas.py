@@ -13,12 +13,12 @@ from rich.text import Text
 
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.log_fields_names import fields_of
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.campaign_warnings import calls_a_second
-from edgeshift.durations import say_duration
-from edgeshift.fleet import ScopeKind, Wave
+from edgeshift.areas.log_fields.names import fields_of
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.campaign_file.warnings import calls_a_second
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
+from edgeshift.model.durations import say_duration
+from edgeshift.model.fleet import ScopeKind, Wave
 
 MOST_SCOPES = 20
 SECRETS = {

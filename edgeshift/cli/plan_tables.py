@@ -11,12 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from edgeshift.areas.assessment import Verdict
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.campaign_warnings import forecast, slowest, warnings
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.campaign_file.warnings import forecast, slowest, warnings
 from edgeshift.cli.plan_areas import show_esc, show_log_fields
-from edgeshift.durations import say_duration
-from edgeshift.fleet import Area, Plan
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
+from edgeshift.model.durations import say_duration
+from edgeshift.model.fleet import Area, Plan
 from edgeshift.views.words import look, word
 
 MOST_FINGERPRINTS = 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from edgeshift.cli.shell import Shell
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 
 if TYPE_CHECKING:
     from edgeshift.operations import Shown
@@ -103,7 +103,7 @@ def _evidence(shell: Shell, shown: Shown) -> None:
     from edgeshift.messages import Step
 
     if shown.evidence is not None:
-        from edgeshift.areas.waf_evidence_told import CONSENT, LOG_ONLY, evidence_lines
+        from edgeshift.areas.waf.evidence_told import CONSENT, LOG_ONLY, evidence_lines
         from edgeshift.views.words import one_line
 
         found = shown.evidence

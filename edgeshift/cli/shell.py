@@ -22,8 +22,8 @@ from edgeshift.cli.errors import CommandError, ExitCode
 if TYPE_CHECKING:
     from temporalio.client import Client
 
-    from edgeshift.archive import Archive
-    from edgeshift.settings import Settings
+    from edgeshift.runtime.settings import Settings
+    from edgeshift.stores.archive import Archive
 
 Answer = TypeVar("Answer")
 
@@ -68,13 +68,13 @@ class Shell:
     @asynccontextmanager
     async def temporal(self) -> AsyncIterator[Client]:
         """A connection to Temporal."""
-        from edgeshift.temporal import connect
+        from edgeshift.runtime.temporal import connect
 
         yield await connect(self.settings.temporal, identity=f"{person()}@edgeshift-cli")
 
     def archive(self) -> Archive:
         """The archive that the settings name."""
-        from edgeshift.archive import Archive
+        from edgeshift.stores.archive import Archive
 
         return Archive(self.settings.archive)
 

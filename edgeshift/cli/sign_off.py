@@ -12,8 +12,8 @@ from edgeshift.cli.shell import Shell, current, person, run
 
 if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
+    from edgeshift.model.sign_off import Choice
     from edgeshift.operations import Shown, ToSign
-    from edgeshift.sign_off import Choice
 
 app = typer.Typer(help="Approve or reject what waits for a sign-off.")
 
@@ -47,7 +47,7 @@ def _command(choice: str, told: str) -> None:
         by: By = "",
         yes: Yes = False,
     ) -> None:
-        from edgeshift.sign_off import LONGEST_REASON, Choice
+        from edgeshift.model.sign_off import LONGEST_REASON, Choice
 
         if sum(map(bool, (zone, fingerprint, wave))) != 1:
             raise CommandError("name exactly one of --zone, --fingerprint and --wave", ExitCode.BAD_INPUT)

@@ -12,11 +12,11 @@ from typing import Annotated, NoReturn
 import typer
 from pydantic import ValidationError
 
-from edgeshift.simulator.clock import parse_timestamp
-from edgeshift.simulator.database import DataFolderError
-from edgeshift.simulator.fleet_file import Fleet, FleetFileError, load_fleet
-from edgeshift.simulator.options import SimulatorOptions
-from edgeshift.simulator.server import ListenError, running
+from edgeshift.testbed.simulator.clock import parse_timestamp
+from edgeshift.testbed.simulator.database import DataFolderError
+from edgeshift.testbed.simulator.fleet_file import Fleet, FleetFileError, load_fleet
+from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.server import ListenError, running
 
 BAD_INPUT = 2
 """Exit code for a fleet, option, folder or address that cannot be used."""

@@ -11,7 +11,7 @@ import typer
 from edgeshift.cli.shell import Shell, current, person, run, said_once
 
 if TYPE_CHECKING:
-    from edgeshift.campaign_spec import CampaignSpec
+    from edgeshift.campaign_file.spec import CampaignSpec
     from edgeshift.operations import Frozen
 
 
@@ -26,7 +26,7 @@ def start(
     ] = "",
 ) -> None:
     """Start a campaign, over the targets of its plan if there is one."""
-    from edgeshift.campaign_file import load_campaign
+    from edgeshift.campaign_file.load import load_campaign
 
     run(_start(current(), load_campaign(file), file, yes=yes, again=again, by=by or person()))
 
@@ -56,8 +56,8 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
 
 
 def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
-    from edgeshift.campaign_warnings import warnings
-    from edgeshift.durations import say_duration
+    from edgeshift.campaign_file.warnings import warnings
+    from edgeshift.model.durations import say_duration
     from edgeshift.views.words import word
 
     say = shell.console.print

@@ -14,8 +14,8 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import Shell, current, run
 
 if TYPE_CHECKING:
-    from edgeshift.simulator.fleet_file import Fleet
-    from edgeshift.stack import Stack
+    from edgeshift.testbed.simulator.fleet_file import Fleet
+    from edgeshift.testbed.stack import Stack
 
 DEFAULT_ZONES = 120
 
@@ -46,7 +46,7 @@ def up(
 
     Their state is in the folder: started again, everything goes on where it was, a running campaign included.
     """
-    from edgeshift.stack import StackError
+    from edgeshift.testbed.stack import StackError
 
     if fleet is not None and zones is not None:
         raise CommandError("--fleet and --zones exclude each other", ExitCode.BAD_INPUT)
@@ -67,7 +67,7 @@ async def _stay(
     clock: datetime | None,
     workers: int,
 ) -> None:
-    from edgeshift.stack import stack
+    from edgeshift.testbed.stack import stack
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -85,7 +85,7 @@ async def _stay(
 
 
 def _moment(text: str | None) -> datetime | None:
-    from edgeshift.simulator.clock import parse_timestamp
+    from edgeshift.testbed.simulator.clock import parse_timestamp
 
     try:
         return None if text is None else parse_timestamp(text)
@@ -110,9 +110,9 @@ async def _until(stop: asyncio.Event, running: Stack) -> None:
 
 def _fleet(folder: Path, file: Path | None, zones: int | None, seed: int) -> Fleet | None:
     """The fleet that was asked for; a generated one for a folder that has none; else None."""
-    from edgeshift.simulator.fleet_file import load_fleet
-    from edgeshift.simulator.generate import generate_fleet
-    from edgeshift.stack import Places
+    from edgeshift.testbed.simulator.fleet_file import load_fleet
+    from edgeshift.testbed.simulator.generate import generate_fleet
+    from edgeshift.testbed.stack import Places
 
     if file is not None:
         return load_fleet(file)

@@ -7,7 +7,7 @@ from edgeshift.cli.shell import current, run
 
 def worker() -> None:
     """Run a worker until SIGINT or SIGTERM; what is on the wire is seen through first."""
-    from edgeshift.logging import bridge_temporal_core, configure_logging
+    from edgeshift.runtime.logging import bridge_temporal_core, configure_logging
     from worker import process
 
     settings = current().settings

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
 
-from edgeshift.sign_off import LONGEST_REASON
+from edgeshift.model.sign_off import LONGEST_REASON
 
 By = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 """Who says so."""

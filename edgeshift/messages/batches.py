@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from edgeshift.circuit import ServiceHold
-from edgeshift.durations import Duration
-from edgeshift.fleet import Area, ZoneOutcome
 from edgeshift.messages.base import Message, Permit
 from edgeshift.messages.campaign import CampaignStart
 from edgeshift.messages.held_calls import GoOn
 from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop, ZoneReport
-from edgeshift.sign_off import Digest
+from edgeshift.model.durations import Duration
+from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.model.sign_off import Digest
+from edgeshift.rate_limit.circuit import ServiceHold
 
 
 class StartZones(Message):

@@ -6,12 +6,12 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from edgeshift.circuit import ServiceHold
-from edgeshift.durations import Duration
-from edgeshift.fleet import Area, Wave
 from edgeshift.messages.base import By, Message, Step, Why
 from edgeshift.messages.zone import ZonePolicy
-from edgeshift.sign_off import Choice, Decision, Digest
+from edgeshift.model.durations import Duration
+from edgeshift.model.fleet import Area, Wave
+from edgeshift.model.sign_off import Choice, Decision, Digest
+from edgeshift.rate_limit.circuit import ServiceHold
 
 
 class Again(Message):

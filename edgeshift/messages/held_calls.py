@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from edgeshift.circuit import ServiceHold
 from edgeshift.messages.base import Message
-from edgeshift.sign_off import Digest
+from edgeshift.model.sign_off import Digest
+from edgeshift.rate_limit.circuit import ServiceHold
 
 
 class AwaitService(Message):

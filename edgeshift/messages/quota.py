@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import FiniteFloat
 
-from edgeshift.circuit import Circuit, ServiceHold
 from edgeshift.messages.base import Message
-from edgeshift.pace import Lane, PaceTerms, SlotBook
+from edgeshift.rate_limit.circuit import Circuit, ServiceHold
+from edgeshift.rate_limit.slots import Lane, PaceTerms, SlotBook
 
 
 class QuotaStart(Message):

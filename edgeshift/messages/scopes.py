@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from edgeshift.durations import Duration
 from edgeshift.messages.base import Message
 from edgeshift.messages.steps import Gathered
 from edgeshift.messages.zone import Prepared, ZoneStart
-from edgeshift.sign_off import Digest
+from edgeshift.model.durations import Duration
+from edgeshift.model.sign_off import Digest
 
 
 class HoldZones(Message):

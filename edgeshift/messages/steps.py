@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from edgeshift.areas.waf import Cause, Mode
-from edgeshift.areas.waf_evidence import EvidenceVerdict
-from edgeshift.campaign_spec import ValidationMode
-from edgeshift.circuit import ServiceHold
-from edgeshift.durations import Duration
+from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages.base import Message, Permit, Step
 from edgeshift.messages.zone import Prepared, ZoneReport, ZoneStart
-from edgeshift.sign_off import Decision, Digest
+from edgeshift.model.durations import Duration
+from edgeshift.model.sign_off import Decision, Digest
+from edgeshift.rate_limit.circuit import ServiceHold
 
 
 class Prepare(Message):

@@ -7,9 +7,9 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from edgeshift.areas.assessment import Verdict
-from edgeshift.fleet import Wave, Zone
 from edgeshift.messages.base import Message
-from edgeshift.sign_off import Digest
+from edgeshift.model.fleet import Wave, Zone
+from edgeshift.model.sign_off import Digest
 
 
 class ResolveTargets(Message):

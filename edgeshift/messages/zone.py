@@ -8,13 +8,13 @@ from enum import StrEnum
 from pydantic import BaseModel, Field
 
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.waf_evidence import EvidenceVerdict
-from edgeshift.campaign_spec import ValidationMode
-from edgeshift.circuit import ServiceHold
-from edgeshift.durations import Duration
-from edgeshift.fleet import Area, Target, Zone, ZoneOutcome
+from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages.base import Message, Permit, Step
-from edgeshift.sign_off import Decision, Digest, SignOffPolicy
+from edgeshift.model.durations import Duration
+from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome
+from edgeshift.model.sign_off import Decision, Digest, SignOffPolicy
+from edgeshift.rate_limit.circuit import ServiceHold
 
 
 class ZonePolicy(Message):

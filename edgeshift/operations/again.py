@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pydantic import TypeAdapter
 from temporalio.client import Client
 
-from edgeshift.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
-from edgeshift.ledger import Ledger, Packed
+from edgeshift.campaign.ledger import Ledger, Packed
+from edgeshift.campaign.target_states import Place
 from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetsAt
+from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
 from edgeshift.operations.calls import tell, told
 from edgeshift.operations.campaigns import campaign_input, campaign_result, launch
 from edgeshift.operations.errors import BadInput, NotFound
-from edgeshift.places import Place
 
 EXCLUDED = "excluded"
 BY_NAME_ONLY = frozenset(

@@ -28,7 +28,7 @@ from edgeshift.operations.errors import (
     ServiceTrouble,
     TemporalTrouble,
 )
-from edgeshift.temporal import is_away
+from edgeshift.runtime.temporal import is_away
 
 Model = TypeVar("Model", bound=BaseModel)
 

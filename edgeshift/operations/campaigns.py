@@ -16,10 +16,8 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes, Workfl
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from edgeshift.archive import Archive
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.campaign_start import campaign_start
-from edgeshift.fleet import Wave, assessment_id, campaign_id
+from edgeshift.campaign.start import campaign_start
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     TASK_QUEUE,
     Answer,
@@ -34,10 +32,12 @@ from edgeshift.messages import (
     ResolvedTargets,
     ResolveTargets,
 )
+from edgeshift.model.fleet import Wave, assessment_id, campaign_id
 from edgeshift.operations.calls import ask, of_failure, tell, told
 from edgeshift.operations.errors import NotFound, OperationError, Refused, ServiceTrouble
 from edgeshift.operations.waits import Trouble, with_progress
-from edgeshift.temporal import CAMPAIGN
+from edgeshift.runtime.temporal import CAMPAIGN
+from edgeshift.stores.archive import Archive
 
 Progress = Callable[[AssessmentProgress], None]
 

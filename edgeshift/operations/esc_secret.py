@@ -12,10 +12,10 @@ from pydantic import SecretStr
 
 from activities.connections import resolved
 from edgeshift.areas import esc
-from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import is_identifier
-from edgeshift.secret_refs import said_or_kept
+from edgeshift.runtime.secret_refs import said_or_kept
 from edgeshift.service_api import NotFound as NoSuchThing
 from edgeshift.service_api import Refused, ServiceClient, Unpaced
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from edgeshift.archive import Archive, ArchiveError
 from edgeshift.areas import waf
-from edgeshift.areas.body_changes import changes
-from edgeshift.areas.digests import Body
-from edgeshift.areas.esc_probe import ProbeReport
-from edgeshift.areas.log_fields_names import fields_of_document
-from edgeshift.areas.log_fields_terms import FieldSet
-from edgeshift.areas.waf_evidence import Evidence
-from edgeshift.fleet import Area, ScopeKind
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.log_fields.names import fields_of_document
+from edgeshift.areas.log_fields.terms import FieldSet
+from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.messages import Step, ZoneState
+from edgeshift.model.body_changes import changes
+from edgeshift.model.digests import Body
+from edgeshift.model.fleet import Area, ScopeKind
+from edgeshift.stores.archive import Archive, ArchiveError
 
 DELETION = "delete_overrides"
 """The name of a body whose overrides are deleted."""

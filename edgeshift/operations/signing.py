@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from temporalio.client import Client
 
-from edgeshift.archive import Archive, ArchiveError
-from edgeshift.fleet import Area, Target, campaign_id, migration_id
 from edgeshift.messages import (
     Answer,
     CampaignSignOff,
@@ -21,12 +19,14 @@ from edgeshift.messages import (
     ZonePhase,
     ZoneState,
 )
+from edgeshift.model.fleet import Area, Target, campaign_id, migration_id
+from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.calls import tell
 from edgeshift.operations.errors import BadInput, NotFound, Refused
 from edgeshift.operations.shown import Shown, shown_of
 from edgeshift.operations.zones import FoundZone, zone_state
-from edgeshift.sign_off import Choice, Decision
+from edgeshift.stores.archive import Archive, ArchiveError
 
 AWAITING, SEPARATE = "awaiting", "awaiting_separate"
 MOST_AT_ONCE = 1_000

@@ -12,11 +12,11 @@ from difflib import get_close_matches
 from pydantic import TypeAdapter
 from temporalio.client import Client
 
-from edgeshift.archive import Archive
-from edgeshift.fleet import Area, Target, migration_id
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
+from edgeshift.model.fleet import Area, Target, migration_id
 from edgeshift.operations.calls import ask, told
 from edgeshift.operations.errors import BadInput, NotFound
+from edgeshift.stores.archive import Archive
 
 TARGETS = TypeAdapter(list[Target])
 

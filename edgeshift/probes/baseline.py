@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from edgeshift.areas.esc_features import Difference
-from edgeshift.areas.esc_observation import Fact
-from edgeshift.areas.esc_report import Coverage
-from edgeshift.areas.esc_sampling import ProbeUrl
-from edgeshift.areas.esc_sides import Side, differing, failing
+from edgeshift.areas.esc.features import Difference
+from edgeshift.areas.esc.observation import Fact
+from edgeshift.areas.esc.report import Coverage
+from edgeshift.areas.esc.sampling import ProbeUrl
+from edgeshift.areas.esc.sides import Side, differing, failing
 
 Values = dict[str, tuple[str | None, ...]]
 """Facts as ``kind name`` with the values that they had; null where a fact was absent."""

@@ -15,12 +15,12 @@ from urllib.parse import quote
 import httpx
 from pydantic import SecretStr
 
-from edgeshift.areas.esc_observation import Observation
-from edgeshift.areas.esc_sampling import ProbeUrl
-from edgeshift.areas.esc_terms import ProbeSpec
-from edgeshift.clock import Clock
-from edgeshift.redaction import MASK, register_secret
-from edgeshift.tls import BadCaFile, tls_context
+from edgeshift.areas.esc.observation import Observation
+from edgeshift.areas.esc.sampling import ProbeUrl
+from edgeshift.areas.esc.terms import ProbeSpec
+from edgeshift.runtime.clock import Clock
+from edgeshift.runtime.redaction import MASK, register_secret
+from edgeshift.runtime.tls import BadCaFile, tls_context
 
 COOKIE = "disable_esc"
 """The cookie that turns Edge Side Code off for a request (docs/service.md §2.1)."""

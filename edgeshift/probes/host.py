@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from edgeshift.areas.esc_features import Difference
-from edgeshift.areas.esc_observation import NO_ANSWER, STATUS, Facts, facts_of
-from edgeshift.areas.esc_probe import (
+from edgeshift.areas.esc.features import Difference
+from edgeshift.areas.esc.observation import NO_ANSWER, STATUS, Facts, facts_of
+from edgeshift.areas.esc.probe import (
     CONFIRMING,
     Place,
     alarms,
@@ -23,9 +23,9 @@ from edgeshift.areas.esc_probe import (
     noise,
     rewrite_targets,
 )
-from edgeshift.areas.esc_sampling import ProbeUrl
-from edgeshift.areas.esc_sides import Side, differing, failing, side_of
-from edgeshift.areas.esc_terms import ProbeSpec
+from edgeshift.areas.esc.sampling import ProbeUrl
+from edgeshift.areas.esc.sides import Side, differing, failing, side_of
+from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.probes.baseline import BaselineUrl
 from edgeshift.probes.fetch import Cookie, Fetcher
 

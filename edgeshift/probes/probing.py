@@ -10,16 +10,16 @@ from typing import Any, Self, TypeVar
 
 from pydantic import SecretStr
 
-from edgeshift.areas.digests import sha256
-from edgeshift.areas.esc_report import Controls, Coverage, ProbeReport, SourceCoverage
-from edgeshift.areas.esc_sampling import Source, sample
-from edgeshift.areas.esc_terms import ProbeSpec
-from edgeshift.clock import Clock
-from edgeshift.fleet import Zone
+from edgeshift.areas.esc.report import Controls, Coverage, ProbeReport, SourceCoverage
+from edgeshift.areas.esc.sampling import Source, sample
+from edgeshift.areas.esc.terms import ProbeSpec
+from edgeshift.model.digests import sha256
+from edgeshift.model.fleet import Zone
 from edgeshift.probes.baseline import Baseline, BaselineUrl
 from edgeshift.probes.fetch import Fetcher
 from edgeshift.probes.host import Beat, Chosen, Findings, HostProbe, Progress, together
 from edgeshift.probes.sources import Known, find_urls
+from edgeshift.runtime.clock import Clock
 
 HOSTS_AT_ONCE = 8
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-from edgeshift.areas.esc_sampling import ProbeUrl, Source, followed, listed, own, url_of
-from edgeshift.areas.esc_terms import ProbeSpec
-from edgeshift.fleet import Zone
+from edgeshift.areas.esc.sampling import ProbeUrl, Source, followed, listed, own, url_of
+from edgeshift.areas.esc.terms import ProbeSpec
+from edgeshift.model.fleet import Zone
 from edgeshift.probes.fetch import Fetcher
 
 LARGEST_SITEMAP = 10 << 20

@@ -1,6 +1,6 @@
 """The service's typed client: calls, answers, errors, pace."""
 
-from edgeshift.pace import PaceTerms
+from edgeshift.rate_limit.slots import PaceTerms
 from edgeshift.service_api.client import ServiceClient
 from edgeshift.service_api.confidential import EscSetting, LogJob, OwnershipChallenge
 from edgeshift.service_api.credential import Credential

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from enum import Enum
 
-from edgeshift.circuit import FAILURES, ServiceHold, Trouble, held, stops
+from edgeshift.rate_limit.circuit import FAILURES, ServiceHold, Trouble, held, stops
 
 
 class Fate(Enum):

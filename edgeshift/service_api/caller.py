@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
-from edgeshift.pace import Lane
+from edgeshift.rate_limit.slots import Lane
 from edgeshift.service_api.credential import Credential
 from edgeshift.service_api.envelope import Envelope, is_page, opened, parsed, refusal
 from edgeshift.service_api.errors import (

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from pydantic import ConfigDict, SecretStr, StrictBool, field_validator
 
-from edgeshift.redaction import (
+from edgeshift.runtime.redaction import (
     destination_mask,
     holds_credentials,
     redact,

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from edgeshift.circuit import ServiceHold
-from edgeshift.redaction import redact_text
+from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.runtime.redaction import redact_text
 
 LONGEST_TEXT = 300
 _LONGEST_MESSAGE = 200

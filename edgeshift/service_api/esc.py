@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from edgeshift.redaction import register_secret, secret_forms
+from edgeshift.runtime.redaction import register_secret, secret_forms
 from edgeshift.service_api.caller import BeforeSend, Caller
 from edgeshift.service_api.confidential import EscSetting
 from edgeshift.service_api.envelope import acknowledged, parsed, unwrapped

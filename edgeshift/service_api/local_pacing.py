@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from edgeshift.pace import Lane, Lease, PaceTerms, SlotBook, block, lease
+from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, block, lease
 from edgeshift.service_api.pacing import SlotPacer
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from edgeshift.redaction import (
+from edgeshift.runtime.redaction import (
     destination_secrets,
     register_destination,
     register_secret,

@@ -3,7 +3,7 @@
 
 A pacer is shared by everything in a process that calls with the credentials of one user: activities, pages,
 polls. It also learns what becomes of each call, and holds all of them where there is no sense in calling
-(edgeshift/circuit.py).
+(edgeshift/rate_limit/circuit.py).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from edgeshift.circuit import ServiceHold
-from edgeshift.pace import Lane, Lease
+from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.slots import Lane, Lease
 from edgeshift.service_api.breaker import Breaker, Fate
 from edgeshift.service_api.errors import NoTurn, ServiceError, ServiceHeld
 from edgeshift.service_api.slots import Slots

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.service_api.credential import Credential
 from edgeshift.service_api.errors import (
     ConnectionLost,
@@ -33,7 +34,6 @@ from edgeshift.service_api.errors import (
     ServiceError,
     TimedOut,
 )
-from edgeshift.tls import BadCaFile, tls_context
 
 LARGEST_BODY = 16 * 1024 * 1024
 """Bytes of an answer, unpacked, that are read at most."""

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from edgeshift.fleet import Area
 from edgeshift.messages import BEFORE_SIGN_OFF, UNSIGNED, Step
-from edgeshift.sign_off import Decision, SignOffPolicy, refusal
+from edgeshift.model.fleet import Area
+from edgeshift.model.sign_off import Decision, SignOffPolicy, refusal
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Sending, decision_words, listed, part, parts
 from edgeshift.views.reversible_told import told_hold, told_probe, told_settle, told_watch
 from edgeshift.views.words import one_line, short, word

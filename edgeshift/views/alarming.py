@@ -13,16 +13,16 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
-from edgeshift.archive import Archive, ArchiveError
-from edgeshift.area_checks import Check
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.checks import check_all, check_temporal, check_tickets
-from edgeshift.fleet import campaign_id
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.doctor.area_checks import Check
+from edgeshift.doctor.checks import check_all, check_temporal, check_tickets
 from edgeshift.messages import CampaignStart, ZoneState
+from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import ask
 from edgeshift.operations.errors import NotFound, OperationError
-from edgeshift.pace import SlotBook
-from edgeshift.settings import Settings
+from edgeshift.rate_limit.slots import SlotBook
+from edgeshift.runtime.settings import Settings
+from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.finding import campaigns, checked_name
 from edgeshift.views.gathering import Known, each, known_campaign, zone_rows
 from edgeshift.views.rows import ZoneRow

@@ -11,12 +11,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from edgeshift.areas import esc_told
-from edgeshift.areas.esc_probe import ProbeReport
-from edgeshift.areas.log_fields_entries import Judgement
-from edgeshift.areas.waf_evidence import Evidence
-from edgeshift.areas.waf_evidence_told import evidence_lines
-from edgeshift.fleet import Area
+from edgeshift.areas.esc import told as esc_told
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.log_fields.entries import Judgement
+from edgeshift.areas.waf.evidence import Evidence
+from edgeshift.areas.waf.evidence_told import evidence_lines
+from edgeshift.model.fleet import Area
 from edgeshift.views.entries import listed
 from edgeshift.views.words import one_line, plural, short
 

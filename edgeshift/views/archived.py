@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from edgeshift.archive import Archive, ArchiveError
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
+from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.archive_told import lines_of
 from edgeshift.views.entries import Entry, EntryKind, Timeline
 from edgeshift.views.words import short

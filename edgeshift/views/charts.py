@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel
 
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 from edgeshift.views.report_data import PlaceCount
 from edgeshift.views.rows import ZoneRow
 from edgeshift.views.words import FINISHED, Kind, lasting, look, targets

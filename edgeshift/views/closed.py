@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
-from edgeshift.ledger import Ledger, Packed
+from edgeshift.campaign.ledger import Ledger, Packed
+from edgeshift.campaign.target_states import Place
 from edgeshift.messages import CampaignResult, CampaignStart, CampaignSummary, TargetAt, WaveSummary
-from edgeshift.places import Place
 
 
 def ledger_of(start: CampaignStart, result: CampaignResult) -> Ledger | None:

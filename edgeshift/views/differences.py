@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from rich.table import Table
 from rich.text import Text
 
-from edgeshift.areas.esc_probe import Difference, ProbeReport
+from edgeshift.areas.esc.probe import Difference, ProbeReport
 from edgeshift.views.words import one_line
 
 MOST_CHANGES = 15

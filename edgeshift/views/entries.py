@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 from edgeshift.views.words import moment, one_line, short
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
-from edgeshift.archive import Archive
-from edgeshift.fleet import Area, ScopeKind, campaign_id
+from edgeshift.model.fleet import Area, ScopeKind, campaign_id
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import frozen_targets, is_identifier, pick_zone
+from edgeshift.stores.archive import Archive
 from edgeshift.views.events import Run, read_run
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")

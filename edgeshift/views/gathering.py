@@ -15,8 +15,7 @@ from typing import TypeVar
 
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
 
-from edgeshift.archive import Archive
-from edgeshift.fleet import Area, Target, ZoneOutcome, campaign_id
+from edgeshift.campaign.target_states import Place
 from edgeshift.messages import (
     OUTLIVED,
     CampaignResult,
@@ -27,13 +26,14 @@ from edgeshift.messages import (
     ZoneResult,
     ZoneState,
 )
+from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble
 from edgeshift.operations.zones import frozen_targets
-from edgeshift.places import Place
-from edgeshift.temporal import FINGERPRINT, PHASE
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE
+from edgeshift.stores.archive import Archive
 from edgeshift.views.closed import closed_summary, ledger_of, places_of
 from edgeshift.views.finding import checked_name
 from edgeshift.views.rows import LISTED, ZoneRow

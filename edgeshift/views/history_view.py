@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
 from edgeshift.views.words import FINISHED, Kind, clock, lasting, look, one_line, plural
 

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from edgeshift.fleet import ScopeKind
+from edgeshift.model.fleet import ScopeKind
 from edgeshift.views.rows import ZoneRow, listed
 from edgeshift.views.words import look, moment, one_line, plural, short, targets
 

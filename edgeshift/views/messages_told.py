@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from edgeshift.fleet import Area
 from edgeshift.messages import OUTLIVED
+from edgeshift.model.fleet import Area
 from edgeshift.views.activities_told import Context
 from edgeshift.views.entries import Entry, EntryKind, Signed, decision_words, part, parts, time_of
 from edgeshift.views.events import Event

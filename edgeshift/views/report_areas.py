@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
-from edgeshift.areas.esc_probe import ProbeReport
-from edgeshift.areas.log_fields_entries import FieldState, Judgement
-from edgeshift.fleet import ZoneOutcome
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.log_fields.entries import FieldState, Judgement
+from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.views.differences import Change, changes
 from edgeshift.views.rows import ZoneRow
 

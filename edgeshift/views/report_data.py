@@ -8,12 +8,12 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from edgeshift.areas.esc_probe import ProbeReport
-from edgeshift.areas.log_fields_entries import Judgement
-from edgeshift.areas.waf_aftercare import Aftercare
-from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict
-from edgeshift.fleet import Area
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.log_fields.entries import Judgement
+from edgeshift.areas.waf.aftercare import Aftercare
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.fleet import Area
 from edgeshift.views.entries import Timeline
 from edgeshift.views.messages_told import PASSED_ON
 from edgeshift.views.report_areas import AreaPart, area_part

@@ -9,10 +9,10 @@ from typing import Any
 
 from temporalio.client import Client
 
-from edgeshift.archive import Archive, ArchiveError
-from edgeshift.areas.waf_aftercare import Aftercare
-from edgeshift.areas.waf_evidence import Evidence
-from edgeshift.fleet import Area
+from edgeshift.areas.waf.aftercare import Aftercare
+from edgeshift.areas.waf.evidence import Evidence
+from edgeshift.model.fleet import Area
+from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.archive_told import read_judgement, read_probe
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import Named, zone_runs

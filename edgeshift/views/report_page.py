@@ -10,8 +10,8 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from edgeshift.areas.waf_evidence_told import MEANINGS, SAID, limits_lines, sample_line
-from edgeshift.durations import say_duration
+from edgeshift.areas.waf.evidence_told import MEANINGS, SAID, limits_lines, sample_line
+from edgeshift.model.durations import say_duration
 from edgeshift.views import charts
 from edgeshift.views.report_data import ReportData
 from edgeshift.views.rows import ZoneRow, as_csv

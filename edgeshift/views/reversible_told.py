@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 from edgeshift.views.entries import Entry, EntryKind, listed, part
 from edgeshift.views.words import one_line, short
 

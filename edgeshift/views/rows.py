@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from edgeshift.fleet import Area, ScopeKind, ZoneOutcome
+from edgeshift.model.fleet import Area, ScopeKind, ZoneOutcome
 from edgeshift.views.words import Kind, look
 
 LISTED = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from edgeshift.fleet import Area, ZoneOutcome
+from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.views.entries import Attempt, Sending
 from edgeshift.views.words import joined, look, moment
 

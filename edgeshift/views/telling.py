@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 from edgeshift.views.activities_told import Context, tell_activity
 from edgeshift.views.entries import Attempt, Entry, EntryKind, part, time_of
 from edgeshift.views.events import LOCAL_ACTIVITY, Event, Run

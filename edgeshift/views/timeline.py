@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from edgeshift.areas import AREAS
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 from edgeshift.views.entries import Attempt, Timeline, part
 from edgeshift.views.events import Event, Run
 from edgeshift.views.sentences import sentence

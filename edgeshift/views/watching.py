@@ -15,8 +15,8 @@ from rich.live import Live
 from rich.text import Text
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
-from edgeshift.fleet import campaign_id
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import campaign_input, campaign_result, describe
 from edgeshift.operations.errors import NotFound, OperationError

@@ -14,8 +14,8 @@ from enum import StrEnum
 from functools import lru_cache
 
 from edgeshift.areas import AREAS
-from edgeshift.durations import say_duration
-from edgeshift.fleet import Area, ZoneOutcome
+from edgeshift.model.durations import say_duration
+from edgeshift.model.fleet import Area, ZoneOutcome
 
 
 class Kind(StrEnum):
@@ -90,7 +90,9 @@ _LOOKS |= {
     "closed": Look("closed", "○", "/", Kind.SET_ASIDE, 36),
     "excluded": Look("left out", "○", "/", Kind.SET_ASIDE, 35),
 }
-"""Outcomes, and the places of a campaign's ledger (edgeshift/ledger.py) by their names in a summary."""
+"""Outcomes, and the places of a campaign's ledger (edgeshift/campaign/ledger.py), by their names in a
+summary.
+"""
 
 
 @lru_cache(maxsize=1_000)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from edgeshift.embedded import EmbeddedTemporal
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 from tests.faults_kit import staged, zone
 from tests.harness.cases import World
 from tests.harness.families.disturbances import cases

@@ -16,10 +16,10 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import Expire, Permit, PermitGrant, Revoke, Ruling, Step, Stop, ZonePhase
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import begin_again
-from edgeshift.sign_off import Choice, Decision
 from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
 from tests.harness.oracles.reversible import Ending, esc_complaints

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from edgeshift.embedded import EmbeddedTemporal
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 from tests.harness.cases import World
 from tests.harness.families.every import all_cases, case_of
 from tests.harness.families.seeds import CAMPAIGNS

@@ -14,7 +14,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from edgeshift.checks import let_calls_go
+from edgeshift.doctor.checks import let_calls_go
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.campaigns.stages import esc_stage, esc_zone, log_stage, log_zone
 from tests.harness.running.share import shared, sized

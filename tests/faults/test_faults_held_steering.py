@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.fleet import campaign_id
 from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import campaign_id
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.running.share import shared
 from tests.held_kit import calls_since, fault, few, last, set_status, stands_still, watched

@@ -9,7 +9,7 @@ import pytest
 from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.service import RPCError
 
-from edgeshift.embedded import EmbeddedTemporal
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 from tests.faults_kit import Stage, staged, zone
 from tests.faults_worker import Kill, supervised
 from tests.harness.cases import World

@@ -11,7 +11,6 @@ import pytest
 from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import (
     Answer,
     CampaignSignOff,
@@ -22,7 +21,8 @@ from edgeshift.messages import (
     ZonePhase,
     ZoneReport,
 )
-from edgeshift.sign_off import Choice, Decision
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.sign_off import Choice, Decision
 from tests.faults_kit import ASIDE, Stage, staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long]

@@ -15,10 +15,10 @@ from temporalio.client import Client, WorkflowUpdateFailedError
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
-from edgeshift.fleet import ZoneOutcome, campaign_id
 from edgeshift.messages import Again, Answer, CampaignResult, CampaignSummary, ZonePhase, ZoneState
-from edgeshift.sign_off import Choice
-from edgeshift.witness.seen import Word
+from edgeshift.model.fleet import ZoneOutcome, campaign_id
+from edgeshift.model.sign_off import Choice
+from edgeshift.testbed.invariants.seen import Word
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.disturbances.operators import start_again
 from tests.harness.running.share import shared

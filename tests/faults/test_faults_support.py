@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import Step, ZonePhase
+from edgeshift.model.fleet import ZoneOutcome
 from tests.faults_kit import staged, zone
 from tests.harness.running.share import shared
 from tests.kit import TOO_MANY_RULES

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from activities.intents import intent_key
-from edgeshift.areas.digests import canonical_bytes
-from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict
-from edgeshift.fleet import Area, Plan, Zone, ZoneOutcome
+from activities.change.intents import intent_key
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
 from edgeshift.messages import ZonePhase
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.operations.again import begin_again
 from edgeshift.operations.campaigns import start_campaign
 from tests.faults_kit import ASIDE, Stage, staged, zone

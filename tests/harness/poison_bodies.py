@@ -15,23 +15,23 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from activities.fence import NotSent
-from activities.log_fields_reading import read_zone as read_log_zone
-from activities.log_fields_rulesets import find_ruleset, version_of, versions_since
+from activities.change.fence import NotSent
+from activities.log_fields.reading import read_zone as read_log_zone
+from activities.log_fields.rulesets import find_ruleset, version_of, versions_since
 from activities.targets import listed
-from activities.waf import read_configuration, read_zone, runs
-from edgeshift.archive import Archive, ArchiveError
+from activities.waf.zone import read_configuration, read_zone, runs
 from edgeshift.areas import esc, log_fields, waf
-from edgeshift.areas.digests import NotCanonical, digest, fingerprint
-from edgeshift.areas.log_fields_terms import FieldSet
-from edgeshift.areas.waf_aftercare import aftercare
-from edgeshift.areas.waf_evidence import EvidencePolicy, judge
-from edgeshift.fleet import Plan, Zone
+from edgeshift.areas.log_fields.terms import FieldSet
+from edgeshift.areas.waf.aftercare import aftercare
+from edgeshift.areas.waf.evidence import EvidencePolicy, judge
+from edgeshift.model.digests import NotCanonical, digest, fingerprint
+from edgeshift.model.fleet import Plan, Zone
 from edgeshift.service_api import Credential, ServiceClient, ServiceError, Unpaced
-from edgeshift.simulator.fleet_file import Fleet
-from edgeshift.simulator.options import SimulatorOptions
-from edgeshift.simulator.server import running
-from edgeshift.witness.control import Control
+from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.testbed.invariants.control import Control
+from edgeshift.testbed.simulator.fleet_file import Fleet
+from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.server import running
 
 LONGEST_CALL = 120.0
 """Seconds that one call may take, pages included, on a busy machine."""

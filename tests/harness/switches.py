@@ -20,8 +20,8 @@ from typing import Any
 from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from activities.fence import Fence
-from edgeshift.archive import Archive, ArchiveUnavailable
+from activities.change.fence import Fence
+from edgeshift.stores.archive import Archive, ArchiveUnavailable
 
 BEFORE_INTENT, INTENDED, FIRST_BYTE, ANSWERED = "intend", "intended", "first-byte", "answered"
 """Places within a change: before its intent is recorded; after it and the last check, before anything is

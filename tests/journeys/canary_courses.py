@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from edgeshift.fleet import Area, ZoneOutcome
+from edgeshift.model.fleet import Area, ZoneOutcome
 from tests.journeys.canary_kit import BUCKET, Rehearsal, campaign_text
 
 ENDED = (*(outcome.value for outcome in ZoneOutcome), "excluded")

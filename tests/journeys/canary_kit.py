@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from edgeshift.witness.control import Control
-from edgeshift.witness.kept import load_secrets
-from edgeshift.witness.leaks import scan
-from edgeshift.witness.seen import Scan
+from edgeshift.testbed.invariants.control import Control
+from edgeshift.testbed.invariants.kept import load_secrets
+from edgeshift.testbed.invariants.leaks import scan
+from edgeshift.testbed.invariants.seen import Scan
 from tests.journeys.cli_kit import CLI, Place, Ran
 from tests.kit import refused_credential
 

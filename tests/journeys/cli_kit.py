@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from edgeshift import operations
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
-from edgeshift.witness.control import Control
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.invariants.control import Control
 
 CLI = [sys.executable, "-m", "edgeshift.cli.main"]
 

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 import pytest
 
 from edgeshift import operations
-from edgeshift.campaign_file import load_campaign
+from edgeshift.campaign_file.load import load_campaign
 from edgeshift.messages import ZonePhase
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
 from tests.journeys.runbook_fleet import full, refusal
 from tests.journeys.runbook_kit import Desk
 from tests.journeys.runbook_namespaces import hasty

@@ -25,14 +25,14 @@ from temporalio.client import Client
 
 from edgeshift import operations
 from edgeshift.alarms.kinds import filled
-from edgeshift.archive import Archive
 from edgeshift.cli.main import called
-from edgeshift.fleet import Area
 from edgeshift.messages import ZonePhase, ZoneState
-from edgeshift.settings import TemporalSettings
-from edgeshift.simulator.fleet_file import load_fleet
-from edgeshift.stack import Stack, stack
-from edgeshift.temporal import connect
+from edgeshift.model.fleet import Area
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.simulator.fleet_file import load_fleet
+from edgeshift.testbed.stack import Stack, stack
 from tests.journeys.cli_kit import CLI, POLICY, Ran
 from tests.runbook import ENTRIES, commands_of
 

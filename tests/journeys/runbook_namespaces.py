@@ -14,7 +14,8 @@ from tests.journeys.runbook_kit import Desk
 HASTY = """\
 import sys
 from edgeshift.cli.main import called
-from workflows import reversible, zone
+from workflows import reversible
+from workflows.zone import steps as zone
 zone.MOST_REFUSED_STARTS = 3
 reversible.MOST_TRIES_BACK = 2
 sys.exit(called(sys.argv[1:]))

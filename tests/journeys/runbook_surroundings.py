@@ -11,13 +11,13 @@ from typing import Any
 from temporalio.client import Client
 
 from edgeshift import operations
-from edgeshift.archive import object_key
-from edgeshift.campaign_file import load_campaign
-from edgeshift.campaign_start import campaign_start
-from edgeshift.fleet import campaign_id
+from edgeshift.campaign.start import campaign_start
+from edgeshift.campaign_file.load import load_campaign
 from edgeshift.messages import TASK_QUEUE
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
+from edgeshift.model.fleet import campaign_id
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.stores.archive import object_key
 from tests.journeys.cli_kit import POLICY
 from tests.journeys.runbook_fleet import MANY, full, refusal, temporal
 from tests.journeys.runbook_kit import Desk

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from edgeshift.archive import object_key
 from edgeshift.messages import ZonePhase
+from edgeshift.stores.archive import object_key
 from tests.journeys.cli_kit import POLICY
 from tests.journeys.runbook_fleet import SHORT, full, refusal
 from tests.journeys.runbook_kit import PATIENCE, Desk

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.fleet import Area
-from edgeshift.witness.leaks import scan
+from edgeshift.model.fleet import Area
+from edgeshift.testbed.invariants.leaks import scan
 from tests.journeys.canary_courses import PLAYS
 from tests.journeys.canary_kit import rehearsal
 

@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from edgeshift import operations
-from edgeshift.archive import Archive
-from edgeshift.campaign_file import load_campaign
+from edgeshift.campaign_file.load import load_campaign
 from edgeshift.cli.found_stack import stack_here
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.operations import calls, waits
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.stores.archive import Archive
 from tests.journeys.cli_kit import Place, Ran, running_stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]

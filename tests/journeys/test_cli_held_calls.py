@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from edgeshift.embedded import EmbeddedTemporal
 from edgeshift.messages import ZonePhase
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 from tests.held_kit import few, set_status, stands_still, watched
 from tests.journeys.cli_kit import Place
 from tests.kit import Scene, fleet_of, scene

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.demo.parts import PARTS
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
+from edgeshift.testbed.demo.parts import PARTS
 
 pytestmark = [pytest.mark.embedded, pytest.mark.stack]
 

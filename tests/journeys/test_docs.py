@@ -14,9 +14,9 @@ import pytest
 import typer.main
 from pydantic import BaseModel
 
-from edgeshift.campaign_file import load_campaign
+from edgeshift.campaign_file.load import load_campaign
 from edgeshift.cli.main import build
-from edgeshift.settings import LogSettings, Settings, TemporalSettings, WorkerSettings
+from edgeshift.runtime.settings import LogSettings, Settings, TemporalSettings, WorkerSettings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.embedded import embedded_temporal
+from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]
 

@@ -15,8 +15,8 @@ from edgeshift import operations
 from edgeshift.cli.plan_tables import show_plan
 from edgeshift.cli.proposals import show_facts
 from edgeshift.cli.shell import Shell
-from edgeshift.fleet import Area, ScopeKind, ZoneOutcome
 from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import Area, ScopeKind, ZoneOutcome
 from edgeshift.operations import BadInput, NotFound
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Timeline

@@ -12,11 +12,10 @@ from typing import Any, Literal, TypeVar
 
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
-from edgeshift.archive import Archive
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.campaign_start import campaign_start
-from edgeshift.fleet import Target, ZoneOutcome, campaign_id
-from edgeshift.ledger import Ledger, Packed
+from edgeshift.campaign.ledger import Ledger, Packed
+from edgeshift.campaign.start import campaign_start
+from edgeshift.campaign.target_states import Place
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     Answer,
     CampaignResult,
@@ -28,13 +27,14 @@ from edgeshift.messages import (
     ZoneResult,
     ZoneState,
 )
-from edgeshift.places import Place
-from edgeshift.settings import Settings
-from edgeshift.simulator.fleet_file import Fleet
-from edgeshift.simulator.server import RunningSimulator
-from edgeshift.witness.control import Control
-from edgeshift.witness.executions import load_executions
-from edgeshift.witness.seen import Execution, Signature, StopRecord, Word
+from edgeshift.model.fleet import Target, ZoneOutcome, campaign_id
+from edgeshift.runtime.settings import Settings
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.invariants.control import Control
+from edgeshift.testbed.invariants.executions import load_executions
+from edgeshift.testbed.invariants.seen import Execution, Signature, StopRecord, Word
+from edgeshift.testbed.simulator.fleet_file import Fleet
+from edgeshift.testbed.simulator.server import RunningSimulator
 from tests.kit.clock import Looks, SkippedClock
 from tests.kit.names import OPERATOR
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from edgeshift.simulator.fleet_file import Fleet
+from edgeshift.testbed.simulator.fleet_file import Fleet
 
 SCALE = 14_400.0
 """Of scenes on a server that does not skip time: four hours a second."""

@@ -13,8 +13,8 @@ from edgeshift.messages import (
     CampaignSignOff,
     SupportResolved,
 )
-from edgeshift.sign_off import Choice, Decision
-from edgeshift.witness.seen import Signature, Word
+from edgeshift.model.sign_off import Choice, Decision
+from edgeshift.testbed.invariants.seen import Signature, Word
 from tests.kit.campaign import CampaignScene
 from tests.kit.names import APPROVER, OPERATOR
 

@@ -15,14 +15,14 @@ from temporalio.worker import (
     Interceptor,
 )
 
-from edgeshift.archive import Archive
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import Area
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.fleet import Area
+from edgeshift.runtime.settings import Settings, WorkerSettings
 from edgeshift.service_api import Unpaced
-from edgeshift.settings import Settings, WorkerSettings
-from edgeshift.simulator.fleet_file import Fleet
-from edgeshift.simulator.options import SimulatorOptions
-from edgeshift.simulator.server import RunningSimulator, running
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.simulator.fleet_file import Fleet
+from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.server import RunningSimulator, running
 from tests.kit.clock import Refreshing, SkippedClock
 from tests.kit.names import BEFORE_REMOVAL, BUCKET, SCALE
 from tests.kit.witnesses import Scene

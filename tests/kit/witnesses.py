@@ -11,14 +11,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from edgeshift.witness import RuleCheck, WitnessInput, check_rules
-from edgeshift.witness.archived import ArchiveFolder
-from edgeshift.witness.executions import KINDS, load_holds
-from edgeshift.witness.kept import load_secrets
-from edgeshift.witness.leaks import scan
-from edgeshift.witness.seen import CampaignFacts, Execution
-from edgeshift.witness.service import load_journal, load_rate_limit, load_zones
-from edgeshift.witness.ticketed import load_tickets
+from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
+from edgeshift.testbed.invariants.archived import ArchiveFolder
+from edgeshift.testbed.invariants.executions import KINDS, load_holds
+from edgeshift.testbed.invariants.kept import load_secrets
+from edgeshift.testbed.invariants.leaks import scan
+from edgeshift.testbed.invariants.seen import CampaignFacts, Execution
+from edgeshift.testbed.invariants.service import load_journal, load_rate_limit, load_zones
+from edgeshift.testbed.invariants.ticketed import load_tickets
 from tests.kit.clock import eventually
 from tests.kit.people import PeopleScene
 

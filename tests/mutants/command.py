@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from edgeshift.binaries import temporal_cli
+from edgeshift.testbed.temporal_server.binaries import temporal_cli
 from tests.harness.families.every import all_cases
 from tests.harness.running.kept import code_digest
 from tests.mutants.catalogue import MUTANTS, mutant_of

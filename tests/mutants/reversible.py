@@ -12,7 +12,7 @@ REVERSIBLE = (
         1,
         [
             Edit(
-                "activities/esc.py",
+                "activities/esc/scope.py",
                 """        await tell_campaign(
             self._connections,
             awaiting(start, prepared, sequence=message.sequence, settles=message.settles, joins=joins),
@@ -22,7 +22,7 @@ REVERSIBLE = (
 """,
             ),
             Edit(
-                "workflows/esc_scope.py",
+                "workflows/esc.py",
                 "            grant = await self._signed_off(probed)\n",
                 "            phase = ZonePhase.AWAITING_FIRST_PERMIT\n"
                 "            grant = await self._permit_for(Step.SET_SECRET, phase)\n",
@@ -55,7 +55,7 @@ REVERSIBLE = (
         3,
         [
             Edit(
-                "activities/esc.py",
+                "activities/esc/scope.py",
                 "        if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:\n",
                 "        if prepared.verdict is Verdict.READY and reading.secret is not esc.Secret.TEST:\n",
             )
@@ -68,12 +68,12 @@ REVERSIBLE = (
         4,
         [
             Edit(
-                "activities/log_fields_rulesets.py",
+                "activities/log_fields/rulesets.py",
                 "        return None if result.status is ChangeStatus.ANSWERED else result\n",
                 "        return result\n",
             ),
             Edit(
-                "activities/log_fields_rulesets.py",
+                "activities/log_fields/rulesets.py",
                 "    if found.put is None or not found.overwritten:\n",
                 "    if found.put is None or found.overwritten:\n",
             ),
@@ -86,7 +86,7 @@ REVERSIBLE = (
         10,
         [
             Edit(
-                "activities/esc.py",
+                "activities/esc/scope.py",
                 '                "report": evidence,\n',
                 '                "report": evidence,\n                "cookie": secret.get_secret_value(),\n',
             )
@@ -99,7 +99,7 @@ REVERSIBLE = (
         10,
         [
             Edit(
-                "activities/esc_work.py",
+                "activities/esc/changes.py",
                 "                return await self._closed(step, result)\n"
                 "            await clock.sleep(poll)\n",
                 "                told = {'reason': secret.get_secret_value()}\n"

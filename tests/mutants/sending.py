@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Edit, mutant
 
-FENCE = "activities/fence.py"
-INTENTS = "activities/intents.py"
-MUTATIONS = "activities/mutations.py"
-WAF = "activities/waf.py"
-WAF_WORK = "activities/waf_work.py"
-WAF_ZONE = "workflows/waf_zone.py"
-ZONE = "workflows/zone.py"
+FENCE = "activities/change/fence.py"
+INTENTS = "activities/change/intents.py"
+MUTATIONS = "activities/change/door.py"
+WAF = "activities/waf/zone.py"
+WAF_WORK = "activities/waf/changes.py"
+WAF_ZONE = "workflows/waf.py"
+ZONE = "workflows/zone/steps.py"
 OPTIONS = "workflows/options.py"
 
 NO_REFUSAL = [
@@ -144,7 +144,7 @@ SENDING = (
         11,
         [
             Edit(
-                "edgeshift/ledger.py",
+                "edgeshift/campaign/ledger.py",
                 "(before := self.ended_as.pop(index, None)) is None",
                 "(before := None) is None",
             )
@@ -198,7 +198,7 @@ SENDING = (
         1,
         [
             Edit(
-                "edgeshift/archive.py",
+                "edgeshift/stores/archive.py",
                 "        if (found := _sha256(data)) != digest:\n",
                 "        if (found := _sha256(data)) != digest and not found:\n",
             ),
@@ -279,7 +279,7 @@ SENDING = (
                 "return self._start.target.zone.plan in Plan",
             ),
             Edit(
-                "edgeshift/areas/waf_body.py",
+                "edgeshift/areas/waf/body.py",
                 "    if mode is Mode.VALIDATION and plan is not Plan.ENTERPRISE:\n",
                 "    if mode is Mode.VALIDATION and plan not in Plan:\n",
             ),
@@ -330,7 +330,7 @@ SENDING = (
         4,
         [
             Edit(
-                "edgeshift/areas/waf_reading.py",
+                "edgeshift/areas/waf/reading.py",
                 "    if over := _over_limits(lengths):\n",
                 "    if (over := _over_limits(lengths)) and not lengths:\n",
             )
@@ -343,7 +343,7 @@ SENDING = (
         4,
         [
             Edit(
-                "activities/support.py",
+                "activities/tickets.py",
                 "        key = ticket_key(zone.id, start.area.value, message.cause.value)\n",
                 "        key = ticket_key(zone.id, start.area.value, message.cause.value)\n"
                 "        key += '-' + __import__('uuid').uuid4().hex[:8]\n",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.mutants.mutant import Edit, mutant
 from tests.mutants.sending import ZONE
 
-CAMPAIGN = "workflows/campaign.py"
-SIGN_OFF = "edgeshift/sign_off.py"
-LEDGER = "edgeshift/ledger.py"
+CAMPAIGN = "workflows/campaign/workflow.py"
+SIGN_OFF = "edgeshift/model/sign_off.py"
+LEDGER = "edgeshift/campaign/ledger.py"
 
 ANY_DIGEST = Edit(
     SIGN_OFF,
@@ -165,7 +165,7 @@ STEERING = (
         8,
         [
             Edit(
-                "workflows/campaign_state.py",
+                "workflows/campaign/state.py",
                 "return self._most_in_flight() - self._ledger.zones(*IN_FLIGHT)",
                 "return 1000 - self._ledger.zones(*IN_FLIGHT)",
             )
@@ -204,7 +204,7 @@ STEERING = (
         8,
         [
             Edit(
-                "workflows/campaign_state.py",
+                "workflows/campaign/state.py",
                 "max(1, budget - self._failures)",
                 "max(1, budget)",
             )
@@ -230,12 +230,12 @@ STEERING = (
         9,
         [
             Edit(
-                "activities/zones.py",
+                "activities/fanout.py",
                 "id_conflict_policy=WorkflowIDConflictPolicy.FAIL,",
                 "id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,",
             ),
             Edit(
-                "activities/zones.py",
+                "activities/fanout.py",
                 "        reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE\n",
                 "        reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE\n",
             ),
@@ -248,7 +248,7 @@ STEERING = (
         11,
         [
             Edit(
-                "workflows/campaign_batches.py",
+                "workflows/campaign/batches.py",
                 "            self._sweep_due = True\n",
                 "            self._sweep_due = False\n",
             )

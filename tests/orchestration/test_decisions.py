@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase, ZoneState
-from edgeshift.sign_off import Choice
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.sign_off import Choice
 from tests.kit import fleet_of, scene
 
 pytestmark = pytest.mark.embedded

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from temporalio.testing import WorkflowEnvironment
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase, ZoneState
+from edgeshift.model.fleet import ZoneOutcome
 from tests.kit import SkippedClock, fleet_of, scene
 
 pytestmark = pytest.mark.time_skipping

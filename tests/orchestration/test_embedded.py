@@ -19,7 +19,9 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from edgeshift.embedded import (
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import CAMPAIGN, SEARCH_ATTRIBUTES, connect
+from edgeshift.testbed.temporal_server.embedded import (
     DataFolderInUse,
     EmbeddedTemporal,
     PortInUse,
@@ -27,8 +29,6 @@ from edgeshift.embedded import (
     ServerPanicked,
     embedded_temporal,
 )
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import CAMPAIGN, SEARCH_ATTRIBUTES, connect
 
 pytestmark = pytest.mark.embedded
 

@@ -15,7 +15,7 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from edgeshift.temporal import CAMPAIGN, WAVE, ensure_search_attributes
+from edgeshift.runtime.temporal import CAMPAIGN, WAVE, ensure_search_attributes
 
 pytestmark = pytest.mark.time_skipping
 

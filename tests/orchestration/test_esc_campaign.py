@@ -14,13 +14,13 @@ import pytest
 from temporalio.client import Client
 from temporalio.testing import ActivityEnvironment
 
+from activities.account_lock import HoldActivities
 from activities.connections import Connections
-from activities.holds import HoldActivities
-from edgeshift.areas.waf_evidence import EvidenceVerdict
-from edgeshift.fleet import Area, Zone, ZoneOutcome, migration_id
+from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.messages import Held, ZonePhase
+from edgeshift.model.fleet import Area, Zone, ZoneOutcome, migration_id
+from edgeshift.model.sign_off import Choice
 from edgeshift.operations import start_campaign
-from edgeshift.sign_off import Choice
 from tests.faults_kit import on_queue
 from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.fleet import ZoneOutcome
+from edgeshift.model.fleet import ZoneOutcome
 from tests.faults_kit import on_queue
 from tests.kit import BUCKET, STRANGER, Scene, fleet_of, scene
 

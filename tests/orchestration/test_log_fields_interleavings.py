@@ -15,8 +15,8 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.areas.log_fields import OUR_REF, PHASE
-from edgeshift.fleet import ZoneOutcome, zone_migration_id
-from edgeshift.simulator.edge_exchange import EdgeExchange
+from edgeshift.model.fleet import ZoneOutcome, zone_migration_id
+from edgeshift.testbed.simulator.edge_exchange import EdgeExchange
 from tests.kit import Scene, fleet_of, scene
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long]

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ChangeResult, ZonePhase
-from edgeshift.sign_off import Choice
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.sign_off import Choice
 from tests.faults_kit import on_queue
 from tests.held_kit import fault, set_status
 from tests.kit import BUCKET, REVOKED, STRANGER, Scene, eventually, fleet_of, scene

@@ -16,10 +16,10 @@ from temporalio.common import RawValue
 from temporalio.worker import Worker
 
 from edgeshift.messages import Hold, LeaseRequest, QuotaStart
-from edgeshift.pace import Lane, Lease, PaceTerms
+from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
 from worker.wiring import sandbox
+from workflows.account_lock import ZoneHold
 from workflows.quota import Quota
-from workflows.zone_hold import ZoneHold
 
 pytestmark = pytest.mark.embedded
 

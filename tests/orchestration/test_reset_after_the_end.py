@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import LEFT_ALONE, OUTLIVED, ZoneResult
-from edgeshift.sign_off import Choice
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.sign_off import Choice
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import known_campaign, zone_rows
 from edgeshift.views.timeline import build_timeline

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.operations.again import zones_at
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.disturbances.operators import reset, tasks

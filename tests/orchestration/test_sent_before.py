@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import ZonePhase, ZoneResult
-from edgeshift.sign_off import Choice
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.sign_off import Choice
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.aimed.waf import A_RULE
 from tests.harness.campaigns.stages import ESC, OWN_SECRET, esc_stage, esc_zone, over

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict, Kind
-from edgeshift.areas.waf_evidence_told import evidence_lines
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Kind
+from edgeshift.areas.waf.evidence_told import evidence_lines
 from edgeshift.messages import ZonePhase
 from edgeshift.operations.shown import shown_of
 from tests.kit import fleet_of, scene

@@ -17,11 +17,11 @@ from typing import Any
 import httpx
 import pytest
 
-from edgeshift.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetZone
-from edgeshift.stack import Places, Stack, StackError, read_stack_file, stack
-from edgeshift.stack.children import Child
-from edgeshift.stack.credentials import credential_specs
-from edgeshift.witness.service import load_journal
+from edgeshift.testbed.invariants.service import load_journal
+from edgeshift.testbed.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetZone
+from edgeshift.testbed.stack import Places, Stack, StackError, read_stack_file, stack
+from edgeshift.testbed.stack.children import Child
+from edgeshift.testbed.stack.credentials import credential_specs
 
 pytestmark = [pytest.mark.embedded, pytest.mark.stack]
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from edgeshift.archive import Archive
-from edgeshift.campaign_spec import (
+from edgeshift.campaign_file.spec import (
     CampaignSpec,
     CommitSpec,
     ServiceSpec,
@@ -18,18 +17,19 @@ from edgeshift.campaign_spec import (
     TicketSpec,
     ValidationSpec,
 )
-from edgeshift.demo.approver import Approver
-from edgeshift.demo.course import Played
-from edgeshift.demo.parts import PARTS
-from edgeshift.demo.verdict import gather, judge
-from edgeshift.fleet import Area, Target, campaign_id
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.fleet import Area, Target, campaign_id
+from edgeshift.model.sign_off import SignOffPolicy
 from edgeshift.operations.campaigns import start_campaign
-from edgeshift.settings import TemporalSettings
-from edgeshift.sign_off import SignOffPolicy
-from edgeshift.simulator.fleet_file import Fleet, FleetZone
-from edgeshift.stack import Stack, stack
-from edgeshift.temporal import connect
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.demo.approver import Approver
+from edgeshift.testbed.demo.course import Played
+from edgeshift.testbed.demo.parts import PARTS
+from edgeshift.testbed.demo.verdict import gather, judge
+from edgeshift.testbed.simulator.fleet_file import Fleet, FleetZone
+from edgeshift.testbed.stack import Stack, stack
 
 pytestmark = [pytest.mark.embedded, pytest.mark.stack]
 

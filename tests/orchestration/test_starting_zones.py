@@ -16,9 +16,9 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from activities.connections import Connections
-from activities.zones import ZoneActivities
-from edgeshift.fleet import campaign_id
+from activities.fanout import ZoneActivities
 from edgeshift.messages import StartZones
+from edgeshift.model.fleet import campaign_id
 from tests.faults_kit import staged, zone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(120)]

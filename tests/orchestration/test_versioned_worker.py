@@ -10,9 +10,9 @@ from temporalio.api.workflowservice.v1 import SetWorkerDeploymentCurrentVersionR
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from edgeshift.embedded import embedded_temporal
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.kit import eventually, fleet_of, scene
 
 pytestmark = pytest.mark.embedded

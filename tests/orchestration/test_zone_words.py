@@ -15,9 +15,8 @@ from temporalio import activity, workflow
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.campaign_start import zone_policy
-from edgeshift.fleet import Area, Plan, Target, Zone
+from edgeshift.campaign.start import zone_policy
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     Announce,
     Expire,
@@ -30,9 +29,10 @@ from edgeshift.messages import (
     ZoneStart,
     ZoneState,
 )
-from edgeshift.sign_off import Choice, Decision
+from edgeshift.model.fleet import Area, Plan, Target, Zone
+from edgeshift.model.sign_off import Choice, Decision
 from tests.kit import eventually
-from workflows.zone_protocol import Ended, ZoneProtocol
+from workflows.zone.protocol import Ended, ZoneProtocol
 
 pytestmark = pytest.mark.embedded
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from edgeshift.embedded import embedded_temporal
-from edgeshift.fleet import campaign_id, quota_id
 from edgeshift.messages import ZonePhase
-from edgeshift.settings import TemporalSettings
-from edgeshift.sign_off import Choice
-from edgeshift.temporal import connect
+from edgeshift.model.fleet import campaign_id, quota_id
+from edgeshift.model.sign_off import Choice
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.kit import Scene, fleet_of, scene
 from tests.replay.capture_held import given_up, held_up
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from edgeshift.fleet import campaign_id
 from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import campaign_id
 from tests.harness.aimed.scene import Stalled
 from tests.held_kit import fault, stands_still
 from tests.kit import REVOKED, TOO_MANY_RULES, fleet_of, scene

@@ -8,8 +8,8 @@ from typing import Any
 
 from temporalio.client import Client
 
-from edgeshift.fleet import campaign_id
 from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import campaign_id
 from tests.kit import BUCKET, fleet_of, scene
 from tests.replay.keeping import is_in, keep
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from edgeshift.fleet import ZoneOutcome
-from edgeshift.ledger import Ledger
+from edgeshift.campaign.ledger import Ledger
+from edgeshift.campaign.target_states import Place
 from edgeshift.messages import ReportKind, Step, ZoneReport
-from edgeshift.places import Place
+from edgeshift.model.fleet import ZoneOutcome
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)

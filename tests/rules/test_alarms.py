@@ -21,11 +21,11 @@ from edgeshift.alarms import (
     codes_of,
 )
 from edgeshift.areas import esc, waf
-from edgeshift.areas.log_fields_reading import Reading as LogReading
-from edgeshift.areas.log_fields_reading import assess as assess_log_fields
-from edgeshift.areas.log_fields_terms import FieldSet
-from edgeshift.fleet import Area, Plan, Zone, ZoneOutcome
+from edgeshift.areas.log_fields.reading import Reading as LogReading
+from edgeshift.areas.log_fields.reading import assess as assess_log_fields
+from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from tests.runbook import ENTRIES, ROOT
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -189,7 +189,7 @@ def test_words_by_which_a_reason_is_known_are_said_somewhere() -> None:
     files = [
         file
         for folder in ("edgeshift/areas", "activities", "workflows", "edgeshift/views")
-        for file in (ROOT / folder).glob("*.py")
+        for file in (ROOT / folder).rglob("*.py")
     ]
     source = " ".join(file.read_text(encoding="utf-8") for file in files)
     source = re.sub(r'["\']\s*\n\s*f?["\']', "", source)

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from edgeshift.campaign_spec import ValidationSpec
-from edgeshift.fleet import Wave, ZoneOutcome
-from edgeshift.ledger import Ledger, WaveIndex
+from edgeshift.campaign.ledger import Ledger, WaveIndex
+from edgeshift.campaign.target_states import Place
+from edgeshift.campaign_file.spec import ValidationSpec
 from edgeshift.messages import Book, ReportKind, Step, ZoneReport
-from edgeshift.places import Place
-from edgeshift.sign_off import Choice, Decision, SignOffPolicy
+from edgeshift.model.fleet import Wave, ZoneOutcome
+from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import count
 
-from workflows.campaign_batches import AGAIN_AT_LAST, AGAIN_IN, again_in
+from workflows.campaign.batches import AGAIN_AT_LAST, AGAIN_IN, again_in
 
 EVENTS = 11
 """Events of a try: two tasks of the workflow, the activity, and the pause."""

@@ -17,8 +17,8 @@ from bench.planted import compared, made_worse, planted_in
 from bench.roll_back import roll_back
 from bench.strangers import draw, gaps
 from bench.visitor import Sightings
-from edgeshift.simulator.generate import generate_fleet
-from edgeshift.witness.requests import Request
+from edgeshift.testbed.invariants.requests import Request
+from edgeshift.testbed.simulator.generate import generate_fleet
 
 BEGAN = datetime(2023, 10, 2, 8, tzinfo=UTC)
 

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.body_changes import changes
-from edgeshift.areas.digests import digest
+from edgeshift.model.body_changes import changes
+from edgeshift.model.digests import digest
 
 
 def rule(expression: str, action: str = "skip", **more: Any) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.campaign_file import CampaignFileError, parse_campaign
-from edgeshift.campaign_warnings import forecast, slowest, warnings
-from edgeshift.fleet import Area
+from edgeshift.campaign_file.load import CampaignFileError, parse_campaign
+from edgeshift.campaign_file.warnings import forecast, slowest, warnings
+from edgeshift.model.fleet import Area
 
 WAF = "name: move\ntargets: {all: true}\narea: waf\n"
 ESC = "name: off\ntargets: {all: true}\narea: esc\n"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.campaign_file import CampaignFileError, load_campaign, parse_campaign
-from edgeshift.fleet import Plan
+from edgeshift.campaign_file.load import CampaignFileError, load_campaign, parse_campaign
+from edgeshift.model.fleet import Plan
 from worker.wiring import GRACE
 
 SMALL = "name: waf-1\ntargets: {all: true}\n"

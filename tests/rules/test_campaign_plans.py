@@ -9,11 +9,11 @@ from typing import Any
 from rich.console import Console
 
 from edgeshift.areas.assessment import Verdict
-from edgeshift.campaign_spec import CampaignSpec
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.cli.plan_areas import late_scopes
 from edgeshift.cli.plan_tables import show_plan
-from edgeshift.fleet import Area, Plan, ScopeKind, Wave, Zone
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
+from edgeshift.model.fleet import Area, Plan, ScopeKind, Wave, Zone
 
 EARLY = datetime(2023, 11, 1, tzinfo=UTC)
 LATE = datetime(2023, 12, 31, 23, 30, tzinfo=UTC)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from edgeshift.campaign_spec import CampaignSpec, CredentialSpec, ValidationMode
-from edgeshift.campaign_start import campaign_start, zone_policy
-from edgeshift.fleet import Area, Wave
+from edgeshift.campaign.start import campaign_start, zone_policy
+from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec, ValidationMode
 from edgeshift.messages import CampaignStart
+from edgeshift.model.fleet import Area, Wave
 
 SMALLEST = {"name": "waf-2026", "targets": {"all": True}}
 

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from edgeshift.areas.log_fields_terms import LogFieldsSpec
-from edgeshift.campaign_file import parse_campaign
-from edgeshift.campaign_meanings import EXAMPLES, MAPPINGS, MEANINGS
-from edgeshift.campaign_mistakes import model_in
-from edgeshift.campaign_spec import SECTIONS, CampaignSpec, TargetSpec
-from edgeshift.campaign_template import (
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
+from edgeshift.campaign_file.load import parse_campaign
+from edgeshift.campaign_file.meanings import EXAMPLES, MAPPINGS, MEANINGS
+from edgeshift.campaign_file.mistakes import model_in
+from edgeshift.campaign_file.spec import SECTIONS, CampaignSpec, TargetSpec
+from edgeshift.campaign_file.template import (
     PLACEHOLDER,
     PLACEHOLDER_FIELD,
     campaign_text,
     sections,
     template_spec,
 )
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 
 
 def paths(model: type[BaseModel], before: str = "") -> Iterator[str]:

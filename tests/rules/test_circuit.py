@@ -7,7 +7,17 @@ from itertools import pairwise
 
 import pytest
 
-from edgeshift.circuit import Circuit, ServiceHold, Trouble, closed, held, opened, probe, stops, to_mend
+from edgeshift.rate_limit.circuit import (
+    Circuit,
+    ServiceHold,
+    Trouble,
+    closed,
+    held,
+    opened,
+    probe,
+    stops,
+    to_mend,
+)
 from edgeshift.service_api.breaker import Breaker, Fate
 
 MINUTE = 60.0

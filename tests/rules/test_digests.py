@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from edgeshift.areas.digests import (
+from edgeshift.model.digests import (
     SERVICE_ASSIGNED,
     Body,
     NotCanonical,
@@ -19,8 +19,8 @@ from edgeshift.areas.digests import (
     fingerprint,
     sha256,
 )
-from edgeshift.fleet import Plan, Zone
-from edgeshift.witness.digests import body_digest, body_fingerprint
+from edgeshift.model.fleet import Plan, Zone
+from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
 
 ACCOUNT = "d" * 32
 LABEL = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)

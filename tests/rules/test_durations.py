@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from edgeshift.durations import LONGEST, Duration, parse_duration, say_duration
+from edgeshift.model.durations import LONGEST, Duration, parse_duration, say_duration
 
 
 class Waits(BaseModel):

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.digests import canonical_bytes, fingerprint
-from edgeshift.areas.esc_probe import (
+from edgeshift.areas.esc.probe import (
     CONFIRMING,
     Coverage,
     Difference,
@@ -25,8 +24,9 @@ from edgeshift.areas.esc_probe import (
     summary,
     worse,
 )
-from edgeshift.areas.esc_sides import ABSENT, VARIES
-from edgeshift.fleet import Plan, Zone
+from edgeshift.areas.esc.sides import ABSENT, VARIES
+from edgeshift.model.digests import canonical_bytes, fingerprint
+from edgeshift.model.fleet import Plan, Zone
 
 HOST = "shop.example"
 Told = list[tuple[str, str, str]]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.esc_sampling import ProbeUrl, Source, followed, listed, sample, url_of
+from edgeshift.areas.esc.sampling import ProbeUrl, Source, followed, listed, sample, url_of
 
 ZONE = "shop.example"
 

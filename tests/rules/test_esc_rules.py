@@ -6,8 +6,8 @@ import pytest
 
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.esc_terms import EscSpec, ProbeSpec
-from edgeshift.fleet import Plan, ScopeKind, Wave, Zone
+from edgeshift.areas.esc.terms import EscSpec, ProbeSpec
+from edgeshift.model.fleet import Plan, ScopeKind, Wave, Zone
 
 BEFORE = datetime(2023, 10, 1, tzinfo=UTC)
 TERMS = EscSpec(probe=ProbeSpec(sample=10, rounds=2, per_second=4), observe=timedelta(hours=1))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from edgeshift.witness.digests import body_digest
-from edgeshift.witness.requests import Request
-from edgeshift.witness.seen import CampaignFacts, Signature, WitnessInput, ZoneAtService
+from edgeshift.testbed.invariants.digests import body_digest
+from edgeshift.testbed.invariants.requests import Request
+from edgeshift.testbed.invariants.seen import CampaignFacts, Signature, WitnessInput, ZoneAtService
 from tests.harness.campaigns.schedules import schedule
 from tests.harness.cases import Case
 from tests.harness.families.every import all_cases, case_of

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.fleet import ZoneOutcome
-from edgeshift.ledger import Ledger
+from edgeshift.campaign.ledger import Ledger
+from edgeshift.campaign.target_states import OUTCOME_PLACE, Place
 from edgeshift.messages import ReportKind, Step, ZoneReport
-from edgeshift.places import OUTCOME_PLACE, Place
+from edgeshift.model.fleet import ZoneOutcome
 from tests.rules.ledger_kit import (
     HOUR,
     NOW,

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.fleet import Wave
-from edgeshift.ledger import MOST_NAMED, MOST_SHAPES, Bits, Ledger, Packed, WaveIndex, pack_bits
+from edgeshift.campaign.ledger import MOST_NAMED, MOST_SHAPES, Bits, Ledger, Packed, WaveIndex, pack_bits
+from edgeshift.campaign.target_states import Place
 from edgeshift.messages import Book, ReportKind, Step
-from edgeshift.places import Place
-from edgeshift.sign_off import Choice, Decision, SignOffPolicy
+from edgeshift.model.fleet import Wave
+from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy
 from tests.rules.ledger_kit import (
     FORTNIGHT,
     HOUR,

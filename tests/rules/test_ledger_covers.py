@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from edgeshift.ledger import Ledger
-from edgeshift.packing import pack_numbers
-from edgeshift.places import FAILURES, IN_FLIGHT, Place
+from edgeshift.campaign.ledger import Ledger
+from edgeshift.campaign.packing import pack_numbers
+from edgeshift.campaign.target_states import FAILURES, IN_FLIGHT, Place
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from edgeshift.fleet import ZoneOutcome
-from edgeshift.ledger import Ledger
+from edgeshift.campaign.ledger import Ledger
+from edgeshift.campaign.target_states import Place, is_said
 from edgeshift.messages import ReportKind, Step, ZoneReport
-from edgeshift.places import Place, is_said
+from edgeshift.model.fleet import ZoneOutcome
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from edgeshift.areas.log_fields import CustomField, FieldState, Kind, judge, size_warning, sizes
-from edgeshift.areas.log_fields_terms import FieldSet
+from edgeshift.areas.log_fields.terms import FieldSet
 
 WANTED = FieldSet(request_headers=("x-a",), response_headers=("x-b",), cookies=("Id",))
 JOBS = [

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgeshift.areas.log_fields_history import Reconciled, Sent, Version, reconcile, same_rules, three_way
-from edgeshift.areas.log_fields_rules import OUR_REF, PHASE, Rule, marked, merge, missing, rollback
-from edgeshift.areas.log_fields_terms import FieldSet
-from edgeshift.simulator.rulesets import prepared
+from edgeshift.areas.log_fields.history import Reconciled, Sent, Version, reconcile, same_rules, three_way
+from edgeshift.areas.log_fields.rules import OUR_REF, PHASE, Rule, marked, merge, missing, rollback
+from edgeshift.areas.log_fields.terms import FieldSet
+from edgeshift.testbed.simulator.rulesets import prepared
 
 WANTED = FieldSet(request_headers=("x-ours",), cookies=("Ours",))
 Edit = Callable[[list[Rule]], list[Rule]]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.areas.log_fields import OddOptions, Options, listed, needed, new_job, pushes, restored, updated
-from edgeshift.areas.log_fields_terms import FieldSet, NewJobSpec
+from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
 
 
 def job(options: str | None, **more: Any) -> dict[str, Any]:

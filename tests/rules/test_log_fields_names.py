@@ -13,7 +13,7 @@ from edgeshift.areas.log_fields import (
     fields_of_document,
     mistakes,
 )
-from edgeshift.areas.log_fields_terms import FieldSet, LogFieldsSpec
+from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
 
 
 def headers(count: int) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.digests import fingerprint
 from edgeshift.areas.log_fields import Cause, Reading, assess, merge, proposal_body
-from edgeshift.areas.log_fields_terms import FieldSet, NewJobSpec
-from edgeshift.fleet import Plan, Zone
+from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
+from edgeshift.model.digests import fingerprint
+from edgeshift.model.fleet import Plan, Zone
 
 WANTED = FieldSet(request_headers=("x-a",), cookies=("Id",))
 NEW = NewJobSpec(destination="env:D")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.areas.log_fields import OUR_REF, carried, count, fields_of, merge, missing, rollback, unsound
-from edgeshift.areas.log_fields_terms import FieldSet
+from edgeshift.areas.log_fields.terms import FieldSet
 
 Json = dict[str, Any]
 WANTED = FieldSet(request_headers=("x-a", "x-b"), response_headers=("etag",), cookies=("Id",))

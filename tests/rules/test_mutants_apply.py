@@ -32,8 +32,8 @@ def test_every_mutant_has_a_name_of_its_own_and_cases_that_there_are() -> None:
 
 def test_an_edit_that_does_not_apply_is_named() -> None:
     """So that whoever changes the code knows which mutant to look at."""
-    old = mutant("old", "nothing", 1, [Edit("edgeshift/sign_off.py", "no such text\n", "")])
-    with pytest.raises(DoesNotApply, match=r"mutant old: edgeshift/sign_off.py .* 0 times"):
+    old = mutant("old", "nothing", 1, [Edit("edgeshift/model/sign_off.py", "no such text\n", "")])
+    with pytest.raises(DoesNotApply, match=r"mutant old: edgeshift/model/sign_off.py .* 0 times"):
         mutated(old)
     gone = mutant("gone", "nothing", 1, [Edit("edgeshift/gone.py", "a", "b")])
     with pytest.raises(DoesNotApply, match="mutant gone: there is no file"):

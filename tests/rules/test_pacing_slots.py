@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from edgeshift.pace import Lane, Lease, PaceTerms, SlotBook, block, lease, with_terms
+from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, block, lease, with_terms
 
 START = 1_700_000_000.0
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from edgeshift.fleet import Plan, Zone
-from edgeshift.rollout import WaveSpec, freeze, may_advance, plan_waves, stratified
+from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.rollout import WaveSpec, freeze, may_advance, plan_waves, stratified
 
 SPECS = st.lists(
     st.one_of(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from edgeshift.sign_off import LONGEST_REASON, Choice, Decision, SignOffPolicy, Tally, refusal, tally
+from edgeshift.model.sign_off import LONGEST_REASON, Choice, Decision, SignOffPolicy, Tally, refusal, tally
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINE, SHAPE, OTHER = "a" * 64, "b" * 64, "c" * 64

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from edgeshift.archive import Archive
-from edgeshift.areas.esc_probe import Controls, Coverage, Difference, Feature, Kind, ProbeReport
-from edgeshift.areas.log_fields_entries import FieldSeen, FieldState, Judgement
-from edgeshift.areas.log_fields_names import Kind as FieldKind
-from edgeshift.fleet import Area
+from edgeshift.areas.esc.probe import Controls, Coverage, Difference, Feature, Kind, ProbeReport
+from edgeshift.areas.log_fields.entries import FieldSeen, FieldState, Judgement
+from edgeshift.areas.log_fields.names import Kind as FieldKind
+from edgeshift.campaign.target_states import Place
 from edgeshift.messages import ZonePhase
-from edgeshift.places import Place
+from edgeshift.model.fleet import Area
+from edgeshift.stores.archive import Archive
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import EntryKind, Timeline
 from edgeshift.views.events import Event, Run

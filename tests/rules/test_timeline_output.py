@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from edgeshift.fleet import ZoneOutcome
+from edgeshift.campaign.target_states import Place
 from edgeshift.messages import CampaignSummary
-from edgeshift.places import Place
+from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.views.entries import Attempt, Entry, Sending, Signed, Timeline
 from edgeshift.views.lists import CampaignLine
 from edgeshift.views.rows import ZoneRow

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgeshift.areas.waf_aftercare import Aftercare
-from edgeshift.areas.waf_evidence import Evidence, EvidenceVerdict, Finding, Kind
-from edgeshift.fleet import Area, ZoneOutcome
+from edgeshift.areas.waf.aftercare import Aftercare
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Finding, Kind
 from edgeshift.messages import Book, CampaignSummary, WaveSummary
-from edgeshift.sign_off import Choice, Decision
+from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.views.charts import finishes, parts_of
 from edgeshift.views.entries import Attempt, Signed, Timeline
 from edgeshift.views.report_data import MOST_ROWS, Source, counts, report_data

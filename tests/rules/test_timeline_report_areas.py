@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from edgeshift.areas.esc_probe import Controls, Coverage, Difference, Feature, Kind, ProbeReport
-from edgeshift.areas.log_fields_entries import FieldSeen, FieldState, Judgement
-from edgeshift.areas.log_fields_names import Kind as FieldKind
-from edgeshift.fleet import Area, ScopeKind
+from edgeshift.areas.esc.probe import Controls, Coverage, Difference, Feature, Kind, ProbeReport
+from edgeshift.areas.log_fields.entries import FieldSeen, FieldState, Judgement
+from edgeshift.areas.log_fields.names import Kind as FieldKind
 from edgeshift.messages import CampaignSummary, WaveSummary
+from edgeshift.model.fleet import Area, ScopeKind
 from edgeshift.views.report_data import Source, report_data
 from edgeshift.views.report_page import render_report
 from edgeshift.views.rows import ZoneRow

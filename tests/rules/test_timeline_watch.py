@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from edgeshift.cli.picture import save_picture
-from edgeshift.fleet import Area
 from edgeshift.messages import Book, CampaignSummary, Step, Waiting, WaveSummary
-from edgeshift.sign_off import Choice, Decision
+from edgeshift.model.fleet import Area
+from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.views.figures import Pace, changed_lines
 from edgeshift.views.live import campaign_view, shares, totals_view
 from edgeshift.views.words import Kind, lasting, one_line

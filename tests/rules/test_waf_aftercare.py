@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.digests import Body
 from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET, skip_rule
-from edgeshift.areas.waf_aftercare import aftercare, terraform
-from edgeshift.areas.waf_evidence import EvidencePolicy, judge
-from edgeshift.fleet import Plan, Zone
+from edgeshift.areas.waf.aftercare import aftercare, terraform
+from edgeshift.areas.waf.evidence import EvidencePolicy, judge
+from edgeshift.model.digests import Body
+from edgeshift.model.fleet import Plan, Zone
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
 BODY: Body = {

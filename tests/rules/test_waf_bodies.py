@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.digests import Body, digest
 from edgeshift.areas.waf import (
     MANAGED_RULESET,
     OWASP_RULESET,
@@ -25,7 +24,8 @@ from edgeshift.areas.waf import (
     skip_rule,
     unsound,
 )
-from edgeshift.fleet import Plan
+from edgeshift.model.digests import Body, digest
+from edgeshift.model.fleet import Plan
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET
-from edgeshift.areas.waf_evidence import (
+from edgeshift.areas.waf.evidence import (
     MOST_FINDINGS,
     MOST_SAMPLES,
     TERMINATING,
@@ -21,8 +21,8 @@ from edgeshift.areas.waf_evidence import (
     agreed_rules,
     judge,
 )
-from edgeshift.areas.waf_evidence_told import evidence_lines, sample_line
-from edgeshift.areas.waf_requests import read_moment
+from edgeshift.areas.waf.evidence_told import evidence_lines, sample_line
+from edgeshift.areas.waf.requests import read_moment
 
 Json = dict[str, Any]
 

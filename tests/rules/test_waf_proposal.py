@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from edgeshift.areas.digests import Body
 from edgeshift.areas.waf import (
     MANAGED_RULESET,
     OWASP_RULESET,
@@ -17,6 +16,7 @@ from edgeshift.areas.waf import (
     propose,
     skip_rule,
 )
+from edgeshift.model.digests import Body
 
 Json = dict[str, Any]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.waf_redacted import (
+from edgeshift.areas.waf.redacted import (
     HIDDEN,
     LONGEST_PATH,
     shown_network,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.areas.waf import Cause, Reading, assess, support_cause, ticket_text
-from edgeshift.fleet import Plan, Zone
+from edgeshift.model.fleet import Plan, Zone
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from edgeshift.areas.digests import digest, fingerprint
 from edgeshift.areas.waf import (
     MANAGED_RULESET,
     OWASP_RULESET,
@@ -17,7 +16,8 @@ from edgeshift.areas.waf import (
     shadow,
     weakened,
 )
-from edgeshift.fleet import Plan, Zone
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Plan, Zone
 
 SCORE = "6179ae15870a4bb7b2d480d4843b323c"
 ZONE = Zone(id="0" * 32, name="shop.example", account="1" * 32, plan=Plan.ENTERPRISE)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from edgeshift.witness import RuleCheck, WitnessInput, check_rules
-from edgeshift.witness.digests import body_digest
-from edgeshift.witness.requests import Request
-from edgeshift.witness.seen import (
+from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
+from edgeshift.testbed.invariants.digests import body_digest
+from edgeshift.testbed.invariants.requests import Request
+from edgeshift.testbed.invariants.seen import (
     CampaignFacts,
     Execution,
     IntentFile,

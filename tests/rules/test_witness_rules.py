@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from edgeshift.areas.digests import digest, fingerprint
-from edgeshift.fleet import Plan, Zone
-from edgeshift.witness import RuleCheck, WitnessInput, check_rules
-from edgeshift.witness.digests import body_digest, body_fingerprint
-from edgeshift.witness.requests import Request
-from edgeshift.witness.seen import (
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Plan, Zone
+from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
+from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
+from edgeshift.testbed.invariants.requests import Request
+from edgeshift.testbed.invariants.seen import (
     CampaignFacts,
     Execution,
     RateLimitFacts,

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from edgeshift.witness.leaks import scan, values
+from edgeshift.testbed.invariants.leaks import scan, values
 
 SECRET = 'fake-token/+"0123456789abcdefABCDEF'
 

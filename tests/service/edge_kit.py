@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 
-from edgeshift.simulator.fleet_edge import EscBehaviour, EscScope, OriginFailure, ZoneEdge, ZoneEsc
-from edgeshift.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetUser, FleetZone
+from edgeshift.testbed.simulator.fleet_edge import EscBehaviour, EscScope, OriginFailure, ZoneEdge, ZoneEsc
+from edgeshift.testbed.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetUser, FleetZone
 from tests.service.simulated import Caller, MovableTime, simulated
 
 BEFORE = datetime(2023, 10, 1, 12, tzinfo=UTC)

@@ -12,25 +12,25 @@ from typing import Any
 
 from temporalio.testing import ActivityEnvironment
 
-from activities.area_work import AreaWork
+from activities.change.area_work import AreaWork
+from activities.change.door import MutationActivities
+from activities.change.fence import Fence
 from activities.connections import Connections
-from activities.fence import Fence
-from activities.mutations import MutationActivities
 from activities.snapshots import archive_snapshot
-from activities.waf import configuration_digest, read_zone
-from activities.waf_work import WafWork
-from edgeshift.archive import Archive
+from activities.waf.changes import WafWork
+from activities.waf.zone import configuration_digest, read_zone
 from edgeshift.areas import waf
-from edgeshift.areas.digests import digest, fingerprint
-from edgeshift.campaign_spec import CampaignSpec, ValidationMode
-from edgeshift.campaign_start import zone_policy
-from edgeshift.clock import Clock, SystemClock
-from edgeshift.fleet import Area, Plan, Target, Zone
+from edgeshift.campaign.start import zone_policy
+from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.messages import Change, ChangeResult, Permit, Step, ZoneStart
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Area, Plan, Target, Zone
+from edgeshift.model.sign_off import Choice, Decision
+from edgeshift.runtime.clock import Clock, SystemClock
+from edgeshift.runtime.settings import Settings
 from edgeshift.service_api import Pacer, Unpaced
-from edgeshift.settings import Settings
-from edgeshift.sign_off import Choice, Decision
-from edgeshift.witness.control import Control
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.invariants.control import Control
 from tests.kit import fleet_of
 from tests.service.simulated import simulated
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from edgeshift.simulator.edge_exchange import EdgeExchange, Headers
+from edgeshift.testbed.simulator.edge_exchange import EdgeExchange, Headers
 from tests.service.simulated import Caller, Json
 
 PHASE = "http_log_custom_fields"

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from edgeshift.simulator.fleet_file import (
+from edgeshift.testbed.simulator.fleet_file import (
     Credential,
     FirewallRule,
     Fleet,
@@ -23,8 +23,8 @@ from edgeshift.simulator.fleet_file import (
     PreviousWaf,
     UriOverride,
 )
-from edgeshift.simulator.options import SimulatorOptions
-from edgeshift.simulator.server import RunningSimulator, running
+from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.server import RunningSimulator, running
 
 ENTRY_POINT = "/rulesets/phases/http_request_firewall_managed/entrypoint"
 MANAGED_RULESET = "efb7b8c949ac4650a09736fc376e9aee"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.archive import (
+from edgeshift.stores.archive import (
     Archive,
     ArchiveCorrupt,
     ArchiveError,
@@ -147,7 +147,7 @@ async def test_a_remote_store_that_is_not_there_is_an_error_soon(monkeypatch: py
 
 WRITER = """
 import asyncio, itertools, sys
-from edgeshift.archive import Archive
+from edgeshift.stores.archive import Archive
 
 async def write():
     archive = Archive(sys.argv[1])

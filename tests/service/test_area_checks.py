@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from edgeshift.area_checks import State, check_removal
 from edgeshift.areas.esc import REMOVED_AT, Secret
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.checks import check_credential
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.doctor.area_checks import State, check_removal
+from edgeshift.doctor.checks import check_credential
 from edgeshift.operations import BadInput, NotFound
 from edgeshift.operations.esc_secret import scope_secret
-from edgeshift.simulator.fleet_file import Fleet, FleetAccount
+from edgeshift.testbed.simulator.fleet_file import Fleet, FleetAccount
 from tests.service.simulated import Caller, a_fleet, simulated
 
 BEFORE = "2023-11-01T00:00:00Z"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from edgeshift.redaction import MASK, redact_text, register_secret
+from edgeshift.runtime.redaction import MASK, redact_text, register_secret
 from edgeshift.service_api import (
     Credential,
     EscSetting,

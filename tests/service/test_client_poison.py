@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from activities.agreement import MOST_LOOKS, twice
+from activities.stable_read import MOST_LOOKS, twice
 from edgeshift.areas import waf
 from edgeshift.service_api import (
     Credential,

@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from activities.waf import read_zone
-from edgeshift.fleet import Plan, Zone
-from edgeshift.pace import PaceTerms
+from activities.waf.zone import read_zone
+from edgeshift.model.fleet import Plan, Zone
+from edgeshift.rate_limit.slots import PaceTerms
 from edgeshift.service_api import (
     Credential,
     Forbidden,
@@ -31,10 +31,10 @@ from edgeshift.service_api import (
     ServiceError,
     Unpaced,
 )
-from edgeshift.simulator.faults import FaultSpec
-from edgeshift.simulator.fleet_whole import Fleet
-from edgeshift.simulator.options import RateLimit, SimulatorOptions
-from edgeshift.simulator.server import RunningSimulator, running
+from edgeshift.testbed.simulator.faults import FaultSpec
+from edgeshift.testbed.simulator.fleet_whole import Fleet
+from edgeshift.testbed.simulator.options import RateLimit, SimulatorOptions
+from edgeshift.testbed.simulator.server import RunningSimulator, running
 
 BYPASS = {"action": "bypass", "products": ["waf"]}
 

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from edgeshift.simulator.fleet_edge import EDGE_FEATURES, ESC_KINDS, EscBehaviour, OriginFailure, ZoneEdge
+from edgeshift.testbed.simulator.fleet_edge import (
+    EDGE_FEATURES,
+    ESC_KINDS,
+    EscBehaviour,
+    OriginFailure,
+    ZoneEdge,
+)
 from tests.service.edge_kit import BEHAVIOURS, EdgeCaller, edge, edge_fleet
 from tests.service.simulated import Json
 

@@ -15,12 +15,12 @@ import pytest
 from typer.testing import CliRunner
 
 from edgeshift.cli.fleet import app
-from edgeshift.simulator.edge.origin import known_paths
-from edgeshift.simulator.expressions import wildcard_pattern
-from edgeshift.simulator.fleet_edge import ESC_KINDS, ZoneEdge, ZoneEsc
-from edgeshift.simulator.fleet_file import FleetFileError, dump_fleet, load_fleet
-from edgeshift.simulator.generate import generate_fleet
-from edgeshift.stack.places import Places
+from edgeshift.testbed.simulator.edge.origin import known_paths
+from edgeshift.testbed.simulator.expressions import wildcard_pattern
+from edgeshift.testbed.simulator.fleet_edge import ESC_KINDS, ZoneEdge, ZoneEsc
+from edgeshift.testbed.simulator.fleet_file import FleetFileError, dump_fleet, load_fleet
+from edgeshift.testbed.simulator.generate import generate_fleet
+from edgeshift.testbed.stack.places import Places
 from tests.service.edge_kit import edge
 
 RUN = CliRunner()
@@ -116,7 +116,7 @@ async def test_the_command_says_where_the_edge_is(tmp_path: Path) -> None:
     fleet = tmp_path / "fleet.json"
     dump_fleet(generate_fleet(60, 1, esc=0.5), fleet)
     zone = next(one for one in load_fleet(fleet).zones if one.esc.behaviours)
-    command = [sys.executable, "-m", "edgeshift.simulator", "--fleet", str(fleet)]
+    command = [sys.executable, "-m", "edgeshift.cli.main", "simulator", "--fleet", str(fleet)]
     command += ["--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0", "--clock"]
     for clock in ("2023-10-01", "2030-01-01"):
         process = await asyncio.create_subprocess_exec(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from edgeshift.simulator.equivalent import (
+from edgeshift.testbed.simulator.equivalent import (
     MANAGED_RULESET,
     OWASP_RULESET,
     OWASP_SCORE_RULE,
@@ -15,9 +15,9 @@ from edgeshift.simulator.equivalent import (
     phase_one_eligible,
     rules_to_migrate,
 )
-from edgeshift.simulator.expressions import compile_expression
-from edgeshift.simulator.fleet_file import FleetZone
-from edgeshift.simulator.previous_waf import signatures
+from edgeshift.testbed.simulator.expressions import compile_expression
+from edgeshift.testbed.simulator.fleet_file import FleetZone
+from edgeshift.testbed.simulator.previous_waf import signatures
 
 
 def zone(**settings: Any) -> FleetZone:

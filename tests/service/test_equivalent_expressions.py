@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.simulator.expressions import ExpressionError, compile_expression, quoted
+from edgeshift.testbed.simulator.expressions import ExpressionError, compile_expression, quoted
 
 REQUEST = {
     "http.host": "shop.example",

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgeshift.simulator import events as simulated
-from edgeshift.simulator.equivalent import MANAGED_RULESET, OWASP_RULESET, equivalent_configuration
-from edgeshift.simulator.events import Event, Mode, firewall_events
-from edgeshift.simulator.fleet_file import FleetZone
-from edgeshift.simulator.verdicts import TERMINATING
+from edgeshift.testbed.simulator import events as simulated
+from edgeshift.testbed.simulator.equivalent import MANAGED_RULESET, OWASP_RULESET, equivalent_configuration
+from edgeshift.testbed.simulator.events import Event, Mode, firewall_events
+from edgeshift.testbed.simulator.fleet_file import FleetZone
+from edgeshift.testbed.simulator.verdicts import TERMINATING
 
 START = datetime(2023, 10, 1, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)

@@ -5,19 +5,26 @@ from typing import Any
 
 import pytest
 
-from edgeshift.simulator.equivalent import (
+from edgeshift.testbed.simulator.equivalent import (
     MANAGED_RULESET,
     OWASP_RULESET,
     OWASP_SCORE_RULE,
     equivalent_configuration,
     new_rule_id,
 )
-from edgeshift.simulator.events import request_fields
-from edgeshift.simulator.fleet_file import FleetZone
-from edgeshift.simulator.signatures import Shape
-from edgeshift.simulator.traffic import Client
-from edgeshift.simulator.traffic_shapes import ATTACKS, BENIGN, FALSE_POSITIVES, GAPS, false_positive, gap
-from edgeshift.simulator.verdicts import NewWaf, PreviousWaf, Verdict
+from edgeshift.testbed.simulator.events import request_fields
+from edgeshift.testbed.simulator.fleet_file import FleetZone
+from edgeshift.testbed.simulator.signatures import Shape
+from edgeshift.testbed.simulator.traffic import Client
+from edgeshift.testbed.simulator.traffic_shapes import (
+    ATTACKS,
+    BENIGN,
+    FALSE_POSITIVES,
+    GAPS,
+    false_positive,
+    gap,
+)
+from edgeshift.testbed.simulator.verdicts import NewWaf, PreviousWaf, Verdict
 
 CLIENT = Client("203.0.113.7", "DE", 64500)
 

@@ -12,13 +12,13 @@ import pytest
 
 from bench.evidence import BEGINS, Time, Windows, judge_fleet
 from bench.evidence_planted import planted_fleet
-from edgeshift.areas.waf_evidence import EvidenceVerdict, Kind
-from edgeshift.areas.waf_evidence_told import evidence_lines
-from edgeshift.campaign_spec import ValidationMode
+from edgeshift.areas.waf.evidence import EvidenceVerdict, Kind
+from edgeshift.areas.waf.evidence_told import evidence_lines
+from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.service_api import Credential, ServiceClient, Unpaced
 from edgeshift.service_api.events import SHORTEST_SPAN
-from edgeshift.simulator.options import SimulatorOptions
-from edgeshift.simulator.server import running
+from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.server import running
 
 DAY = timedelta(hours=24)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from activities.intents import commit_may_show
-from edgeshift.archive import ArchiveUnavailable
-from edgeshift.fleet import Area
+from activities.change.intents import commit_may_show
 from edgeshift.messages import ChangeStatus
+from edgeshift.model.fleet import Area
+from edgeshift.stores.archive import ArchiveUnavailable
 from tests.service.gate_kit import Gate, gate
 
 

@@ -6,12 +6,12 @@ import copy
 from datetime import UTC, datetime
 from pathlib import Path
 
-from activities.intents import came_to_nothing, intent_key
+from activities.change.intents import came_to_nothing, intent_key
 from edgeshift.areas import waf
-from edgeshift.areas.digests import canonical_bytes
-from edgeshift.campaign_spec import ValidationMode
-from edgeshift.fleet import Area
+from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import ChangeStatus, Step
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.fleet import Area
 from tests.service.gate_kit import Body, gate
 
 

@@ -12,11 +12,11 @@ import pytest
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.boundary import named, refuse_held
-from activities.intents import commit_may_show
-from edgeshift.clock import SystemClock
-from edgeshift.fleet import Area
+from activities.change.intents import commit_may_show
 from edgeshift.messages import ChangeStatus
-from edgeshift.pace import Lane, Lease
+from edgeshift.model.fleet import Area
+from edgeshift.rate_limit.slots import Lane, Lease
+from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import NoTurn, SlotPacer
 from tests.service.gate_kit import Gate, gate
 from workflows.options import PERMANENT

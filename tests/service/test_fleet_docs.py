@@ -8,7 +8,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from edgeshift.cli.fleet import schema_text
-from edgeshift.simulator.fleet_file import load_fleet
+from edgeshift.testbed.simulator.fleet_file import load_fleet
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from edgeshift.simulator.fleet_file import Credential, Fleet, FleetFileError, dump_fleet, load_fleet
+from edgeshift.testbed.simulator.fleet_file import Credential, Fleet, FleetFileError, dump_fleet, load_fleet
 
 GOOD = {"zones": [{"name": "shop.example", "plan": "pro"}, {"name": "bank.example", "plan": "enterprise"}]}
 

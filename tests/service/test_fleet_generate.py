@@ -9,15 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 from edgeshift.cli.fleet import app
-from edgeshift.simulator.equivalent import (
+from edgeshift.testbed.simulator.equivalent import (
     eligible,
     equivalent_configuration,
     longest_expression_bytes,
     rules_to_migrate,
 )
-from edgeshift.simulator.expressions import compile_expression
-from edgeshift.simulator.fleet_file import Fleet, load_fleet
-from edgeshift.simulator.generate import generate_fleet
+from edgeshift.testbed.simulator.expressions import compile_expression
+from edgeshift.testbed.simulator.fleet_file import Fleet, load_fleet
+from edgeshift.testbed.simulator.generate import generate_fleet
 
 RUN = CliRunner()
 

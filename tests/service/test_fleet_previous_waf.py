@@ -2,8 +2,8 @@
 
 import pytest
 
-from edgeshift.simulator.fleet_file import FleetZone
-from edgeshift.simulator.previous_waf import (
+from edgeshift.testbed.simulator.fleet_file import FleetZone
+from edgeshift.testbed.simulator.previous_waf import (
     MANAGED_PACKAGE,
     OWASP_PACKAGE,
     UnknownPart,

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from activities.fence import NotSent
-from activities.intents import commit_may_show
-from edgeshift.archive import ArchiveUnavailable
-from edgeshift.campaign_spec import ValidationMode
-from edgeshift.fleet import Area
+from activities.change.fence import NotSent
+from activities.change.intents import commit_may_show
+from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import ChangeStatus, Step
+from edgeshift.model.fleet import Area
+from edgeshift.stores.archive import ArchiveUnavailable
 from tests.service.gate_kit import gate
 
 

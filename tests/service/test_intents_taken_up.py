@@ -10,8 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from activities.connections import Connections
-from activities.intents import (
+from activities.change.intents import (
     ANSWERED,
     SHOWS,
     came_to_nothing,
@@ -22,9 +21,10 @@ from activities.intents import (
     own_commit,
     seen_through,
 )
-from edgeshift.archive import Archive
-from edgeshift.areas.digests import canonical_bytes
-from edgeshift.fleet import Area, Plan, ScopeKind, Zone
+from activities.connections import Connections
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.fleet import Area, Plan, ScopeKind, Zone
+from edgeshift.stores.archive import Archive
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LIMIT = timedelta(minutes=5)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from edgeshift.fleet import Plan, Zone
-from edgeshift.log_entries import MOST_ENTRIES, LogStore, LogStoreError, moment
+from edgeshift.model.fleet import Plan, Zone
+from edgeshift.stores.log_entries import MOST_ENTRIES, LogStore, LogStoreError, moment
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
 AT = datetime(2022, 10, 1, 12, tzinfo=UTC)

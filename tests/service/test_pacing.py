@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from edgeshift.circuit import ServiceHold, Trouble, held
-from edgeshift.pace import Lane, Lease, PaceTerms
+from edgeshift.rate_limit.circuit import ServiceHold, Trouble, held
+from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
 from edgeshift.service_api import Fate, LocalPacer, NoTurn, ServiceHeld, SlotPacer
 
 

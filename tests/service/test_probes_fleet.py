@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from edgeshift.areas.digests import canonical_bytes
-from edgeshift.areas.esc_probe import ProbeReport, still_seen, summary, worse
-from edgeshift.areas.esc_terms import ProbeSpec
-from edgeshift.clock import SystemClock
-from edgeshift.fleet import Plan, Zone
+from edgeshift.areas.esc.probe import ProbeReport, still_seen, summary, worse
+from edgeshift.areas.esc.terms import ProbeSpec
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.fleet import Plan, Zone
 from edgeshift.probes import Baseline, ProbeError, Prober
-from edgeshift.simulator.edge.origin import known_paths
-from edgeshift.simulator.fleet_edge import NOISE, EscBehaviour, OriginFailure
-from edgeshift.simulator.fleet_file import Fleet
-from edgeshift.simulator.generate import generate_fleet
+from edgeshift.runtime.clock import SystemClock
+from edgeshift.testbed.simulator.edge.origin import known_paths
+from edgeshift.testbed.simulator.fleet_edge import NOISE, EscBehaviour, OriginFailure
+from edgeshift.testbed.simulator.fleet_file import Fleet
+from edgeshift.testbed.simulator.generate import generate_fleet
 from tests.service.simulated import Caller, simulated
 
 SECRET = "edgeshift-" + "s3cret".join("ABCDEF")

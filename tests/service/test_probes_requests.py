@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from edgeshift.areas.esc_probe import ProbeReport, summary, worse
-from edgeshift.areas.esc_terms import ProbeSpec
-from edgeshift.fleet import Plan, Zone
+from edgeshift.areas.esc.probe import ProbeReport, summary, worse
+from edgeshift.areas.esc.terms import ProbeSpec
+from edgeshift.model.fleet import Plan, Zone
 from edgeshift.probes import Baseline, Prober
-from edgeshift.redaction import redact_text
+from edgeshift.runtime.redaction import redact_text
 from tests.service.raw_service import Answer, Hang, RawService, Request, Reset, http, raw_service
 
 SECRET = "edgeshift-" + "keep-this-one"

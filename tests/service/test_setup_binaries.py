@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.binaries import CLI_VERSION, main, temporal_cli
-from edgeshift.fetching import BinaryError, run_shown, sdk_download
-from edgeshift.test_server import TEST_SERVER_VERSION, time_skipping_server
+from edgeshift.testbed.temporal_server.binaries import CLI_VERSION, main, temporal_cli
+from edgeshift.testbed.temporal_server.fetching import BinaryError, run_shown, sdk_download
+from edgeshift.testbed.temporal_server.time_skipping import TEST_SERVER_VERSION, time_skipping_server
 
 _RUNS = "#!/bin/sh\nexit 0\n"
 _FAILS = "#!/bin/sh\necho 'wrong architecture' >&2\nexit 7\n"
@@ -147,7 +147,7 @@ def test_a_cached_test_server_is_used(bare: Path, tmp_path: Path, monkeypatch: p
 def test_fetching_ahead_prints_the_paths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`python -m edgeshift.binaries` answers with the path, or with one error and exit code 1."""
+    """`python -m …temporal_server.binaries` answers with the path, or with one error and exit code 1."""
     named = _script(tmp_path / "temporal", _RUNS)
     monkeypatch.setenv("EDGESHIFT_TEMPORAL_CLI", str(named))
     assert main([]) == 0

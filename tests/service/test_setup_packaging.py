@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.settings import load_settings
+from edgeshift.runtime.settings import load_settings
 
 _ROOT = Path(__file__).parents[2]
 _LOCKS = ("runtime.txt", "dev.txt")
@@ -52,7 +52,11 @@ def test_the_wheel_holds_the_application_and_nothing_else(tmp_path: Path) -> Non
     names = set(zipfile.ZipFile(wheel).namelist())
     top = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert top == {"edgeshift", "workflows", "activities", "worker"}
-    assert {"edgeshift/py.typed", "edgeshift/LoopbackTestServer.java", "edgeshift/cli/main.py"} <= names
+    assert {
+        "edgeshift/py.typed",
+        "edgeshift/testbed/temporal_server/LoopbackTestServer.java",
+        "edgeshift/cli/main.py",
+    } <= names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from edgeshift.logging import configure_logging, logger
-from edgeshift.redaction import MASK, redact, redact_text, register_secret
-from edgeshift.settings import (
+from edgeshift.runtime.logging import configure_logging, logger
+from edgeshift.runtime.redaction import MASK, redact, redact_text, register_secret
+from edgeshift.runtime.settings import (
     LogSettings,
     SecretRef,
     SecretRefError,

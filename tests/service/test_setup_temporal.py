@@ -15,9 +15,8 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 
-from edgeshift.embedded import EmbeddedTemporal
-from edgeshift.settings import SecretRef, SecretRefError, TemporalSettings
-from edgeshift.temporal import (
+from edgeshift.runtime.settings import SecretRef, SecretRefError, TemporalSettings
+from edgeshift.runtime.temporal import (
     NamespaceMissing,
     TemporalError,
     TemporalUnreachable,
@@ -25,6 +24,7 @@ from edgeshift.temporal import (
     ensure_search_attributes,
     is_loopback,
 )
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 
 
 async def test_an_address_without_a_server_is_named() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from edgeshift.simulator.fleet_edge import EscScope, ZoneEsc
-from edgeshift.simulator.fleet_file import FleetAccount
-from edgeshift.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.fleet_edge import EscScope, ZoneEsc
+from edgeshift.testbed.simulator.fleet_file import FleetAccount
+from edgeshift.testbed.simulator.options import SimulatorOptions
 from tests.service.edge_kit import edge, edge_fleet
 
 SECRET = "guess-me"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.simulator.edge_exchange import Headers
-from edgeshift.simulator.logs.field_names import DEFAULT_FIELDS, HTTP_REQUESTS_FIELDS
+from edgeshift.testbed.simulator.edge_exchange import Headers
+from edgeshift.testbed.simulator.logs.field_names import DEFAULT_FIELDS, HTTP_REQUESTS_FIELDS
 from tests.kit import eventually
 from tests.service.logs_kit import (
     AT,

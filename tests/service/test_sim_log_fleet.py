@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from edgeshift.simulator.fleet_file import Fleet, FleetZone, dump_fleet, load_fleet
-from edgeshift.simulator.generate import generate_fleet
+from edgeshift.testbed.simulator.fleet_file import Fleet, FleetZone, dump_fleet, load_fleet
+from edgeshift.testbed.simulator.generate import generate_fleet
 from tests.service.logs_kit import ENTRY, JOBS, PHASE, an_exchange, lines, logged
 from tests.service.simulated import simulated
 

@@ -15,10 +15,10 @@ from typing import Any
 import httpx
 import pytest
 
-from edgeshift.simulator.database import FILE_NAME, DataFolderError
-from edgeshift.simulator.fleet_file import dump_fleet
-from edgeshift.simulator.journal import body_digest, is_log_only
-from edgeshift.simulator.server import ListenError, listen, running
+from edgeshift.testbed.simulator.database import FILE_NAME, DataFolderError
+from edgeshift.testbed.simulator.fleet_file import dump_fleet
+from edgeshift.testbed.simulator.journal import body_digest, is_log_only
+from edgeshift.testbed.simulator.server import ListenError, listen, running
 from tests.service.simulated import MovableTime, a_fleet, log_only, simulated
 
 ONE_RULE = {"name": "default", "rules": [{"action": "execute", "action_parameters": {"id": "x"}}]}
@@ -253,7 +253,7 @@ async def _started(folder: Path) -> tuple[asyncio.subprocess.Process, str]:
 
 async def _run(folder: Path, *arguments: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "edgeshift.simulator", *arguments),
+        *(sys.executable, "-m", "edgeshift.cli.main", "simulator", *arguments),
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1"},
         stdout=asyncio.subprocess.PIPE,

@@ -6,8 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from edgeshift.simulator.clock import timestamp
-from edgeshift.simulator.fleet_file import Fleet, FleetZone, PlantedFalsePositive, PlantedGap, Traffic
+from edgeshift.testbed.simulator.clock import timestamp
+from edgeshift.testbed.simulator.fleet_file import Fleet, FleetZone, PlantedFalsePositive, PlantedGap, Traffic
 from tests.service.simulated import Caller, MovableTime, log_only, simulated
 
 QUERY = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.simulator.fleet_file import FirewallRule, Fleet, FleetZone
+from edgeshift.testbed.simulator.fleet_file import FirewallRule, Fleet, FleetZone
 from tests.service.simulated import ENTRY_POINT, MovableTime, a_fleet, log_only, simulated
 
 CHECK, CONFIG, STATUS = "/waf_migration/check", "/waf_migration/config", "/waf_migration/status"

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from edgeshift.simulator.poison import MUTATIONS, poisoned
+from edgeshift.testbed.simulator.poison import MUTATIONS, poisoned
 from tests.service.simulated import simulated
 
 STATUS = "/waf_migration/status"

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.campaign_file import parse_campaign
-from edgeshift.fleet import Area
-from edgeshift.simulator.generate import generate_fleet
-from edgeshift.stack.credentials import campaign_text
-from edgeshift.stack.places import Places
+from edgeshift.campaign_file.load import parse_campaign
+from edgeshift.model.fleet import Area
+from edgeshift.testbed.simulator.generate import generate_fleet
+from edgeshift.testbed.stack.credentials import campaign_text
+from edgeshift.testbed.stack.places import Places
 
 
 @pytest.mark.parametrize("area", list(Area))

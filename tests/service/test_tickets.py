@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from edgeshift.campaign_spec import TicketSpec
-from edgeshift.secret_refs import SecretRefError
-from edgeshift.tickets import (
+from edgeshift.campaign_file.spec import TicketSpec
+from edgeshift.runtime.secret_refs import SecretRefError
+from edgeshift.stores.tickets import (
     FolderTickets,
     Ticket,
     TicketsMisconfigured,
@@ -59,7 +59,7 @@ async def test_a_ticket_is_one_file_however_often_it_is_opened(tmp_path: Path) -
 
 OPENER = """
 import asyncio, sys
-from edgeshift.tickets import FolderTickets, Ticket, ticket_key
+from edgeshift.stores.tickets import FolderTickets, Ticket, ticket_key
 
 async def run():
     system = FolderTickets(sys.argv[1])

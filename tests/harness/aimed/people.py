@@ -9,7 +9,7 @@ from temporalio.client import WorkflowQueryFailedError, WorkflowUpdateFailedErro
 from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
-from edgeshift.sign_off import Choice
+from edgeshift.model.sign_off import Choice
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.aimed.scene import PATIENCE, Stalled, ends, judged, quiet, resumed, waits
 from tests.harness.aimed.waf import A_RULE, NOT_DONE, PRO, STOPPED, word

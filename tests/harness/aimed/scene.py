@@ -16,7 +16,7 @@ from temporalio.service import RPCError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from edgeshift.messages import ZonePhase, ZoneState
-from edgeshift.witness import check_rules
+from edgeshift.testbed.invariants import check_rules
 from tests.faults_kit import Stage
 from tests.harness.oracles.judging import NONE, WAITING, broken, ending_of, said
 from tests.harness.oracles.unknowns import met_and_resolved

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from edgeshift.embedded import EmbeddedTemporal, embedded_temporal
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal, embedded_temporal
 
 
 class OwnServer:

@@ -19,9 +19,9 @@ from temporalio.client import (
 from temporalio.service import RPCError
 
 from edgeshift.messages import CampaignResult, Waiting, ZonePhase
-from edgeshift.sign_off import Choice
-from edgeshift.witness.seen import Signature
-from edgeshift.witness.ticketed import load_tickets
+from edgeshift.model.sign_off import Choice
+from edgeshift.testbed.invariants.seen import Signature
+from edgeshift.testbed.invariants.ticketed import load_tickets
 from tests.faults_kit import Stage
 from tests.harness.campaigns.fleet_zones import EXPIRES_SECONDS
 from tests.kit import APPROVER, Looks

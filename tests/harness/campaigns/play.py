@@ -13,8 +13,8 @@ from typing import Any
 
 from temporalio.client import Client
 
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
 from tests.faults_kit import Stage, staged
 from tests.faults_worker import supervised
 from tests.harness.campaigns.fleet_zones import MENDED, fleet_zone, terms_of

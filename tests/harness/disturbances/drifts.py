@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from edgeshift.simulator.esc_settings import Operation, zone_scope
+from edgeshift.testbed.simulator.esc_settings import Operation, zone_scope
 from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import OWN_SECRET
 from tests.harness.disturbances import Acting, Disturbance, disturbance

@@ -10,7 +10,7 @@ from temporalio.client import WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.operations.errors import TemporalTrouble
-from edgeshift.temporal import is_away
+from edgeshift.runtime.temporal import is_away
 
 Result = TypeVar("Result")
 

@@ -11,7 +11,6 @@ from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 from temporalio.client import WorkflowHandle, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from edgeshift.fleet import ZoneOutcome
 from edgeshift.messages import (
     Expire,
     Permit,
@@ -26,7 +25,8 @@ from edgeshift.messages import (
     ZoneReport,
     ZoneState,
 )
-from edgeshift.sign_off import Choice, Decision
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.sign_off import Choice, Decision
 from tests.faults_kit import Stage
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 from tests.harness.disturbances.patience import seen_through

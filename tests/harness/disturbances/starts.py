@@ -7,9 +7,9 @@ from typing import Any
 
 from temporalio.client import Client
 
-from edgeshift.campaign_spec import CampaignSpec
-from edgeshift.fleet import campaign_id
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignResult, CampaignSummary
+from edgeshift.model.fleet import campaign_id
 from edgeshift.operations import waits
 from edgeshift.operations.campaigns import start_campaign
 from edgeshift.operations.errors import Failed, OperationError, Refused

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from edgeshift.tickets import Ticket
-from edgeshift.tickets.folder import FolderTickets
+from edgeshift.stores.tickets import Ticket
+from edgeshift.stores.tickets.folder import FolderTickets
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 
 

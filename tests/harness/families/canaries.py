@@ -8,7 +8,7 @@ import asyncio
 import time
 from functools import partial
 
-from edgeshift.fleet import Area
+from edgeshift.model.fleet import Area
 from tests.harness.cases import Case, World
 from tests.harness.verdict import Verdict
 from tests.journeys.canary_courses import PLAYS, zone_ids

@@ -13,8 +13,8 @@ from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
 from edgeshift.operations.again import begin_again
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
 from tests.faults_kit import Stage
 from tests.harness.campaigns.own_server import OwnServer, own_server
 from tests.harness.cases import Case, World

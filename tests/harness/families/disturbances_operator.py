@@ -10,8 +10,8 @@ from typing import Any
 
 from temporalio.service import RPCError, RPCStatusCode
 
-from edgeshift.fleet import RETRYABLE, ZoneOutcome
 from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import RETRYABLE, ZoneOutcome
 from edgeshift.operations.again import zones_at
 from tests.faults_kit import Stage
 from tests.harness.cases import Case, World

@@ -11,9 +11,9 @@ from typing import Any
 
 from temporalio.service import RPCError
 
-from edgeshift.fleet import Target
 from edgeshift.messages import ZonePhase
-from edgeshift.sign_off import Choice
+from edgeshift.model.fleet import Target
+from edgeshift.model.sign_off import Choice
 from tests.faults_kit import Stage
 from tests.harness.aimed.scene import quiet
 from tests.harness.cases import Case, World

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from edgeshift.fleet import Area, Plan
 from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import Area, Plan
 from edgeshift.operations.shown import shown_of
+from edgeshift.testbed.invariants.ticketed import load_tickets
 from edgeshift.views.report_file import write_report
-from edgeshift.witness.ticketed import load_tickets
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.campaigns.stages import PATIENCE
 from tests.harness.cases import Case, World

@@ -14,7 +14,7 @@ from typing import Any
 from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.client import WorkflowHandle
 
-from edgeshift.witness.digests import body_fingerprint
+from edgeshift.testbed.invariants.digests import body_fingerprint
 from tests.faults_kit import Stage
 from tests.harness.campaigns.play import judge
 from tests.harness.campaigns.schedules import Area, Schedule, Trouble, ZonePlan, schedule

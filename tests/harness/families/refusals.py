@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, Literal
 
 from edgeshift.messages import ZonePhase
-from edgeshift.simulator.support_words import WORDINGS
-from edgeshift.witness.ticketed import load_tickets
+from edgeshift.testbed.invariants.ticketed import load_tickets
+from edgeshift.testbed.simulator.support_words import WORDINGS
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.campaigns.stages import PATIENCE
 from tests.harness.cases import Case, World

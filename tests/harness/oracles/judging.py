@@ -12,10 +12,10 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
 
 from edgeshift.areas.esc import TEST_SECRET
-from edgeshift.simulator.esc_settings import zone_scope
-from edgeshift.witness import RuleCheck, check_rules
-from edgeshift.witness.completeness import held_by_another
-from edgeshift.witness.seen import WitnessInput
+from edgeshift.testbed.invariants import RuleCheck, check_rules
+from edgeshift.testbed.invariants.completeness import held_by_another
+from edgeshift.testbed.invariants.seen import WitnessInput
+from edgeshift.testbed.simulator.esc_settings import zone_scope
 from tests.faults_kit import Stage
 from tests.harness.campaigns.schedules import Schedule, ZonePlan
 from tests.harness.campaigns.stages import LISTS, WANTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from edgeshift.witness.requests import UNKNOWN_4XX, Request
+from edgeshift.testbed.invariants.requests import UNKNOWN_4XX, Request
 
 DONE = frozenset({"migrated", "already_migrated", "settled", "already_settled", "rolled_back"})
 """Outcomes that need no person."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from edgeshift.witness.digests import body_digest, body_fingerprint
-from edgeshift.witness.requests import Request
-from edgeshift.witness.seen import WitnessInput
-from edgeshift.witness.signing import sent_again
+from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
+from edgeshift.testbed.invariants.requests import Request
+from edgeshift.testbed.invariants.seen import WitnessInput
+from edgeshift.testbed.invariants.signing import sent_again
 from tests.harness.oracles.reversible import OPEN, Ending
 
 DONE = frozenset({"migrated", "already_migrated"})

@@ -9,9 +9,9 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from edgeshift.embedded import embedded_temporal
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.harness.cases import Case, World
 from tests.harness.verdict import Verdict
 

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from edgeshift.embedded import embedded_temporal
-from edgeshift.settings import TemporalSettings
-from edgeshift.temporal import connect
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.harness.cases import World
 from tests.harness.families.every import case_of
 from tests.harness.running.played import played

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from edgeshift.tether import tied_to_parent
+from edgeshift.runtime.parent_death import tied_to_parent
 from tests.harness.cases import Case
 from tests.harness.running.kept import Kept
 from tests.harness.verdict import Verdict

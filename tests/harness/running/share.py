@@ -12,7 +12,7 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import TypeVar
 
-from edgeshift.durations import parse_duration
+from edgeshift.model.durations import parse_duration
 from tests.harness.cases import Case as HarnessCase
 
 Case = TypeVar("Case")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from edgeshift.tether import tied_to_parent
+from edgeshift.runtime.parent_death import tied_to_parent
 
 # However the process that asks for workers dies, they die with it.
 if tie := tied_to_parent(os.getppid()):

@@ -1,0 +1,135 @@
+"""Holding an account's zones for the one workflow that changes the account (docs/service.md §3.1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from temporalio import activity
+from temporalio.client import WorkflowExecutionStatus
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.boundary import named_failures
+from activities.connections import Connections
+from edgeshift.messages import TASK_QUEUE, Held, Hold, HoldZones
+from edgeshift.model.fleet import Zone, migration_id
+
+MOST_NAMED = 5
+
+LOOK_EVERY = timedelta(minutes=10)
+"""How often a hold looks whether its holder is still there, before the time scale divides it."""
+
+
+class HoldActivities:
+    """Holds on zones. Each heartbeats, so that an account of thousands may take its time."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def _zones(self, message: HoldZones) -> list[Zone]:
+        return [Zone.model_validate(item) for item in await self._connections.archive.get_json(message.zones)]
+
+    @activity.defn(name="hold_zones")
+    @named_failures
+    async def hold(self, message: HoldZones) -> Held:
+        """Hold them all. Where one cannot be held, those that could are let go of again, and who has the
+        others is named.
+        """
+        others: list[str] = []
+        zones = await self._zones(message)
+        spec = await self._connections.spec(message.start.spec)
+        every = max(LOOK_EVERY / spec.time_scale, timedelta(seconds=5))
+        for place, zone in enumerate(zones):
+            activity.heartbeat(place)
+            if holder := await self._hold_one(message, zone, every):
+                others.append(f"{zone.name} by {holder}")
+        if others:
+            await self._release_all(message, zones)
+            more = [f"and {len(others) - MOST_NAMED} more"] if len(others) > MOST_NAMED else []
+            return Held(others=(*others[:MOST_NAMED], *more))
+        return Held()
+
+    async def _hold_one(self, message: HoldZones, zone: Zone, every: timedelta) -> str:
+        """Empty where the zone is held for this account now; else who has it."""
+        client, start = self._connections.temporal, message.start
+        identifier = migration_id(zone, start.area)
+        hold = Hold(
+            zone_id=zone.id,
+            holder=message.holder,
+            campaign=start.campaign,
+            look_every=every,
+        )
+        mine = {"holder": message.holder, "campaign_run": start.campaign_run, "attempt": start.attempt}
+        memo = {"campaign": start.campaign, **mine}
+        for _ in range(50):
+            try:
+                await client.start_workflow(
+                    "ZoneHold",
+                    hold,
+                    id=identifier,
+                    task_queue=TASK_QUEUE,
+                    id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    memo=memo,
+                    static_summary=f"{zone.name}, held with its account",
+                )
+                return ""
+            except WorkflowAlreadyStartedError:
+                found = await client.get_workflow_handle(identifier).describe()
+                if found.status is not WorkflowExecutionStatus.RUNNING:
+                    continue
+                held: dict[str, Any] = dict(await found.memo())
+                if held.get("holder") != message.holder:
+                    return str(held.get("campaign", "another workflow"))
+                if all(held.get(name) == value for name, value in mine.items()):
+                    return ""
+                # Of an earlier attempt, which is gone. It may have been let go of already, and not know yet.
+                await self._release_all(message, [zone])
+                await asyncio.sleep(0.2)
+        return "a workflow that does not close"
+
+    @activity.defn(name="release_zones")
+    @named_failures
+    async def release(self, message: HoldZones) -> None:
+        """Let go of all that are held for this account."""
+        await self._release_all(message, await self._zones(message))
+
+    async def _release_all(self, message: HoldZones, zones: list[Zone]) -> None:
+        for place, zone in enumerate(zones):
+            activity.heartbeat(place)
+            handle = self._connections.temporal.get_workflow_handle(migration_id(zone, message.start.area))
+            try:
+                if _is_of(message, await (await handle.describe()).memo()):
+                    await handle.signal("release")
+            except RPCError as failure:
+                if failure.status is not RPCStatusCode.NOT_FOUND:
+                    raise
+
+    @activity.defn(name="holder_is_there")
+    @named_failures
+    async def still_there(self, hold: Hold) -> bool:
+        """Whether the run of the account's workflow that holds the zone, or one that it went on in, is
+        open.
+        """
+        try:
+            found = await self._connections.temporal.get_workflow_handle(hold.holder).describe()
+        except RPCError as failure:
+            if failure.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise
+        return found.status is WorkflowExecutionStatus.RUNNING
+
+
+def _is_of(message: HoldZones, memo: Mapping[str, Any]) -> bool:
+    """Whether a hold is of this account's attempt, or of an earlier one: a worker that wakes up late does not
+    let go of what a later one holds.
+    """
+    if memo.get("holder") != message.holder:
+        return False
+    start = message.start
+    same = memo.get("campaign_run") == start.campaign_run
+    return not same or int(memo.get("attempt", 0)) <= start.attempt

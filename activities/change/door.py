@@ -1,0 +1,113 @@
+"""The one fenced activity through which every mutating call goes.
+
+One attempt. Before it sends it checks again what the workflow has checked: the sign-off, the digest, the
+snapshot, the area's own rules, the permit's expiry; and it creates the intent of this permit in the archive,
+so that the same step cannot be sent twice, not even by an operator's reset. What it cannot close is a process
+that is frozen between the last check and the first byte on the wire: the service has no precondition to send
+along. The read-back after a commit looks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from temporalio import activity
+
+from activities.boundary import hold_of, named_failures
+from activities.change.area_work import AreaWork
+from activities.change.area_work import Step as Sending
+from activities.change.fence import Fence, NotSent
+from activities.change.intents import as_begun, commit_may_show, give_up, own_commit, shows_within
+from activities.connections import Connections
+from edgeshift.messages import (
+    UNSIGNED,
+    Change,
+    ChangeResult,
+    ChangeStatus,
+    GivenUp,
+    Part,
+    ZoneStart,
+)
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Area
+from edgeshift.model.sign_off import Tally, tally
+from edgeshift.runtime.secret_refs import SecretRefError
+from edgeshift.service_api import NoTurn, ServiceError
+from edgeshift.stores.archive import ArchiveError
+
+
+class MutationActivities:
+    """Mutating steps of a target."""
+
+    def __init__(self, connections: Connections, work: Mapping[Area, AreaWork]) -> None:
+        self._connections = connections
+        self._work = work
+
+    @activity.defn(name="change_zone")
+    @named_failures
+    async def change(self, change: Change) -> ChangeResult:
+        """Make one mutating step, at most once. The result says what is known of it; nothing known is an
+        answer too.
+        """
+        fence = Fence(self._connections, change, self._connections.clock.monotonic())
+        area = self._work[change.start.area]
+        try:
+            body = await self._checked_body(change)
+            area.check(change, body)
+            client = await self._connections.service(change.start.spec, change.start.target.zone)
+            return await area.send(Sending(change, fence, body, client))
+        except NotSent as why:
+            await fence.settle(why.result)
+            return why.result
+        except (ServiceError, ArchiveError, SecretRefError) as failure:
+            # Only readings and the archive fail here, and before anything was sent: what the sending itself
+            # raises has become a result already, and a step of several requests sees to its own middle.
+            return ChangeResult(
+                status=ChangeStatus.NOTHING_HAPPENED,
+                reason=f"before it was sent: {failure}"[:200],
+                hold=hold_of(failure),
+                turn=not isinstance(failure, NoTurn),
+            )
+
+    @activity.defn(name="give_up_change")
+    @named_failures
+    async def give_up(self, change: Change) -> GivenUp:
+        """Keep a change that was not answered from being sent from now on, where that is still possible."""
+        given_up = await give_up(self._connections, change)
+        return GivenUp(given_up=given_up, permit=change.permit.number)
+
+    @activity.defn(name="look_back_at_commits")
+    @named_failures
+    async def look_back(self, start: ZoneStart) -> Part:
+        """The commit that this campaign has sent to the target, in whichever attempt, and that is or may come
+        to be in force without anybody having seen its end: by the archive alone.
+        """
+        target, area, limit = start.target.zone, start.area, shows_within(start)
+        mine = await own_commit(self._connections, target, area, start.campaign, limit)
+        if mine is None:
+            return Part()
+        may_show = await commit_may_show(self._connections, target, area, limit, answered=True)
+        return Part(prepared=as_begun(mine), may_show=may_show)
+
+    async def _checked_body(self, change: Change) -> dict[str, Any]:
+        """The body as it was signed, from the archive. Raises NotSent where anything is not as it must be."""
+        start, archive = change.start, self._connections.archive
+        zone, policy = start.target.zone, start.policy.sign_off
+        body: dict[str, Any] = (await archive.get_json(change.proposal))["body"]
+        if digest(body) != change.digest or fingerprint(body, zone) != change.fingerprint:
+            raise NotSent("the archived proposal is not the one that the digest names")
+        if change.step not in UNSIGNED:
+            decided = tally(
+                change.decisions,
+                policy.subjects(change.digest, change.fingerprint),
+                policy,
+                start.started_by,
+                activity.info().started_time,
+            )
+            if decided is not Tally.APPROVED:
+                raise NotSent("no valid sign-off of exactly this digest")
+        if await archive.get_named(f"snapshot/{zone.id}/{start.area.value}/{change.snapshot}") is None:
+            raise NotSent(f"there is no snapshot of the {zone.kind.value} in the archive")
+        await archive.get_json(change.snapshot)
+        return body

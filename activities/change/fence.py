@@ -1,0 +1,279 @@
+"""What surrounds each mutating request: the permit's time, the intent in the archive, one attempt, and what
+is known of it afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from temporalio import activity
+
+from activities.boundary import hold_of
+from activities.change.intents import (
+    ANSWERED,
+    OPENED,
+    came_to_nothing,
+    commit_may_show,
+    insisting,
+    intent_key,
+    is_given_up,
+    record_of,
+)
+from activities.connections import Connections
+from edgeshift.areas import waf
+from edgeshift.messages import Change, ChangeResult, ChangeStatus
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.service_api import Conflict, NoTurn, RateLimited, Refused, ServiceError
+from edgeshift.stores.archive import ArchiveError
+
+WITHDRAWS_IN = 0.5
+"""Seconds that another is given to withdraw its intent too."""
+
+
+class NotSent(Exception):
+    """It was decided, before anything was sent, not to send."""
+
+    def __init__(
+        self, reason: str, status: ChangeStatus = ChangeStatus.NOTHING_HAPPENED, *, earlier: bool = False
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.status = status
+        self.earlier = earlier
+
+    @property
+    def result(self) -> ChangeResult:
+        """What is told of the step."""
+        return ChangeResult(status=self.status, reason=self.reason[:200], earlier=self.earlier)
+
+
+@dataclass
+class Fence:
+    """What is checked just before each request of a step: the permit's expiry, the send window, the intent.
+
+    The permit's expiry is the server's time; the moment the server started the activity plus this process's
+    monotonic clock tells it without trusting the wall clock of this machine.
+    """
+
+    connections: Connections
+    change: Change
+    began: float
+    intent: str = ""
+    """The intent of the latest request, once it is created."""
+    may_be_sent: bool = False
+    """Whether the latest request has had its turn: from then on it may have been sent."""
+    opened: bool = False
+    """Whether the permit's own record is there, which is created before the first request."""
+    alone: bool = False
+    """Whether it is sent only while no other commit of the zone may come to show."""
+    unsettled: bool = False
+    """Whether nobody knows what became of the latest request, which may still come to show."""
+
+    async def refuse_while_one_may_show(self) -> None:
+        """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
+        an earlier attempt, of a run that was reset, or of another campaign.
+        """
+        if await self._one_may_show():
+            raise NotSent(
+                "a commit was sent before, and may still come to show", ChangeStatus.UNKNOWN, earlier=True
+            )
+        self.alone = True
+
+    async def refuse_what_was_sent(self) -> None:
+        """Raises NotSent with an unknown outcome where it has been sent under this permit, by a run that was
+        reset since: what the service shows now is then this step's own doing, and no drift.
+        """
+        key = self._key("")
+        there = await self.connections.archive.get_named(key) is not None
+        if there and not await self._was_given_up(key):
+            raise NotSent("it has been sent under this permit before", ChangeStatus.UNKNOWN)
+
+    def _key(self, what: str) -> str:
+        start, permit = self.change.start, self.change.permit
+        return intent_key(start.target.zone, start.area, f"{permit.name}{what}")
+
+    async def settle(self, result: ChangeResult) -> None:
+        """Record that nothing came of this intent, where that is proved. Without the record, the next attempt
+        waits as if it were not.
+        """
+        if self.intent and result.status in (ChangeStatus.NOTHING_HAPPENED, ChangeStatus.REFUSED):
+            await came_to_nothing(self.connections, self.intent, result.reason)
+
+    async def close(self) -> None:
+        """Record that the request was answered, where its effect is immediate: nothing more comes of it."""
+        self.unsettled = False
+        if self.intent:
+            await came_to_nothing(self.connections, self.intent, ANSWERED)
+        self.intent = ""
+
+    def time_left(self) -> timedelta:
+        """How long something may still be sent under the permit."""
+        now = self._now()
+        passed = now - activity.info().started_time
+        return min(self.change.permit.expires_at - now, self.change.window - passed)
+
+    def _now(self) -> datetime:
+        """What time it is by the server's clock, or by this machine's where that is later.
+
+        A process that was stopped before its first line has lost time that its own monotonic clock did not
+        see. A wall clock that runs behind is not believed.
+        """
+        passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
+        return max(activity.info().started_time + passed, self.connections.clock.now())
+
+    def check_time(self) -> None:
+        """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled."""
+        if self.time_left() <= timedelta(0):
+            raise NotSent("the time to send ran out: slow readings, a stopped process, or a clock ahead")
+        if activity.is_cancelled() or activity.is_worker_shutdown():
+            raise NotSent("the worker was told to stop before it was sent")
+
+    async def intend(self, what: str = "") -> None:
+        """Create the intent, once. Raises NotSent with an unknown outcome where it exists already, and as
+        nothing where the permit was given up meanwhile.
+        """
+        self.may_be_sent = True
+        self.check_time()
+        if what and not self.opened:
+            # A run that was reset may have opened it: each request has an intent of its own.
+            await self._create("", OPENED)
+            self.opened = True
+        if not await self._create(what, self.change.step.value):
+            raise NotSent(
+                "it has been sent under this permit before, or was about to be", ChangeStatus.UNKNOWN
+            )
+        self.intent = self._key(what)
+        if self.alone:
+            await self._refuse_beside_another()
+        self.check_time()
+
+    async def _refuse_beside_another(self) -> None:
+        """Of two who looked before either had created its intent, at least one sees the other's now. Raises
+        NotSent, as nothing where it cannot be seen.
+        """
+        try:
+            if not await self._another():
+                return
+            await came_to_nothing(self.connections, self.intent, "another commit was about to be sent")
+            await self.connections.clock.sleep(WITHDRAWS_IN)
+            gone = not await self._another()
+        except ArchiveError as failure:
+            raise NotSent(f"the intents could not be read: {failure}"[:200]) from None
+        if gone:
+            raise NotSent("another commit was about to be sent, and was not")
+        raise NotSent("another commit is about to be sent", ChangeStatus.UNKNOWN, earlier=True)
+
+    async def _another(self) -> bool:
+        return await insisting(self.connections, lambda: self._one_may_show(beside=self._key("")))
+
+    async def _one_may_show(self, beside: str = "") -> bool:
+        start = self.change.start
+        return await commit_may_show(
+            self.connections,
+            start.target.zone,
+            start.area,
+            start.policy.migration_limit,
+            now=self._now(),
+            beside=beside,
+        )
+
+    async def _create(self, what: str, step: str) -> bool:
+        """Create a record of this permit; False where there is one. Raises NotSent."""
+        key, record = self._key(what), record_of(self.change, step, self._now())
+        # It tells this record from any other: one whose answer was lost may be there all the same.
+        record |= {"drawn": uuid.uuid4().hex}
+        try:
+            created = await self.connections.archive.create_once(key, canonical_bytes(record))
+        except ArchiveError as failure:
+            if not await self._is_this(key, record):
+                raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
+            created = True
+        if created or await self._is_this(key, record):
+            return True
+        if await self._was_given_up(key):
+            raise NotSent("it was given up before it was sent")
+        return False
+
+    async def _is_this(self, key: str, record: dict[str, Any]) -> bool:
+        """Whether the record that is there is this one, and stays; False where that cannot be read."""
+        try:
+            return await self.connections.archive.holds(key, canonical_bytes(record))
+        except ArchiveError:
+            return False
+
+    async def _was_given_up(self, key: str) -> bool:
+        """Whether a record that is there gives the permit up. Raises NotSent with an unknown outcome."""
+        try:
+            return await is_given_up(self.connections, key)
+        except ArchiveError as failure:
+            raise NotSent(
+                f"it may have been sent before, which cannot be read: {failure}"[:200], ChangeStatus.UNKNOWN
+            ) from None
+
+    async def send(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
+        """One request, shielded from cancellation once it is under way, within the whole-request limit.
+
+        ``request`` awaits ``intend`` when its turn has come, before anything of it is sent: as long as it has
+        not, nothing has happened.
+        """
+        self.intent, self.may_be_sent = "", False
+        result = await self._outcome_of(request)
+        self.unsettled = result.status is ChangeStatus.UNKNOWN
+        return result
+
+    async def _outcome_of(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:
+        limit = self.change.start.policy.request_limit.total_seconds()
+        wait = max(0.0, self.time_left().total_seconds())
+        task = asyncio.ensure_future(_within(wait + limit, request))
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            # The request may be on the wire: see it through, so that its outcome is not thrown away.
+            await asyncio.wait([task])
+            raise
+        except NotSent:
+            raise
+        except TimeoutError:
+            if not self.may_be_sent:
+                return ChangeResult(
+                    status=ChangeStatus.NOTHING_HAPPENED,
+                    reason="its turn within the rate limit did not come",
+                    turn=False,
+                )
+            return ChangeResult(status=ChangeStatus.UNKNOWN, reason="no answer within the request's limit")
+        except ServiceError as failure:
+            return judged(failure)
+        return ChangeResult(status=ChangeStatus.ANSWERED)
+
+
+async def _within(seconds: float, send: Callable[[], Awaitable[object]]) -> None:
+    async with asyncio.timeout(seconds):
+        await send()
+
+
+def judged(failure: ServiceError) -> ChangeResult:
+    """What is known of a step whose request failed.
+
+    Only a 429, a refused credential and a failure before anything was written prove that nothing happened and
+    may be tried again; another 4xx with the service's envelope ends the attempt; everything else is unknown
+    (docs/service.md §7).
+    """
+    facts: dict[str, Any] = {
+        "reason": str(failure)[:200],
+        "http_status": failure.status or 0,
+        "ray": (failure.ray or "")[:40],
+        "turn": not isinstance(failure, NoTurn),
+    }
+    if not failure.nothing_happened or isinstance(failure, Conflict):
+        return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)
+    if hold := hold_of(failure):
+        # Nothing is wrong with the zone: it waits until the credential is mended.
+        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, hold=hold, **facts)
+    if isinstance(failure, RateLimited) or not isinstance(failure, Refused):
+        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, **facts)
+    return ChangeResult(status=ChangeStatus.REFUSED, cause=waf.support_cause(failure.unabridged), **facts)

@@ -1,0 +1,267 @@
+"""Intents: what is about to be sent, recorded once before it is, so that nothing is sent twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from temporalio import activity
+
+from activities.connections import Connections
+from edgeshift.areas.assessment import Verdict
+from edgeshift.messages import Change, Prepared, Step, ZoneStart
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.fleet import Area, Zone
+from edgeshift.stores.archive import ArchiveError
+
+T = TypeVar("T")
+
+ANSWERED = "answered"
+"""Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
+
+SHOWS = "it shows"
+"""Why nothing more is recorded to come of an intent whose effect has been seen, or seen undone."""
+
+OPENED = "opened"
+"""The step that a record names which stands before the intents of a step of several requests."""
+
+GIVEN_UP = "given_up"
+"""The step that a record names which keeps anything from being sent under its permit."""
+
+EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
+"""What may be recorded of an intent that has had an effect, or may have had one."""
+
+
+PAUSES = (0.2, 1.0, 3.0)
+"""Seconds before the archive is asked again for what stands in the way of a request."""
+
+
+def intent_key(zone: Zone, area: Area, permit: str) -> str:
+    """The archive's name of an intent."""
+    return f"intent/{zone.id}/{area.value}/{permit}"
+
+
+def run_of(start: ZoneStart) -> str:
+    """The first run of a zone's campaign, which tells it from others of its name."""
+    return start.origin or start.campaign_run
+
+
+def record_of(change: Change, step: str, at: datetime) -> dict[str, Any]:
+    """What is archived of an intent. ``at``: for as long as a migration may take from then on, no other
+    commit of the zone is sent.
+    """
+    return {
+        "step": step,
+        "digest": change.digest,
+        "fingerprint": change.fingerprint,
+        "proposal": change.proposal,
+        "snapshot": change.snapshot,
+        "campaign": change.start.campaign,
+        "run": run_of(change.start),
+        "attempt": change.start.attempt,
+        "at": at.isoformat(),
+    }
+
+
+async def give_up(connections: Connections, change: Change) -> bool:
+    """Keep anything from being sent under a change's permit from now on; False where something may have been
+    sent.
+
+    Each step has one record under the permit's own name, which is there before its first request: whoever
+    creates it, the sender or the one that gives up, keeps the other from it. No clock is asked.
+    """
+    start = change.start
+    key = intent_key(start.target.zone, start.area, change.permit.name)
+    record = record_of(change, GIVEN_UP, connections.clock.now())
+    if await connections.archive.create_once(key, canonical_bytes(record)):
+        return True
+    return await is_given_up(connections, key)
+
+
+async def is_given_up(connections: Connections, key: str) -> bool:
+    """Whether nothing was sent, nor will be, under the permit whose record this is."""
+    record = json.loads(await connections.archive.get_named(key) or b"{}")
+    return bool(record.get("step") == GIVEN_UP)
+
+
+async def _intents(
+    connections: Connections, zone: Zone, area: Area
+) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    """Every intent of a zone, by whomever, with its record, in no order."""
+    archive = connections.archive
+    async for key in archive.list(intent_key(zone, area, "").rstrip("/")):
+        record = json.loads(await archive.get_named(key) or b"{}")
+        if record.get("step") not in (OPENED, GIVEN_UP):
+            yield key, record
+
+
+def _beside(intent: str, what: str) -> str:
+    """The archive's name of what is recorded of an intent: that nothing came of it, or that it was seen."""
+    return intent.replace("intent/", f"{what}/", 1)
+
+
+async def came_to_nothing(connections: Connections, intent: str, reason: str) -> None:
+    """Record that nothing came of an intent. Where that fails a few times, the intent counts as one that may
+    show.
+    """
+    key, record = _beside(intent, "nothing"), canonical_bytes({"reason": reason})
+    try:
+        await insisting(connections, lambda: connections.archive.create_once(key, record))
+    except ArchiveError as failure:
+        activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
+
+
+async def insisting(connections: Connections, work: Callable[[], Awaitable[T]]) -> T:
+    """What ``work`` gives, which is tried a few times: an intent that is there and not sent is waited for as
+    long as a change may take. Raises ArchiveError.
+    """
+    for pause in PAUSES:
+        try:
+            return await work()
+        except ArchiveError as failure:
+            activity.logger.info("the archive is asked again: %s", failure)
+            await connections.clock.sleep(pause)
+    return await work()
+
+
+async def _reason(connections: Connections, intent: str) -> str | None:
+    """Why nothing, or nothing more, comes of an intent; None where that is not recorded."""
+    found = await connections.archive.get_named(_beside(intent, "nothing"))
+    return None if found is None else str(json.loads(found).get("reason", ""))
+
+
+async def _is_seen(connections: Connections, intent: str) -> bool:
+    return await connections.archive.get_named(_beside(intent, "seen")) is not None
+
+
+async def commit_may_show(
+    connections: Connections,
+    zone: Zone,
+    area: Area,
+    limit: timedelta,
+    *,
+    answered: bool = False,
+    now: datetime | None = None,
+    beside: str = "",
+) -> bool:
+    """Whether a commit of this zone was sent, by whomever, and may still come to show.
+
+    ``limit``: how long that may take. One of which nothing came, or nothing more can come, does not count.
+    ``answered``: one whose effect is immediate counts too, where it was answered and nobody has seen it.
+    ``now``: where it is known better than by this machine's clock. ``beside``: what stands under the permit
+    whose record this is does not count.
+    """
+    now = now or connections.clock.now()
+    async for key, record in _intents(connections, zone, area):
+        if beside and (key == beside or key.startswith(f"{beside}-")):
+            continue
+        if record.get("step") != Step.COMMIT.value or now >= datetime.fromisoformat(record["at"]) + limit:
+            continue
+        reason = await _reason(connections, key)
+        if reason is None:
+            return True
+        if answered and reason == ANSWERED and not await _is_seen(connections, key):
+            return True
+    return False
+
+
+async def close_intents(connections: Connections, zone: Zone, area: Area) -> None:
+    """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
+    async for key, _ in _intents(connections, zone, area):
+        await came_to_nothing(connections, key, SHOWS)
+
+
+async def seen_through(connections: Connections, zone: Zone, area: Area, campaign: str = "") -> None:
+    """Record that what was sent to this zone so far was watched to its end: nobody takes it up again.
+    ``campaign``: of what was sent, what this one did; without it, all.
+    """
+    async for key, record in _intents(connections, zone, area):
+        if not campaign or record.get("campaign") == campaign:
+            await connections.archive.create_once(_beside(key, "seen"), b"{}")
+
+
+async def left_in(
+    connections: Connections, zone: Zone, area: Area, campaign: str, run: str | None = None
+) -> dict[str, Any] | None:
+    """The intent of the last commit of this campaign's, in whichever attempt, that may have had an effect of
+    which nobody has seen the end; or None.
+
+    ``run``: the campaign's first one; another campaign may have had the name, which counts without it. What
+    came to nothing had no effect; what may still show counts.
+    """
+    last: dict[str, Any] | None = None
+    async for key, record in _intents(connections, zone, area):
+        mine = record.get("campaign") == campaign and run in (None, record.get("run", run))
+        if not mine or record.get("step") != Step.COMMIT.value or "proposal" not in record:
+            continue
+        if await _is_seen(connections, key) or await _reason(connections, key) not in EFFECTIVE:
+            continue
+        if last is None or str(record["at"]) > str(last["at"]):
+            last = record
+    return last
+
+
+async def own_commit(
+    connections: Connections,
+    zone: Zone,
+    area: Area,
+    campaign: str,
+    limit: timedelta,
+    *,
+    read_at: datetime | None = None,
+) -> dict[str, Any] | None:
+    """The intent of the zone's last commit that may have taken effect, where it is one of this campaign, in
+    whichever attempt, which nobody has watched to its end; or None.
+
+    One that was to be undone counts as well, unless the way back has been seen, or was answered longer than
+    ``limit`` ago: it shows by then, and whoever has changed the target since did so on purpose. A way back
+    that came to nothing, or that nobody knows of, leaves the commit as it was. ``read_at``: when the target
+    was read, where that was not just now; an answer that came since says nothing of what was read.
+    """
+    read_at = read_at or connections.clock.now()
+    found = sorted(
+        [
+            (str(record["at"]), key, record)
+            async for key, record in _intents(connections, zone, area)
+            if record.get("step") in (Step.COMMIT.value, Step.ROLL_BACK.value)
+        ]
+    )
+    while found:
+        at, key, last = found.pop()
+        if last.get("campaign") != campaign or await _is_seen(connections, key):
+            return None
+        reason = await _reason(connections, key)
+        if last["step"] == Step.ROLL_BACK.value:
+            if reason == ANSWERED and read_at >= datetime.fromisoformat(at) + limit:
+                return None
+        elif reason in EFFECTIVE:
+            return last if "proposal" in last else None
+    return None
+
+
+async def taken_up(
+    connections: Connections, start: ZoneStart, prepared: Prepared, read_at: datetime
+) -> Prepared:
+    """A target that was found changed already: where an earlier attempt of this campaign changed it, and did
+    not see it through, what that proposed, as begun. ``read_at``: when its reading began.
+    """
+    mine = await own_commit(
+        connections, start.target.zone, start.area, start.campaign, shows_within(start), read_at=read_at
+    )
+    return prepared if mine is None else as_begun(mine, prepared)
+
+
+def shows_within(start: ZoneStart) -> timedelta:
+    """For how long from its intent on a change may come to show: a request is recorded before it is sent, and
+    may take its time until it has an effect at all.
+    """
+    return start.policy.request_limit + start.policy.migration_limit
+
+
+def as_begun(record: dict[str, Any], prepared: Prepared | None = None) -> Prepared:
+    """The proposal that an intent stands for, as begun. ``prepared``: what else is known of the target."""
+    prepared = prepared or Prepared(verdict=Verdict.READY, snapshot=record["snapshot"])
+    names = ("digest", "fingerprint", "proposal", "snapshot")
+    return prepared.model_copy(update={"begun": True, **{name: record[name] for name in names}})

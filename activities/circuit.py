@@ -1,0 +1,185 @@
+"""Held calls: who keeps what is held of each user, and how one waits until the service answers again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.boundary import heartbeating, named_failures
+from activities.connections import Connections, resolved
+from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
+from edgeshift.messages import AwaitService, LetCallsGo
+from edgeshift.rate_limit.circuit import (
+    Circuit,
+    ServiceHold,
+    Standing,
+    Trouble,
+    closed,
+    held,
+    opened,
+    probe,
+    standing,
+)
+from edgeshift.rate_limit.leases import terms_of
+from edgeshift.runtime.clock import Clock
+from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
+from edgeshift.service_api import Fate, ServiceClient, ServiceError, Unpaced
+
+LOOKS_EVERY = 5.0
+"""Seconds between looks whether somebody else has found the service to answer again; a quarter of a scaled
+minute where that is less.
+"""
+
+
+class HeldCalls(Protocol):
+    """What is held of each user's calls, for every process of the user."""
+
+    async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: ServiceHold) -> None:
+        """Hold calls of the credential's user, unless they were mended since."""
+
+    async def standing(self, user: str) -> Standing:
+        """What is held of a user's calls."""
+
+    async def probe(self, user: str, credentials: Iterable[str]) -> ServiceHold | None:
+        """The hold that may be probed now with one of these credentials, or None."""
+
+    async def mended(self, user: str, credentials: Iterable[str]) -> None:
+        """Let calls with these credentials go on."""
+
+
+class HeldHere:
+    """Kept in this process alone, where no quota keeps it (a service without a limit, skipped time)."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._circuits: dict[str, Circuit] = {}
+        self._minute = 60.0
+
+    def _circuit(self, user: str) -> Circuit:
+        return self._circuits.get(user, Circuit())
+
+    async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: ServiceHold) -> None:
+        """Hold calls of the credential's user, unless they were mended since."""
+        self._minute = terms_of(spec).minute
+        caller = spec.service.caller(credential)
+        self._circuits[caller] = opened(self._circuit(caller), hold, self._now(), self._minute)
+
+    async def standing(self, user: str) -> Standing:
+        """What is held of a user's calls."""
+        return standing(self._circuit(user))
+
+    async def probe(self, user: str, credentials: Iterable[str]) -> ServiceHold | None:
+        """The hold that may be probed now with one of these credentials, or None."""
+        self._circuits[user], hold = probe(self._circuit(user), self._now(), self._minute, credentials)
+        return hold
+
+    async def mended(self, user: str, credentials: Iterable[str]) -> None:
+        """Let calls with these credentials go on."""
+        self._circuits[user] = closed(self._circuit(user), credentials, self._now())
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+
+class _Probing(Unpaced):
+    """A pacer for one call beside all slots, which keeps what became of it."""
+
+    def __init__(self) -> None:
+        self.fate, self.said = Fate.NOT_MADE, ""
+
+    def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
+        """Keep it."""
+        self.fate, self.said = fate, said
+
+
+class HeldCallActivities:
+    """A campaign's waiting for the service."""
+
+    def __init__(self, connections: Connections, calls: HeldCalls) -> None:
+        self._connections = connections
+        self._calls = calls
+
+    @activity.defn(name="await_service")
+    @named_failures
+    @heartbeating
+    async def wait(self, message: AwaitService) -> None:
+        """Return once nothing is held any more of what the campaign calls with: somebody else has found out,
+        or a probe of this process was answered. At most one probe a minute is made of a user, by whomever.
+        """
+        spec = await self._connections.spec(message.spec)
+        for hold in message.holds:
+            for credential in spec.service.credentials:
+                if credential.reference == hold.credential:
+                    await self._calls.hold(credential, spec, hold)
+        pause = min(LOOKS_EVERY, terms_of(spec).minute / 4)
+        while await self._is_held(spec):
+            if activity.is_worker_shutdown():
+                raise ApplicationError("the worker stops; another one waits on", type="WorkerStops")
+            await self._connections.clock.sleep(pause)
+
+    async def _is_held(self, spec: CampaignSpec) -> bool:
+        """Look at each user's holds, and make the probe where one is due; whether anything is held still."""
+        still = False
+        for user, credentials in users_of(spec).items():
+            mine = {"", *credentials}
+            found = await self._calls.standing(user)
+            if not any(hold.credential in mine for hold in found.holds):
+                continue
+            still = True
+            if self._connections.clock.now().timestamp() < found.probe_at:
+                continue
+            # Whoever keeps the hold has the last word: clocks differ, and others ask too.
+            if hold := await self._calls.probe(user, credentials):
+                credential = credentials.get(hold.credential) or next(iter(credentials.values()))
+                await self._probe(spec, credential, hold)
+        return still
+
+    async def _probe(self, spec: CampaignSpec, credential: CredentialSpec, hold: ServiceHold) -> None:
+        """One call, with the secret that the reference leads to now: the cheapest that the campaign needs."""
+        service, pacer = spec.service, _Probing()
+        try:
+            known = resolved(credential)
+        except SecretRefError as why:
+            activity.logger.info("no probe: %s", why)
+            return
+        async with ServiceClient(
+            service.base_url,
+            known,
+            pacer=pacer,
+            proxy=said_or_kept(service.proxy),
+            ca_file=service.ca_file,
+            request_limit=service.request_limit,
+        ) as client:
+            try:
+                await anext(client.zones(), None)
+            except ServiceError as failure:
+                activity.logger.info("probe: %s", failure)
+        caller = service.caller(credential)
+        if pacer.fate is Fate.ANSWERED:
+            await self._calls.mended(caller, [credential.reference])
+        elif pacer.fate is Fate.REFUSED and hold.trouble is Trouble.OUTAGE:
+            now = self._connections.clock.now()
+            refused = held(Trouble.REFUSED, pacer.said, now, credential.reference)
+            await self._calls.hold(credential, spec, refused)
+            await self._calls.mended(caller, [])
+
+    @activity.defn(name="let_calls_go")
+    @named_failures
+    async def let_go(self, message: LetCallsGo) -> None:
+        """A person says that it is mended: calls with the campaign's credentials go on, for every campaign of
+        the user. Where it is not mended, the first call holds them again.
+        """
+        spec = await self._connections.spec(message.spec)
+        for user, credentials in users_of(spec).items():
+            await self._calls.mended(user, credentials)
+
+
+def users_of(spec: CampaignSpec) -> dict[str, dict[str, CredentialSpec]]:
+    """A campaign's credentials by whose calls they are for, and by reference."""
+    found: dict[str, dict[str, CredentialSpec]] = {}
+    for credential in spec.service.credentials:
+        found.setdefault(spec.service.caller(credential), {})[credential.reference] = credential
+    return found

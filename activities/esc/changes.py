@@ -1,0 +1,164 @@
+"""The part of esc in the shared activities (docs/service.md §2.1, §3.1, §4.1)."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import Any
+
+from pydantic import SecretStr
+
+from activities.change.area_work import Step
+from activities.change.fence import NotSent
+from activities.change.intents import own_commit
+from activities.connections import Connections
+from activities.esc.scope import read_scope, shows, zones_of
+from activities.stable_read import twice
+from activities.waf.changes import LOOK
+from edgeshift.areas import esc
+from edgeshift.areas.assessment import Verdict
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import Step as Kind
+from edgeshift.model.digests import canonical_bytes, digest, sha256
+from edgeshift.model.fleet import Area, ScopeKind, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.service_api import ServiceClient, ServiceError
+
+SECRET_BYTES = 32
+"""Random bytes of a test secret; with its mark it stays well below 100 characters."""
+
+
+class EscWork:
+    """Assessing, sending and reading scopes of the area esc."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def assess(
+        self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment
+    ) -> ZoneAssessment:
+        """A plan's line for one scope, by reading alone. What would change is only known after a probe."""
+        client = await self._connections.service(spec_digest, target.zone)
+        reading, reason = await read_scope(self._connections, client, target.zone, "")
+        found = esc.assess(reading, self._connections.time_at(client))
+        return line.model_copy(
+            update={
+                "verdict": Verdict.BLOCKED if reason else found.verdict,
+                "causes": ["removed"] if reason else list(found.causes),
+                "reasons": [reason] if reason else list(found.reasons),
+                "warnings": list(found.warnings),
+                "facts": {
+                    "esc": "off" if reading.always else "on",
+                    "secret": reading.secret.value,
+                },
+            }
+        )
+
+    def check(self, change: Change, body: dict[str, Any]) -> None:
+        """The body says what the step does, and nothing else is ever sent."""
+        wanted = {"always": True}
+        if change.step in (Kind.COMMIT, Kind.ROLL_BACK) and body.get("change") != wanted:
+            raise NotSent("the body does not turn esc off")
+        if change.step not in (Kind.SET_SECRET, Kind.COMMIT, Kind.ROLL_BACK):
+            raise NotSent(f"esc knows no step {change.step.value}")
+
+    async def send(self, step: Step) -> ChangeResult:
+        """Set a test secret, turn Edge Side Code off, or on again."""
+        match step.change.step:
+            case Kind.SET_SECRET:
+                return await self._set_secret(step)
+            case Kind.COMMIT:
+                return await self._turn_off(step)
+        result = await step.fence.send(
+            lambda: step.client.enable_esc(step.zone.scope, before_send=step.fence.intend)
+        )
+        gone = esc.too_late(self._connections.time_at(step.client))
+        if result.status is ChangeStatus.REFUSED and gone:
+            result = result.model_copy(update={"reason": gone, "final": True})
+        return await self._closed(step, result)
+
+    async def standing(
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+    ) -> tuple[ZoneOutcome | None, str]:
+        """By the scope's setting, read twice. One that shows a secret alone says nothing of it."""
+        off, alone = shows(await twice("esc.get", lambda: client.esc(zone.scope), shows))
+        if off:
+            return ZoneOutcome.UNKNOWN, "the service shows esc off, but nobody has watched it to the end"
+        if alone:
+            limit, campaign = spec.esc.effect_limit, campaign_id(spec.name)
+            if await own_commit(self._connections, zone, Area.ESC, campaign, limit) is not None:
+                return ZoneOutcome.UNKNOWN, "the service shows the secret alone, and nobody has watched it"
+        return None, "the service shows esc on"
+
+    async def _set_secret(self, step: Step) -> ChangeResult:
+        """A secret that nobody has set, made here: it is in no history, archive or log."""
+        await self._refuse_other_state(step)
+        secret = SecretStr(f"{esc.TEST_SECRET}{secrets.token_urlsafe(SECRET_BYTES)}")
+        result = await step.fence.send(
+            lambda: step.client.set_esc_secret(step.zone.scope, secret, before_send=step.fence.intend)
+        )
+        if result.status is not ChangeStatus.ANSWERED:
+            return await self._closed(step, result)
+        clock, poll = self._connections.clock, step.change.start.policy.poll.total_seconds()
+        until = clock.monotonic() + min(LOOK.total_seconds() - 5, 3 * poll + 5)
+        while clock.monotonic() + poll < until:
+            if await self._has_secret(step):
+                return await self._closed(step, result)
+            await clock.sleep(poll)
+        return ChangeResult(status=ChangeStatus.UNKNOWN, reason="the secret was answered but does not show")
+
+    async def _has_secret(self, step: Step) -> bool:
+        try:
+            return (await step.client.esc(step.zone.scope, urgent=True)).with_secret is not None
+        except ServiceError:
+            return False
+
+    async def _turn_off(self, step: Step) -> ChangeResult:
+        await step.fence.refuse_while_one_may_show()
+        await step.fence.refuse_what_was_sent()
+        await self._refuse_other_state(step)
+        result = await step.fence.send(
+            lambda: step.client.disable_esc(step.zone.scope, before_send=step.fence.intend)
+        )
+        gone = esc.too_late(self._connections.time_at(step.client))
+        if result.status is ChangeStatus.REFUSED and gone:
+            await step.fence.settle(result)
+            return ChangeResult(status=ChangeStatus.DRIFTED, reason=gone)
+        return await self._closed(step, result)
+
+    async def _closed(self, step: Step, result: ChangeResult) -> ChangeResult:
+        await step.fence.settle(result)
+        if result.status is ChangeStatus.ANSWERED:
+            await step.fence.close()
+        return result
+
+    async def _refuse_other_state(self, step: Step) -> None:
+        """Raises NotSent with a drift where the scope is not as it was when it was proposed, or where Edge
+        Side Code is removed by now.
+        """
+        try:
+            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+                covered = await self._covered(step)
+                reading, reason = await twice(
+                    "esc.get",
+                    lambda: read_scope(self._connections, step.client, step.zone, covered, urgent=True),
+                )
+        except TimeoutError:
+            raise NotSent("the fresh reading did not come in time") from None
+        if reason or (reason := esc.too_late(self._connections.time_at(step.client))):
+            raise NotSent(reason, ChangeStatus.DRIFTED)
+        wanted = esc.Reading.model_validate(await self._state_before(step))
+        if digest(esc.state(reading)) != digest(esc.state(wanted)):
+            raise NotSent("the scope has changed since it was read", ChangeStatus.DRIFTED)
+
+    async def _state_before(self, step: Step) -> dict[str, Any]:
+        snapshot = await self._connections.archive.get_json(step.change.snapshot)
+        before: dict[str, Any] = snapshot["reading"]
+        return before
+
+    async def _covered(self, step: Step) -> str:
+        """The digest of the zones that an account stands for now, as it was archived when it was read."""
+        if step.zone.kind is ScopeKind.ZONE:
+            return ""
+        listed = [zone.model_dump(mode="json") for zone in await zones_of(step.client, step.zone)]
+        return sha256(canonical_bytes(listed))

@@ -1,0 +1,397 @@
+"""Reading a scope's Edge Side Code, probing what it does, and watching what became of it (docs/service.md
+§2.1, §3.1, §4.1).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import SecretStr
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.boundary import heartbeating, named_failures, refuse_held
+from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
+from activities.connections import Connections
+from activities.polling import shown_in_time
+from activities.reports import awaiting, tell_campaign
+from activities.snapshots import archive_snapshot
+from activities.stable_read import twice
+from edgeshift.areas import esc
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.esc import probe as esc_probe
+from edgeshift.areas.esc import told as esc_told
+from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import (
+    Gathered,
+    Prepare,
+    Prepared,
+    Probe,
+    Probed,
+    Settle,
+    Shown,
+    Step,
+    Watch,
+    Watched,
+)
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Plan, ScopeKind, Zone
+from edgeshift.probes import Baseline, Prober
+from edgeshift.service_api import EscSetting, RateLimited, Refused, ServiceClient, ServiceError
+
+NO_SECRET = SecretStr("")
+
+
+class EscActivities:
+    """Readings and probes of one scope."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="prepare_esc_scope")
+    @named_failures
+    async def prepare(self, message: Prepare) -> Prepared:
+        """Read the scope, archive it and read it back. Where it has no secret yet, that is the next step."""
+        start = message.start
+        target = start.target.zone
+        client = await self._connections.service(start.spec, target)
+        covered, read_at = "", self._connections.clock.now()
+        if target.kind is ScopeKind.ACCOUNT:
+            zones = await twice("zones.list", lambda: zones_of(client, target))
+            listed = [zone.model_dump(mode="json") for zone in zones]
+            covered = await self._connections.archive.put_json(listed, verify=True)
+        reading, reason = await twice(
+            "esc.get", lambda: read_scope(self._connections, client, target, covered)
+        )
+        found = esc.assess(reading, self._connections.time_at(client))
+        prepared = Prepared(
+            verdict=found.verdict if not reason else Verdict.BLOCKED,
+            causes=found.causes,
+            reasons=(reason,) if reason else found.reasons,
+            snapshot=await archive_snapshot(self._connections, target, start.area, reading),
+            covered=covered,
+            config=digest(esc.state(reading)),
+        )
+        may_be_off = prepared.verdict is Verdict.READY and not reading.told
+        if may_be_off or prepared.verdict is Verdict.ALREADY_SETTLED:
+            mine = await taken_up(self._connections, start, prepared, read_at)
+            if not may_be_off or (mine.begun and await self._can_tell(message, mine)):
+                # What an earlier attempt sent is seen through, also where the setting does not tell.
+                return mine.model_copy(update={"verdict": Verdict.ALREADY_SETTLED})
+        if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:
+            body = esc.secret_body(target)
+            prepared = prepared.model_copy(
+                update={"step": Step.SET_SECRET, **await self._proposed(target, body, {})}
+            )
+        return prepared
+
+    async def _can_tell(self, message: Prepare, mine: Prepared) -> bool:
+        """Whether it can be found out what became of a change where the setting does not tell: it may still
+        show, or the URLs tell it.
+        """
+        start = message.start
+        agreed, _ = await self._probed(mine)
+        return bool(agreed.differences) or await commit_may_show(
+            self._connections, start.target.zone, start.area, start.policy.migration_limit, answered=True
+        )
+
+    async def _proposed(self, target: Zone, body: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
+        document = {"body": body, "additions": [], "losses": [], "warnings": [], **beside}
+        return {
+            "digest": digest(body),
+            "fingerprint": fingerprint(body, target),
+            "proposal": await self._connections.archive.put_json(document, verify=True),
+        }
+
+    @activity.defn(name="probe_esc_scope")
+    @named_failures
+    @heartbeating
+    async def probe(self, message: Probe) -> Probed:
+        """Ask a sample of the scope's URLs with and without the secret; propose, and tell the campaign."""
+        start, prepared = message.start, message.prepared
+        target = start.target.zone
+        spec = await self._connections.spec(start.spec)
+        client = await self._connections.service(start.spec, target)
+        try:
+            setting = await client.esc(target.scope)
+        except ServiceError:
+            if not (gone := esc.too_late(self._connections.time_at(client))):
+                raise
+            over = prepared.model_copy(update={"verdict": Verdict.BLOCKED, "reasons": (gone,)})
+            return Probed(prepared=over)
+        if setting.always:
+            # Turned off since it was read, by somebody else or by a request that was under way: it is read
+            # again, and nothing can be compared.
+            return Probed(prepared=prepared.model_copy(update={"verdict": Verdict.ALREADY_SETTLED}))
+        secret = setting.with_secret
+        if secret is None or not secret.get_secret_value():
+            raise ApplicationError("the scope's secret does not show yet", type="SecretNotShown")
+        above = await _account_says(client, target)
+        zones = await covered_zones(self._connections, target, prepared.covered)
+        async with self._prober(spec) as prober:
+            report, baseline = await prober.probe(zones, secret, _beat)
+        archive = self._connections.archive
+        evidence = await archive.put_json(report.model_dump(mode="json"), verify=True)
+        kept = await archive.put_json(baseline.model_dump(mode="json"), verify=True)
+        body = esc.body(target, esc_probe.summary(report))
+        warnings = list(
+            esc.assess(
+                esc.Reading(secret=esc.whose(secret.get_secret_value())), self._connections.time_at(client)
+            ).warnings
+        )
+        doubts = [*above, *esc_told.doubts(report)]
+        proposed = await self._proposed(
+            target,
+            body,
+            {
+                "losses": esc_told.told(report),
+                "warnings": warnings + doubts,
+                "report": evidence,
+                "baseline": kept,
+            },
+        )
+        gathered = Gathered(
+            evidence=evidence,
+            verdict=EvidenceVerdict.INCONCLUSIVE if doubts else EvidenceVerdict.PASS,
+            why="; ".join(doubts)[:200],
+        )
+        prepared = prepared.model_copy(update={"step": Step.COMMIT, **proposed})
+        joins = not doubts and start.policy.sign_off.per != "zone"
+        await tell_campaign(
+            self._connections,
+            awaiting(start, prepared, sequence=message.sequence, settles=message.settles, joins=joins),
+        )
+        return Probed(prepared=prepared, gathered=gathered)
+
+    def _prober(self, spec: CampaignSpec) -> Prober:
+        return Prober(spec.esc.probe, clock=self._connections.clock)
+
+    @activity.defn(name="settle_esc_scope")
+    @named_failures
+    @heartbeating
+    async def settle(self, message: Settle) -> Shown:
+        """Read the setting until it shows what was sent, or may no longer be expected to."""
+        start, target = message.start, message.start.target.zone
+        client = await self._connections.service(start.spec, target)
+        only_secret = True
+
+        async def look() -> Shown | None:
+            nonlocal only_secret
+            try:
+                setting = await client.esc(target.scope, urgent=True)
+            except ServiceError:
+                if gone := esc.too_late(self._connections.time_at(client)):
+                    return Shown(reached=message.wanted, hopeless=True, reason=gone)
+                raise
+            off, alone = shows(setting)
+            only_secret = only_secret and alone
+            if off is not message.wanted:
+                return None
+            if shows(await client.esc(target.scope, urgent=True)) != (off, alone):
+                return None
+            if alone and not message.answered:
+                # It looks so whether it is off or on: the way back is sent until it is answered.
+                return Shown(reached=False, reason="the service shows the secret alone")
+            await close_intents(self._connections, target, start.area)
+            if not message.wanted:
+                await seen_through(self._connections, target, start.area)
+            return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
+
+        shown, trouble = await shown_in_time(self._connections, message, look)
+        if shown is not None:
+            return shown
+        if trouble:
+            return Shown(reached=False, reason=f"the setting could not be read to the end: {trouble}")
+        if message.wanted and only_secret:
+            return await self._settled_by_probe(message)
+        stays = "on" if message.wanted else "off"
+        return Shown(
+            reached=False, unchanged=True, reason=f"esc stayed {stays} for as long as a change may take"
+        )
+
+    async def _settled_by_probe(self, message: Settle) -> Shown:
+        """A service that shows a scope's secret may not show its status beside it (docs/service.md §4.1):
+        what the URLs answer tells then, where the probe found that turning off changes something.
+        """
+        spec = await self._connections.spec(message.start.spec)
+        agreed, baseline = await self._probed(message.prepared)
+        async with self._prober(spec) as prober:
+            now = await prober.observe(baseline, _beat)
+        seen = esc_probe.still_seen(agreed, now)
+        if seen and len(seen) == len(agreed.differences):
+            await close_intents(self._connections, message.start.target.zone, message.start.area)
+            return Shown(reached=True, reason="esc is off, by what the URLs answer")
+        as_before = agreed.model_copy(update={"differences": ()})
+        others = [] if seen else esc_probe.worse(as_before, now, spec.esc.tolerance)
+        # What an earlier attempt was compared with is old: a site that has changed since says nothing of it.
+        if others and not message.prepared.begun:
+            return Shown(reached=False, worse=True, reason=f"it does not show, and {'; '.join(others)}"[:200])
+        # Nothing will tell any more: a person looks at it, and the next attempt begins afresh.
+        start = message.start
+        await seen_through(self._connections, start.target.zone, start.area, start.campaign)
+        if seen or others or not agreed.differences:
+            return Shown(
+                reached=False, reason="the service shows the secret alone, and no URL tells for certain"
+            )
+        return Shown(
+            reached=False, unchanged=True, reason="the service shows the secret alone, and the URLs esc on"
+        )
+
+    async def _probed(self, prepared: Prepared) -> tuple[esc_probe.ProbeReport, Baseline]:
+        """What was agreed to, and what it is compared with."""
+        archive = self._connections.archive
+        proposal = await archive.get_json(prepared.proposal)
+        agreed = esc_probe.ProbeReport.model_validate(await archive.get_json(proposal["report"]))
+        return agreed, Baseline.model_validate(await archive.get_json(proposal["baseline"]))
+
+    @activity.defn(name="watch_esc_scope")
+    @named_failures
+    @heartbeating
+    async def watch(self, message: Watch) -> Watched:
+        """Ask the same URLs again, without the secret: do they answer as was agreed, or, after a way back, as
+        before?
+        """
+        start = message.start
+        spec = await self._connections.spec(start.spec)
+        agreed, baseline = await self._probed(message.prepared)
+        if message.back:
+            return await self._watch_back(message, spec, agreed, baseline)
+        client = await self._connections.service(start.spec, start.target.zone)
+        try:
+            setting = await twice("esc.get", lambda: client.esc(start.target.zone.scope))
+        except ServiceError:
+            if not (gone := esc.too_late(self._connections.time_at(client))):
+                raise
+            # Nothing is left that could be off or on.
+            return Watched(done=True, said=gone, record=await self._record(message, agreed, gone))
+        if setting.always is False or (setting.always is None and setting.with_secret is None):
+            return Watched(worse="somebody has turned esc on again meanwhile")
+        async with self._prober(spec) as prober:
+            now = await prober.observe(baseline, _beat)
+        worse = esc_probe.worse(agreed, now, spec.esc.tolerance)
+        if worse:
+            return Watched(worse="; ".join(worse)[:200])
+        if setting.always is None and not esc_probe.still_seen(agreed, now):
+            # It was off by what the setting showed, or the URLs: neither says so any more.
+            return Watched(worse="somebody has turned esc on again meanwhile")
+        if not message.last:
+            return Watched()
+        if agreed.differences and not esc_probe.still_seen(agreed, now):
+            return Watched(unsure="the service shows esc off, and the URLs answer as if it were on")
+        await seen_through(self._connections, start.target.zone, start.area)
+        said = f"esc off, {now.coverage.urls} URL(s) answer as was agreed"
+        return Watched(said=said, done=True, record=await self._record(message, now, said))
+
+    async def _watch_back(
+        self, message: Watch, spec: CampaignSpec, agreed: esc_probe.ProbeReport, baseline: Baseline
+    ) -> Watched:
+        """After a way back: until the URLs answer as before, for as long as a change may take."""
+        clock, target = self._connections.clock, message.start.target.zone
+        began = clock.monotonic()
+        # Without Edge Side Code's own differences: whatever is not as it was before.
+        as_before = agreed.model_copy(update={"differences": ()})
+        async with self._prober(spec) as prober:
+            while True:
+                now = await prober.observe(baseline, _beat)
+                stays = esc_probe.still_seen(agreed, now)
+                others = esc_probe.worse(as_before, now, spec.esc.tolerance)
+                late = clock.monotonic() - began > spec.esc.effect_limit.total_seconds()
+                if late or not (stays or others):
+                    break
+                await clock.sleep(message.start.policy.poll.total_seconds())
+        if stays:
+            return Watched(worse=f"{len(stays)} of {len(agreed.differences)} difference(s) to before stay")
+        said = f"{now.coverage.urls} URL(s) answer as before"
+        if others:
+            said = f"esc is on again, and yet: {'; '.join(others)}"[:200]
+        before = await self._connections.archive.get_json(message.prepared.snapshot)
+        if before["reading"]["secret"] == esc.Secret.OWN.value:
+            client = await self._connections.service(message.start.spec, target)
+            secret = (await client.esc(target.scope)).with_secret or NO_SECRET
+            if esc.whose(secret.get_secret_value()) is not esc.Secret.OWN:
+                said += "; the service has dropped the scope's own secret, set it again"
+        return Watched(said=said, done=True, record=await self._record(message, now, said))
+
+    async def _record(self, message: Watch, seen: esc_probe.ProbeReport, said: str) -> str:
+        prepared, archive = message.prepared, self._connections.archive
+        return await archive.put_json(
+            {
+                "zone": message.start.target.zone.model_dump(mode="json"),
+                "campaign": message.start.campaign,
+                "digest": prepared.digest,
+                "snapshot": prepared.snapshot,
+                "proposal": prepared.proposal,
+                "evidence": await archive.put_json(seen.model_dump(mode="json")),
+                "why": message.why,
+                "said": said,
+                "changed_at": message.since.isoformat(),
+                "aftercare": {"advice": esc_told.told(seen)},
+            },
+            verify=True,
+        )
+
+
+def shows(setting: EscSetting) -> tuple[bool, bool]:
+    """Whether a setting shows Edge Side Code off; and whether it shows the secret alone, and so neither off
+    nor on for certain (docs/service.md §4.1).
+    """
+    return setting.always is True, setting.always is None and setting.with_secret is not None
+
+
+async def _account_says(client: ServiceClient, target: Zone) -> list[str]:
+    """Why a probe of a zone may say nothing: its account has Edge Side Code off for all its zones, and so off
+    was compared with off (docs/service.md §3.1). Empty where the account's setting may not be read.
+    """
+    if target.kind is not ScopeKind.ZONE or not target.account:
+        return []
+    try:
+        setting = await client.esc(f"accounts/{target.account}")
+    except RateLimited:
+        raise
+    except ServiceError as failure:
+        # A credential for zones alone need not reach the account: nothing is known of it then.
+        refuse_held(failure)
+        return []
+    if not setting.always:
+        return []
+    return ["the account's setting has esc off for all its zones already: the probe compared off with off"]
+
+
+async def zones_of(client: ServiceClient, account: Zone) -> list[Zone]:
+    """The zones of an account as the service lists them now, by identifier."""
+    found = []
+    async for zone in client.zones(account=account.id):
+        if zone.account is not None and zone.account.id == account.id:
+            plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
+            found.append(Zone(id=zone.id, name=zone.name, account=account.id, plan=plan))
+    return sorted(found, key=lambda zone: zone.id)
+
+
+async def covered_zones(connections: Connections, target: Zone, covered: str) -> list[Zone]:
+    """The zones that a target stands for: itself, or those of the archived list."""
+    if target.kind is ScopeKind.ZONE:
+        return [target]
+    return [Zone.model_validate(item) for item in await connections.archive.get_json(covered)]
+
+
+async def read_scope(
+    connections: Connections, client: ServiceClient, target: Zone, covered: str, *, urgent: bool = False
+) -> tuple[esc.Reading, str]:
+    """What a scope has, and why nothing can be done with it, or empty. Past the removal date the service may
+    refuse the reading itself. ``urgent``: it is about to be changed. Raises ServiceError.
+    """
+    try:
+        setting = await client.esc(target.scope, urgent=urgent)
+    except Refused as refusal:
+        refuse_held(refusal)
+        if reason := esc.too_late(connections.time_at(client)):
+            return esc.Reading(covered=covered), reason
+        raise
+    secret = setting.with_secret.get_secret_value() if setting.with_secret else None
+    off, alone = shows(setting)
+    return esc.Reading(always=off, secret=esc.whose(secret), covered=covered, told=not alone), ""
+
+
+def _beat(done: int, of: int) -> None:
+    activity.heartbeat(done, of)

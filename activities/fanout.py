@@ -1,0 +1,373 @@
+"""A campaign's work on batches of zones: starting them, telling them things, and looking at silent ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from temporalio import activity
+from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.common import (
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.boundary import hold_of, named_failures, refuse_held
+from activities.change.area_work import AreaWork
+from activities.change.intents import commit_may_show
+from activities.connections import Connections
+from activities.mending import mend_one
+from activities.reminders import said_before
+from edgeshift.areas import AREAS
+from edgeshift.campaign.target_states import is_said
+from edgeshift.messages import (
+    OUTLIVED,
+    TASK_QUEUE,
+    DescribedZones,
+    DescribeZones,
+    Exclusion,
+    Expire,
+    GoOn,
+    LaterAttempt,
+    PermitGrant,
+    Revoke,
+    Ruling,
+    SilentZone,
+    StartedZones,
+    StartZones,
+    Stop,
+    TellZones,
+    ToldZones,
+    ZoneReport,
+    ZoneResult,
+    ZoneStart,
+)
+from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
+from edgeshift.runtime.secret_refs import SecretRefError
+from edgeshift.runtime.temporal import CAMPAIGN, PHASE, PLAN, WAVE
+from edgeshift.service_api import ServiceError
+
+Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
+
+ORPHAN = Stop(by="edgeshift", reason="its campaign is gone and begins anew")
+
+BEFORE_IT_IS_TOLD = 5
+"""How often a previous attempt is looked at before it is told to stop: as a rule it is about to close."""
+
+MOST_REJECTED = 20
+"""Rejected proposals of one zone that are remembered, the last ones."""
+
+PER_SECOND = 100
+"""Signals of one fan-out a second, at most."""
+
+
+class ZoneActivities:
+    """Batches over the zones of a campaign. Each heartbeats the position it has reached and goes on from
+    there.
+    """
+
+    def __init__(self, connections: Connections, work: Mapping[Area, AreaWork]) -> None:
+        self._connections = connections
+        self._work = work
+
+    @activity.defn(name="start_zones")
+    @named_failures
+    async def start(self, batch: StartZones) -> StartedZones:
+        """Start a batch. The workflow id is the lock: whoever holds a zone already is named."""
+        targets = await self._connections.targets(batch.start.targets)
+        done, excluded = _progress(StartedZones)
+        excluded_so_far = list(excluded.excluded)
+        for place in range(done, len(batch.indexes)):
+            if exclusion := await self._start_one(batch, place, targets[batch.indexes[place]]):
+                excluded_so_far.append(exclusion)
+            activity.heartbeat(place + 1, StartedZones(excluded=tuple(excluded_so_far)))
+        return StartedZones(excluded=tuple(excluded_so_far))
+
+    async def _start_one(self, batch: StartZones, place: int, target: Target) -> Exclusion | None:
+        start = batch.start
+        index = batch.indexes[place]
+        zone = target.zone
+        identifier = migration_id(zone, start.area)
+        message = ZoneStart(
+            campaign=batch.campaign,
+            campaign_run=batch.campaign_run,
+            index=index,
+            attempt=batch.attempts[place],
+            target=target,
+            area=start.area,
+            spec=start.spec,
+            policy=start.policy,
+            started_by=start.started_by,
+            permit=batch.permits[place],
+            origin=batch.origin,
+        )
+        memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
+        memo |= {"attempt": message.attempt, "wave": target.wave}
+        # The activity before this one, or a campaign that was reset since, may have started it; and a zone
+        # with nothing to do ends at once. So an identifier that was ever used is looked at first.
+        reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE
+        told: set[str] = set()
+        for tried in range(50):
+            try:
+                await self._connections.temporal.start_workflow(
+                    AREAS[start.area].workflow,
+                    message,
+                    id=identifier,
+                    task_queue=TASK_QUEUE,
+                    id_reuse_policy=reuse,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    task_timeout=self._connections.task_timeout,
+                    memo=memo,
+                    static_summary=zone.name,
+                    static_details=f"{zone.plan.value} {zone.kind.value} {zone.id}, campaign {start.name}",
+                    search_attributes=TypedSearchAttributes(
+                        [
+                            SearchAttributePair(CAMPAIGN, start.name),
+                            SearchAttributePair(WAVE, target.wave),
+                            SearchAttributePair(PHASE, "assessing"),
+                            SearchAttributePair(PLAN, zone.plan.value),
+                        ]
+                    ),
+                )
+                return None
+            except WorkflowAlreadyStartedError:
+                holder = await self._describe(identifier)
+                if holder is not None and await _attempt(holder, batch) >= message.attempt:
+                    return None
+                if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
+                    await self._refuse_when_gone(batch)
+                    asked_for = index in batch.reopened
+                    if holder and not asked_for and (rejected := await self._rejected(holder, message)):
+                        message = message.model_copy(update={"rejected": rejected})
+                        memo["rejected"] = list(rejected)
+                    reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
+                    continue
+                held: Mapping[str, Any] = await holder.memo()
+                same = (held.get("campaign"), held.get("campaign_run")) == (
+                    batch.campaign,
+                    batch.campaign_run,
+                )
+                if held.get("campaign") != batch.campaign:
+                    through = f", with all of {held['holder']}" if "holder" in held else ""
+                    return Exclusion(
+                        index=index,
+                        reason=f"already in {held.get('campaign', 'another workflow')}{through}",
+                    )
+                if await mend_one(self._connections.temporal, holder):
+                    continue
+                if not same:
+                    # Only one run of a campaign is open, so this one's is gone: its zone is told to end.
+                    if holder.run_id not in told:
+                        await self._stop(identifier, ORPHAN, str(held.get("campaign_run")))
+                        told.add(holder.run_id)
+                elif tried == BEFORE_IT_IS_TOLD:
+                    # It had ended; somebody has reset its workflow since.
+                    over = Stop(by=OUTLIVED, attempt=await _attempt(holder, batch))
+                    await self._stop(identifier, over, batch.campaign_run)
+                # Our own previous attempt has said that it is finished and is about to close.
+                await asyncio.sleep(0.2)
+        return Exclusion(index=index, reason="its previous attempt does not close")
+
+    async def _rejected(self, ended: WorkflowExecutionDescription, message: ZoneStart) -> tuple[str, ...]:
+        """The digests that people rejected in earlier runs of the campaign, which was started anew: that
+        stands until somebody has the zone reopened, or another campaign has had it.
+        """
+        known: Mapping[str, Any] = await ended.memo()
+        if known.get("campaign") != message.campaign:
+            return ()
+        found = [str(digest) for digest in known.get("rejected", ())]
+        if ended.status is WorkflowExecutionStatus.COMPLETED:
+            handle = self._connections.temporal.get_workflow_handle(
+                ended.id, run_id=ended.run_id, result_type=ZoneResult
+            )
+            # What an account had held the zone with has no result (activities/account_lock.py).
+            result: ZoneResult | None = await handle.result()
+            if result is not None and result.rejected:
+                found.append(result.rejected)
+        return tuple(dict.fromkeys(found))[-MOST_REJECTED:]
+
+    async def _refuse_when_gone(self, batch: StartZones) -> None:
+        """Raises CampaignGone where the run that wanted a zone begun again was reset or ended since: it is
+        for the next one to say whether it is.
+        """
+        run = activity.info().workflow_run_id
+        found = await self._describe(batch.campaign, run)
+        if found is None or found.status is not WorkflowExecutionStatus.RUNNING:
+            raise ApplicationError(
+                f"no open run {run} of {batch.campaign}", type="CampaignGone", non_retryable=True
+            )
+
+    async def _stop(self, identifier: str, word: Stop, campaign_run: str) -> None:
+        stop = word.model_copy(update={"campaign_run": campaign_run})
+        try:
+            await self._connections.temporal.get_workflow_handle(identifier).signal("stop", stop)
+        except RPCError as failure:
+            if failure.status is not RPCStatusCode.NOT_FOUND:
+                raise
+
+    async def _describe(self, identifier: str, run: str | None = None) -> WorkflowExecutionDescription | None:
+        try:
+            return await self._connections.temporal.get_workflow_handle(identifier, run_id=run).describe()
+        except RPCError as failure:
+            if failure.status is RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+
+    @activity.defn(name="tell_zones")
+    @named_failures
+    async def tell(self, batch: TellZones) -> ToldZones:
+        """Send one signal to each zone of a batch, at most 100 a second; those not open are named, and those
+        that take no signals at the moment (a run takes 10,000).
+        """
+        targets = await self._connections.targets(batch.targets)
+        done, told = _progress(ToldZones)
+        gone, unreached = list(told.gone), list(told.unreached)
+        for place in range(done, len(batch.indexes)):
+            index = batch.indexes[place]
+            identifier = migration_id(targets[index].zone, batch.area)
+            try:
+                handle = self._connections.temporal.get_workflow_handle(identifier)
+                await handle.signal(batch.signal, _message(batch, place))
+            except RPCError as failure:
+                if failure.status is RPCStatusCode.NOT_FOUND:
+                    gone.append(index)
+                elif failure.status is RPCStatusCode.INVALID_ARGUMENT:
+                    unreached.append(index)
+                else:
+                    raise
+            told = ToldZones(gone=tuple(gone), unreached=tuple(unreached))
+            activity.heartbeat(place + 1, told)
+            await asyncio.sleep(1 / PER_SECOND)
+        return told
+
+    @activity.defn(name="describe_zones")
+    @named_failures
+    async def describe(self, batch: DescribeZones) -> DescribedZones:
+        """Look at zones that have been silent. One that closed without a word is settled by its own result,
+        or, where somebody terminated it, by reading the service.
+        """
+        targets = await self._connections.targets(batch.targets)
+        done, found = _progress(DescribedZones)
+        closed, words, later, hold = list(found.closed), list(found.words), list(found.later), found.hold
+        for place in range(done, len(batch.indexes)):
+            try:
+                looked = await self._settle(batch, place, targets[batch.indexes[place]])
+                if isinstance(looked, SilentZone):
+                    closed.append(looked)
+                elif isinstance(looked, LaterAttempt):
+                    later.append(looked)
+                elif looked is not None:
+                    words.append(looked)
+            except (ServiceError, SecretRefError) as failure:
+                # Where it stands is found out once the service may be asked again.
+                hold = hold or hold_of(failure)
+            found = DescribedZones(closed=tuple(closed), words=tuple(words), later=tuple(later), hold=hold)
+            activity.heartbeat(place + 1, found)
+        return found
+
+    async def _settle(
+        self, batch: DescribeZones, place: int, target: Target
+    ) -> SilentZone | ZoneReport | LaterAttempt | None:
+        index = batch.indexes[place]
+        identifier = migration_id(target.zone, batch.area)
+        found, attempt = await self._describe(identifier), 0
+        if found is not None:
+            attempt = await _attempt(found, batch)
+            # A later one was begun by a run of the campaign that was reset since.
+            mine, later = attempt >= batch.attempts[place], attempt > batch.attempts[place]
+            if found.status is WorkflowExecutionStatus.RUNNING and mine:
+                if await mend_one(self._connections.temporal, found):
+                    return None
+                if index not in batch.working and not later:
+                    return None
+                policy = (await self._connections.spec(batch.spec)).sign_off
+                word = await said_before(self._connections.temporal, found, batch.campaign_run, index, policy)
+                if later:
+                    return word or LaterAttempt(index=index, attempt=attempt)
+                known = batch.known[place] if batch.known else ""
+                return None if word is None or is_said(word, known) else word
+            if found.status is WorkflowExecutionStatus.COMPLETED and mine:
+                result = await self._result(identifier, found.run_id)
+                if result is not None:
+                    return SilentZone(
+                        index=index, attempt=attempt, outcome=result.outcome, reason=result.reason[:120]
+                    )
+        how = (
+            found.status.name.lower() if found is not None and found.status is not None else "not to be found"
+        )
+        try:
+            outcome, shown = await self._standing(batch, target)
+        except (ServiceError, SecretRefError) as failure:
+            refuse_held(failure)
+            reason = f"workflow {how}; the service could not be read: {failure}"[:120]
+            return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, reason=reason)
+        if outcome is None:
+            limit = batch.settles_in
+            sent = await commit_may_show(self._connections, target.zone, batch.area, limit, answered=True)
+            outcome = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
+        reason = f"workflow {how}; {shown}"[:120]
+        return SilentZone(index=index, attempt=attempt, outcome=outcome, reason=reason)
+
+    async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
+        """Where the service shows the target, tried a few times: one unreadable zone must not hold the
+        campaign up.
+        """
+        work, spec = self._work[batch.area], await self._connections.spec(batch.spec)
+        client = await self._connections.service(batch.spec, target.zone)
+        for pause in (0.5, 2.0):
+            try:
+                return await work.standing(client, spec, target.zone)
+            except ServiceError as failure:
+                refuse_held(failure)
+                activity.logger.info("reading %s again: %s", target.zone.name, failure)
+                await self._connections.clock.sleep(pause)
+        return await work.standing(client, spec, target.zone)
+
+    async def _result(self, identifier: str, run_id: str) -> ZoneResult | None:
+        handle = self._connections.temporal.get_workflow_handle(
+            identifier, run_id=run_id, result_type=ZoneResult
+        )
+        try:
+            found: ZoneResult = await handle.result()
+            return found
+        except WorkflowFailureError:
+            return None
+
+
+async def _attempt(found: WorkflowExecutionDescription, batch: StartZones | DescribeZones) -> int:
+    """Which attempt of the campaign that the batch is of an execution is; 0: none of it."""
+    memo = await found.memo()
+    of = (memo.get("campaign"), memo.get("campaign_run"))
+    return int(memo.get("attempt", 0)) if of == (batch.campaign, batch.campaign_run) else 0
+
+
+def _message(batch: TellZones, place: int) -> object:
+    """The one message of a fan-out for the zone at this place, in the name of the campaign's first run."""
+    message: PermitGrant | Revoke | Expire | Ruling | Stop | GoOn | None
+    if batch.grants:
+        message = batch.grants[place]
+    elif batch.revokes:
+        message = batch.revokes[place]
+    elif batch.stop and batch.ended_as:
+        known = {"attempt": batch.attempts[place], "ended_as": batch.ended_as[place]}
+        message = batch.stop.model_copy(update=known)
+    elif (word := batch.ruling or batch.stop) and batch.attempts:
+        message = word.model_copy(update={"attempt": batch.attempts[place]})
+    elif batch.attempts:
+        message = Expire(attempt=batch.attempts[place])
+    else:
+        message = batch.ruling or batch.stop or batch.go_on
+    return message and message.model_copy(update={"campaign_run": batch.campaign_run})
+
+
+def _progress(kind: type[Progress]) -> tuple[int, Progress]:
+    """Where an earlier attempt had come to, and what it had found, from its last heartbeat."""
+    details = activity.info().heartbeat_details
+    if len(details) < 2:
+        return 0, kind()
+    return int(details[0]), kind.model_validate(details[1])

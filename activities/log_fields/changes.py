@@ -1,0 +1,189 @@
+"""The part of log-fields in the shared activities (docs/service.md §2.2, §2.3, §4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from activities.boundary import hold_of
+from activities.change.area_work import Step
+from activities.change.fence import NotSent
+from activities.change.intents import left_in
+from activities.connections import Connections
+from activities.log_fields.jobs import JobsWriter
+from activities.log_fields.reading import proposed, read_sound, read_zone
+from activities.log_fields.rollback_log import Trail
+from activities.log_fields.rulesets import ANSWERED, RulesetWriter, Written, in_time
+from activities.stable_read import twice
+from edgeshift.areas import log_fields
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.log_fields.rules import Rule
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import Step as Kind
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.runtime.secret_refs import SecretRefError
+from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.stores.archive import ArchiveError
+
+
+class LogFieldsWork:
+    """Assessing, sending and reading zones of the area log-fields."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def assess(
+        self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment
+    ) -> ZoneAssessment:
+        """A plan's line for one zone, by reading alone."""
+        zone, terms = target.zone, spec.log_fields
+        client = await self._connections.service(spec_digest, zone)
+        reading = await read_zone(client, zone)
+        wanted, found, warnings = await proposed(terms, zone, reading)
+        line = line.model_copy(
+            update={
+                "verdict": found.verdict,
+                "causes": [cause.value for cause in found.causes],
+                "reasons": list(found.reasons),
+                "warnings": warnings,
+                "additions": list(found.additions),
+                "facts": {
+                    "fields": str(len(log_fields.fields_of(wanted))),
+                    "fields there": str(log_fields.count(reading.rules)),
+                    "log jobs": str(sum(log_fields.pushes(job) for job in reading.jobs)),
+                },
+            }
+        )
+        if found.verdict is not Verdict.READY:
+            return line
+        shape = fingerprint(log_fields.proposal_body(reading, zone, wanted, terms.job), zone)
+        return line.model_copy(update={"fingerprint": shape})
+
+    def check(self, change: Change, body: dict[str, Any]) -> None:
+        """What is never sent, whoever signed it."""
+        if change.step not in (Kind.COMMIT, Kind.ROLL_BACK):
+            raise NotSent(f"log-fields knows no step {change.step.value}")
+        if body.get("name") != "log_fields" or change.start.target.zone.plan is not Plan.ENTERPRISE:
+            raise NotSent("custom log fields are for Enterprise zones, and the body is to name them")
+        if wrong := log_fields.mistakes(log_fields.fields_of_document(body["fields"])):
+            raise NotSent(wrong[0])
+
+    async def send(self, step: Step) -> ChangeResult:
+        """Write the rules and the log jobs, or take back what was written."""
+        written, trail = Written(), Trail(self._connections, step.change.start)
+        back = step.change.step is Kind.ROLL_BACK
+        try:
+            result = await (self._take_back if back else self._commit)(step, trail, written)
+        except (NotSent, ServiceError, ArchiveError, SecretRefError) as why:
+            if isinstance(why, NotSent) and not step.fence.unsettled:
+                await step.fence.settle(why.result)
+            if not written.sent and await trail.left_in() is None:
+                raise
+            result = self._stopped(step, why)
+        answered = result.status is ChangeStatus.ANSWERED
+        if not written.sent and not answered and await trail.left_in() is None:
+            return result
+        try:
+            return result.model_copy(update={"found": await self._record(step, written)})
+        except ArchiveError as failure:
+            if not answered:
+                return result
+            said = f"made, but not recorded: {failure}"[:200]
+            return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, reason=said)
+
+    def _stopped(self, step: Step, why: Exception) -> ChangeResult:
+        """What a step comes to that did not get further, once something was written: a reading failed, or it
+        was decided not to go on. It is gone on with, or what was written is taken back.
+        """
+        if step.fence.unsettled:
+            # The last request may still come to show, so that nothing is undone before.
+            return ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"it was not answered; then: {why}"[:200])
+        if not isinstance(why, NotSent):
+            return ChangeResult(
+                status=ChangeStatus.NOTHING_HAPPENED,
+                reason=f"in the middle of it: {why}"[:200],
+                hold=hold_of(why),
+            )
+        # What was written before must not stay behind as a part: it is taken back.
+        status = ChangeStatus.REFUSED if why.status is ChangeStatus.DRIFTED else why.status
+        return ChangeResult(status=status, reason=why.reason[:200])
+
+    async def _commit(self, step: Step, trail: Trail, written: Written) -> ChangeResult:
+        await step.fence.refuse_while_one_may_show()
+        spec = (await self._connections.spec(step.change.start.spec)).log_fields
+        wanted = log_fields.fields_of_document(step.body["fields"])
+
+        def drift(reading: log_fields.Reading) -> str:
+            found = log_fields.assess(reading, step.zone, wanted, spec.job)
+            if found.verdict is Verdict.BLOCKED:
+                return found.reasons[0]
+            same = digest(log_fields.proposal_body(reading, step.zone, wanted, spec.job))
+            return "" if same == step.change.digest else "the log jobs are others than when it was proposed"
+
+        async def look() -> str:
+            return drift(await read_zone(step.client, step.zone, urgent=True))
+
+        # One answer that is wrong must not take back what has been written.
+        if await in_time(step, look()) and (why := await in_time(step, twice("logpush.jobs.list", look))):
+            raise NotSent(why, ChangeStatus.DRIFTED)
+        label = step.change.start.campaign.removeprefix("campaign/")
+
+        def merged(rules: list[Rule], over: str) -> list[Rule]:
+            return log_fields.merge(rules, wanted, log_fields.marked(label, over))
+
+        result = await RulesetWriter(step, trail, written, merged).put()
+        if result.status is ChangeStatus.ANSWERED:
+            result = await JobsWriter(step, trail, written).list_fields(spec.job)
+        return result
+
+    async def _take_back(self, step: Step, trail: Trail, written: Written) -> ChangeResult:
+        """Jobs first: they name what the rules then no longer have."""
+        result = await JobsWriter(step, trail, written).take_back()
+        if result.status is not ChangeStatus.ANSWERED:
+            return result
+        wanted = log_fields.fields_of_document(step.body["fields"])
+        before = await self._rules_before(step, trail)
+        if before is None:
+            return ANSWERED
+
+        def without(rules: list[Rule], over: str) -> list[Rule]:
+            return log_fields.rollback(before, rules, wanted)
+
+        return await RulesetWriter(step, trail, written, without).put()
+
+    async def _rules_before(self, step: Step, trail: Trail) -> list[Rule] | None:
+        """The rules before the campaign's first write, or None where it has written none."""
+        for ruleset in await in_time(step, step.client.rulesets(step.zone.id, urgent=True)):
+            if ruleset.kind == "zone" and ruleset.phase == log_fields.PHASE and ruleset.id:
+                first = await trail.first(ruleset.id)
+                return list(first.rules) if first else None
+        return None
+
+    async def _record(self, step: Step, written: Written) -> str:
+        """What the step did, archived: its digest."""
+        document = {
+            "zone": step.zone.model_dump(mode="json"),
+            "step": step.change.step.value,
+            "permit": step.change.permit.name,
+            "service_time": self._connections.time_at(step.client).isoformat(),
+            **asdict(written),
+        }
+        return await self._connections.archive.put_json(document, verify=True)
+
+    async def standing(
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+    ) -> tuple[ZoneOutcome | None, str]:
+        """By the zone's rules and log jobs. Of the requests of its change some may have been made."""
+        reading = await read_sound(client, zone)
+        wanted = spec.log_fields.wanted(zone.id, zone.name)
+        if lacking := log_fields.lacking(reading, wanted):
+            campaign = campaign_id(spec.name)
+            if await left_in(self._connections, zone, Area.LOG_FIELDS, campaign) is not None:
+                return ZoneOutcome.UNKNOWN, f"a part of the change may stand: {lacking}"
+            return None, f"the service does not show the fields: {lacking}"
+        return (
+            ZoneOutcome.UNKNOWN,
+            "the service shows the fields, but nobody has watched them to the end",
+        )

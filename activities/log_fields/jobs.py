@@ -1,0 +1,245 @@
+"""Writing a zone's log jobs: what they list, and the first job of a zone (docs/service.md §2.3, §4.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import SecretStr
+
+from activities.change.area_work import Step
+from activities.change.fence import NotSent
+from activities.log_fields.rollback_log import Trail
+from activities.log_fields.rulesets import ANSWERED, Written, in_time, write
+from activities.stable_read import twice
+from edgeshift.areas import log_fields
+from edgeshift.areas.log_fields.terms import NewJobSpec
+from edgeshift.messages import ChangeResult, ChangeStatus
+from edgeshift.model.fleet import Zone
+from edgeshift.runtime.redaction import register_destination, register_secret
+from edgeshift.runtime.secret_refs import SecretRef
+from edgeshift.service_api import LogJob, NotFound
+from edgeshift.stores.log_entries import LogStore, LogStoreError
+
+MOST_UPDATES = 5
+"""How often one job is updated in one step, each time because somebody else wrote it meanwhile."""
+
+_MOVING = frozenset({"last_complete", "last_error", "error_message", "logpull_options"})
+
+
+class JobsWriter:
+    """Has each pushing log job list what is needed, or takes that out again."""
+
+    def __init__(self, step: Step, trail: Trail, written: Written) -> None:
+        self._step, self._trail, self._written = step, trail, written
+        self._names: list[str] = step.body["jobs"]["list"]
+
+    async def list_fields(self, job: NewJobSpec | None) -> ChangeResult:
+        """The log fields into every job that pushes request logs; a new job where there is none. Raises
+        NotSent.
+        """
+        jobs = [one for one in await self._jobs() if log_fields.pushes(one.safe)]
+        if not jobs and self._step.body["jobs"]["new"] and job is not None:
+            return await self._new_job(job)
+        if not jobs:
+            raise NotSent("the zone has no log job that pushes request logs any more", ChangeStatus.DRIFTED)
+        for one in jobs:
+            result = await self._list(one)
+            if result.status is not ChangeStatus.ANSWERED:
+                return result
+        return ANSWERED
+
+    async def take_back(self) -> ChangeResult:
+        """What was added to the jobs out again, and nothing else; a job that was created is turned off."""
+        before, created = await self._trail.jobs(), await self._trail.created_job()
+        for job in await self._jobs():
+            result = ANSWERED
+            if job.id in before:
+                result = await self._update(job, lambda one: self._restored(one, before[one.id]))
+            if result.status is ChangeStatus.ANSWERED and created and job.name == created and job.enabled:
+                result = await self._send(job, {"enabled": False}, f"-job-{job.id}-off")
+            if result.status is not ChangeStatus.ANSWERED:
+                return result
+        return ANSWERED
+
+    async def _jobs(self) -> list[LogJob]:
+        """Every log job, read alike twice in a row: whoever has none gets one."""
+        step = self._step
+        return await in_time(
+            step,
+            twice(
+                "logpush.jobs.list",
+                lambda: step.client.log_jobs(step.zone.id, urgent=True),
+                lambda jobs: [lasting(job) for job in jobs],
+            ),
+        )
+
+    async def _list(self, job: LogJob) -> ChangeResult:
+        await self._trail_of(job)
+        return await self._update(job, lambda one: log_fields.updated(one.safe, self._names))
+
+    async def _trail_of(self, job: LogJob) -> None:
+        if log_fields.updated(job.safe, self._names) is not None:
+            await self._trail.changing_job(job.id, job.logpull_options)
+
+    def _restored(self, job: LogJob, before: str | None) -> str | None:
+        try:
+            return log_fields.restored(job.safe, before, self._names)
+        except log_fields.OddOptions:
+            # Somebody has rewritten the whole string since: nothing of ours is to be found in it.
+            return None
+
+    async def _update(self, job: LogJob, options_of: Any) -> ChangeResult:
+        """Read, write and read back, until the job is as it is to be and all else of it as it was."""
+        lost: ChangeResult | None = None
+        zone_id = self._step.zone.id
+        for number in range(1, MOST_UPDATES + 1):
+            try:
+                fresh = await in_time(
+                    self._step,
+                    twice(
+                        "logpush.jobs.get",
+                        lambda: self._step.client.log_job(zone_id, job.id, urgent=True),
+                        lasting,
+                    ),
+                )
+                options = options_of(fresh)
+            except NotFound:
+                return ANSWERED
+            except log_fields.OddOptions as odd:
+                raise NotSent(f"log job {job.id}: {odd}"[:200], ChangeStatus.DRIFTED) from None
+            if number > 1:
+                self._note_changes(job, fresh)
+            if options is None:
+                if lost is not None:
+                    # Its answer was lost, but it shows.
+                    await self._step.fence.close()
+                return ANSWERED
+            if lost is not None:
+                return lost
+            result = await self._send(job, {"logpull_options": options}, f"-job-{job.id}-{number}")
+            if result.status is ChangeStatus.UNKNOWN:
+                lost = result
+            elif result.status is not ChangeStatus.ANSWERED:
+                return result
+        return lost or ChangeResult(
+            status=ChangeStatus.REFUSED,
+            reason=f"log job {job.id} does not keep the fields that it is to list",
+        )
+
+    def _note_changes(self, before: LogJob, after: LogJob) -> None:
+        """What else of the job is another than it was, for the record; destinations are masked."""
+        for key in sorted((before.safe.keys() | after.safe.keys()) - _MOVING):
+            if before.safe.get(key) != after.safe.get(key):
+                self._written.notes.append(f"log job {before.id}: {key} has changed meanwhile")
+
+    async def _send(self, job: LogJob, body: dict[str, Any], what: str) -> ChangeResult:
+        step = self._step
+        result = await write(
+            step,
+            self._written,
+            what,
+            lambda intend: step.client.update_log_job(step.zone.id, job.id, body, before_send=intend),
+        )
+        if result.status is ChangeStatus.ANSWERED and job.id not in self._written.jobs:
+            self._written.jobs.append(job.id)
+        return result
+
+    # --- a new job
+
+    async def _new_job(self, spec: NewJobSpec) -> ChangeResult:
+        """A new job, or the one of an earlier campaign turned on again. Raises NotSent."""
+        step, zone = self._step, self._step.zone
+        name = log_fields.own_name(spec, zone)
+        destination = destination_of(spec, zone)
+        same = [job for job in await self._jobs() if job.name == name and job.dataset == log_fields.DATASET]
+        elsewhere = [job for job in same if job.destination_conf != destination]
+        if elsewhere:
+            raise NotSent(
+                f"log job {elsewhere[0].id} has the name {name} and pushes elsewhere: give log_fields.job"
+                " another name",
+                ChangeStatus.REFUSED,
+            )
+        await self._trail.creating_job(name)
+        self._written.created_job = name
+        for job in same:
+            result = await self._list(job)
+            if result.status is ChangeStatus.ANSWERED:
+                result = await self._send(job, {"enabled": True}, f"-job-{job.id}-on")
+            return result
+        body: dict[str, Any] = {
+            **log_fields.new_job(spec, self._names),
+            "name": name,
+            "destination_conf": destination,
+        }
+        del body["destination"]
+        if needs_challenge(destination):
+            challenge = await self._challenge(spec, destination)
+            if isinstance(challenge, ChangeResult):
+                return challenge
+            body["ownership_challenge"] = challenge
+        result = await write(
+            step,
+            self._written,
+            "-job-new",
+            lambda intend: step.client.create_log_job(zone.id, body, before_send=intend),
+        )
+        if result.status is ChangeStatus.UNKNOWN and any(job.name == name for job in await self._jobs()):
+            await step.fence.close()
+            return ANSWERED
+        return result
+
+    async def _challenge(self, spec: NewJobSpec, destination: SecretStr) -> SecretStr | ChangeResult:
+        """The ownership challenge, read from where the service has put it, and proved. Raises NotSent."""
+        step, zone = self._step, self._step.zone
+        if spec.challenge is None:
+            raise NotSent(
+                "the destination wants an ownership challenge: say under log_fields.job.challenge where it"
+                " can be read",
+                ChangeStatus.REFUSED,
+            )
+        answers = []
+
+        async def ask(intend: Any) -> None:
+            answers.append(await step.client.ownership_challenge(zone.id, destination, before_send=intend))
+
+        result = await write(step, self._written, "-challenge", ask)
+        if result.status is not ChangeStatus.ANSWERED:
+            return result
+        answer = answers[0]
+        if answer.valid is not True or not answer.filename:
+            return ChangeResult(
+                status=ChangeStatus.REFUSED,
+                reason=f"the service could not put a challenge at the destination: {answer.message}"[:200],
+            )
+        try:
+            store = LogStore(spec.challenge, zone)
+            challenge = SecretStr(await in_time(step, store.challenge(answer.filename)))
+        except LogStoreError as failure:
+            return ChangeResult(status=ChangeStatus.REFUSED, reason=str(failure)[:200])
+        register_secret(challenge.get_secret_value())
+        if not await in_time(step, step.client.validate_ownership(zone.id, destination, challenge)):
+            return ChangeResult(
+                status=ChangeStatus.REFUSED, reason="the service does not take the ownership challenge"
+            )
+        return challenge
+
+
+def lasting(job: LogJob) -> object:
+    """What of a job its pushing does not change."""
+    return {key: value for key, value in job.safe.items() if key not in _MOVING - {"logpull_options"}}
+
+
+def destination_of(spec: NewJobSpec, zone: Zone) -> SecretStr:
+    """The address of a new job's destination. Raises SecretRefError."""
+    text = SecretRef(spec.destination).resolve().get_secret_value()
+    text = text.replace("{zone_id}", zone.id).replace("{zone}", zone.name)
+    register_destination(text)
+    return SecretStr(text)
+
+
+def needs_challenge(destination: SecretStr) -> bool:
+    """Whether the service asks for a challenge of such a destination (docs/service.md §4.2, observed)."""
+    parts = urlsplit(destination.get_secret_value())
+    endpoint = any(key == "endpoint" and value for key, value in parse_qsl(parts.query))
+    return parts.scheme not in ("https", "http", "datadog", "splunk", "r2") and not endpoint

@@ -1,0 +1,104 @@
+"""Reading a zone for its custom log fields (docs/service.md §2.2, §2.3, §4.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from activities.waf.zone import together
+from edgeshift.areas import log_fields
+from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
+from edgeshift.model.fleet import Plan, Zone
+from edgeshift.service_api import (
+    NotFound,
+    NotUnderstood,
+    Outcome,
+    RateLimited,
+    Refused,
+    ServiceClient,
+    Unauthorized,
+)
+from edgeshift.service_api.models import Ruleset
+from edgeshift.stores.log_entries import LogStore, LogStoreError
+
+SAMPLE = 500
+"""Log entries that are looked at, before a rollout, for how much custom field data requests have."""
+
+
+async def read_zone(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> log_fields.Reading:
+    """Everything readable of a zone that matters to its custom log fields. Of a zone that is not Enterprise
+    nothing is read: log jobs and the phase are not for it. ``urgent``: it is about to be changed. Raises
+    ServiceError.
+    """
+    if zone.plan is not Plan.ENTERPRISE:
+        return log_fields.Reading(plan=zone.plan)
+    try:
+        listed, jobs = await together(
+            client.rulesets(zone.id, urgent=urgent), client.log_jobs(zone.id, urgent=urgent)
+        )
+    except Refused as refusal:
+        # Without leave to read, somebody has to see to the credential; that is no property of the zone.
+        if isinstance(refusal, RateLimited | Unauthorized) or refusal.status != 400:
+            raise
+        return log_fields.Reading(plan=zone.plan, refused="; ".join(refusal.messages)[:200])
+    wanted = {log_fields.PHASE, *log_fields.TRANSFORM_PHASES}
+    found = [item for item in listed if item.kind == "zone" and item.phase in wanted and item.id]
+    full = await together(*(_with_rules(client, zone, item, urgent) for item in found))
+    by_phase = {str(item.phase): one for item, one in zip(found, full, strict=True) if one is not None}
+    return log_fields.Reading(
+        plan=zone.plan,
+        rulesets=[item.raw for item in listed],
+        ruleset=by_phase.get(log_fields.PHASE),
+        jobs=[job.safe for job in jobs],
+        transforms={
+            phase: by_phase[phase].get("rules") or []
+            for phase in log_fields.TRANSFORM_PHASES
+            if phase in by_phase
+        },
+    )
+
+
+async def read_sound(client: ServiceClient, zone: Zone) -> log_fields.Reading:
+    """A zone's reading whose rules can be counted and compared. Raises NotUnderstood where they cannot."""
+    reading = await read_zone(client, zone)
+    if odd := log_fields.unsound(reading.rules):
+        raise NotUnderstood(odd, call="rulesets.get", outcome=Outcome.READ)
+    return reading
+
+
+async def _with_rules(
+    client: ServiceClient, zone: Zone, listed: Ruleset, urgent: bool
+) -> dict[str, Any] | None:
+    """A listed ruleset with its rules, or None where it has gone since."""
+    try:
+        return (await client.ruleset(zone.id, str(listed.id), urgent=urgent)).raw
+    except NotFound:
+        return None
+
+
+async def size_warnings(
+    spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading, wanted: FieldSet
+) -> list[str]:
+    """What sampled log entries say of the 8 KB that an entry has for custom fields, before the rollout."""
+    if spec.entries is None:
+        return []
+    sample: list[dict[str, Any]] = []
+    try:
+        async for entry in LogStore(spec.entries, zone).entries():
+            sample.append(entry)
+            if len(sample) >= SAMPLE:
+                break
+    except LogStoreError as failure:
+        return [f"how much custom field data its requests have is not known: {failure}"[:200]]
+    fields = {*log_fields.fields_of(wanted), *log_fields.carried(reading.rules)}
+    sizes = log_fields.sizes(sample, fields)
+    warning = log_fields.size_warning(sizes) if sizes else None
+    return [warning] if warning else []
+
+
+async def proposed(
+    spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading
+) -> tuple[FieldSet, log_fields.Assessment, list[str]]:
+    """The wanted fields of a zone, the assessment, and every warning."""
+    wanted = spec.wanted(zone.id, zone.name)
+    found = log_fields.assess(reading, zone, wanted, spec.job)
+    return wanted, found, [*found.warnings, *await size_warnings(spec, zone, reading, wanted)]

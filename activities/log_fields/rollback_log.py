@@ -1,0 +1,98 @@
+"""What a campaign has written to a zone's ruleset and log jobs, kept in the archive before it is sent: what
+was there before, so that exactly the campaign's own can be taken out again, and each write, so that what
+others wrote meanwhile can be told from it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from activities.change.intents import left_in, run_of
+from activities.connections import Connections
+from edgeshift.areas import log_fields
+from edgeshift.areas.log_fields.rules import Rule
+from edgeshift.messages import ZoneStart
+from edgeshift.model.digests import canonical_bytes, sha256
+from edgeshift.model.fleet import Area
+
+
+class Trail:
+    """The records of one zone and one campaign, over all its attempts."""
+
+    def __init__(self, connections: Connections, start: ZoneStart) -> None:
+        self._connections, self._start = connections, start
+        self._archive = connections.archive
+        run = sha256(run_of(start).encode())[:16]
+        self._prefix = f"before/{start.target.zone.id}/{Area.LOG_FIELDS.value}/{run}"
+
+    async def base(self, ruleset_id: str, present: log_fields.Version) -> log_fields.Version:
+        """The version that the campaign read before its first write to this ruleset, recorded now where there
+        has been none.
+        """
+        record = {"version": present.number, "rules": list(present.rules)}
+        key = f"{self._prefix}/{ruleset_id}/base"
+        await self._archive.create_once(key, canonical_bytes(record))
+        return await self.first(ruleset_id) or present
+
+    async def first(self, ruleset_id: str) -> log_fields.Version | None:
+        """The version before the campaign's first write to this ruleset, or None before there was one."""
+        found = await self._read(f"{self._prefix}/{ruleset_id}/base")
+        return log_fields.Version(found["version"], found["rules"]) if found else None
+
+    async def sending(self, ruleset_id: str, over: int, rules: list[Rule]) -> None:
+        """Record a write that is about to be sent."""
+        record = {"over": over, "rules": rules}
+        data = canonical_bytes(record)
+        await self._archive.create_once(f"{self._prefix}/{ruleset_id}/put-{over}-{sha256(data)[:12]}", data)
+
+    async def sent(self, ruleset_id: str) -> list[log_fields.Sent]:
+        """Every write to this ruleset so far, whether it was answered or not."""
+        found = []
+        async for key in self._archive.list(f"{self._prefix}/{ruleset_id}"):
+            if key.rpartition("/")[2].startswith("put-") and (record := await self._read(key)):
+                found.append(log_fields.Sent(record["over"], record["rules"]))
+        return sorted(found, key=lambda item: item.over)
+
+    async def any_sent(self) -> bool:
+        """Whether the campaign has written anything to the zone, or was about to."""
+        async for key in self._archive.list(self._prefix):
+            if not key.endswith("/base"):
+                return True
+        return False
+
+    async def left_in(self) -> dict[str, Any] | None:
+        """The intent of what was written last, or may have been, in this attempt or an earlier one, and was
+        not seen undone; or None.
+        """
+        if not await self.any_sent():
+            return None
+        start = self._start
+        return await left_in(self._connections, start.target.zone, start.area, start.campaign, run_of(start))
+
+    async def changing_job(self, job_id: int, options: str | None) -> None:
+        """Record a log job's parameter string before it is changed for the first time."""
+        record = {"logpull_options": options}
+        await self._archive.create_once(f"{self._prefix}/job-{job_id}", canonical_bytes(record))
+
+    async def creating_job(self, name: str) -> None:
+        """Record that a log job is about to be created, or turned on again."""
+        await self._archive.create_once(f"{self._prefix}/new-job", canonical_bytes({"name": name}))
+
+    async def jobs(self) -> dict[int, str | None]:
+        """The parameter strings of the changed log jobs, as they were before."""
+        found = {}
+        async for key in self._archive.list(self._prefix):
+            name = key.rpartition("/")[2]
+            if name.startswith("job-") and (record := await self._read(key)):
+                found[int(name.removeprefix("job-"))] = record["logpull_options"]
+        return found
+
+    async def created_job(self) -> str | None:
+        """The name of the log job that the campaign created, or was about to."""
+        record = await self._read(f"{self._prefix}/new-job")
+        return record["name"] if record else None
+
+    async def _read(self, key: str) -> dict[str, Any] | None:
+        data = await self._archive.get_named(key)
+        return json.loads(data) if data is not None else None

@@ -1,0 +1,296 @@
+"""Reading a zone for its custom log fields, and watching what became of them (docs/service.md §2.2, §2.3)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from temporalio import activity
+
+from activities.boundary import heartbeating, named_failures
+from activities.change.intents import as_begun, close_intents, commit_may_show, seen_through
+from activities.connections import Connections
+from activities.log_fields.reading import proposed, read_sound, read_zone
+from activities.log_fields.rollback_log import Trail
+from activities.log_fields.rulesets import lost_since
+from activities.polling import shown_in_time
+from activities.reports import awaiting, tell_campaign
+from activities.snapshots import archive_snapshot
+from activities.stable_read import twice
+from edgeshift.areas import log_fields
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
+from edgeshift.messages import (
+    Part,
+    Prepare,
+    Prepared,
+    Settle,
+    Shown,
+    Watch,
+    Watched,
+    ZoneStart,
+)
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.service_api import ServiceClient
+from edgeshift.service_api.models import Ruleset
+from edgeshift.stores.log_entries import LogStore, LogStoreError
+
+
+class LogFieldsActivities:
+    """Readings of one zone."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="prepare_log_fields_zone")
+    @named_failures
+    async def prepare(self, message: Prepare) -> Prepared:
+        """Read the zone, archive it and read it back, and make the proposal."""
+        start = message.start
+        zone = start.target.zone
+        terms = (await self._connections.spec(start.spec)).log_fields
+        client = await self._connections.service(start.spec, zone)
+        reading = await read_zone(client, zone)
+        wanted, found, warnings = await proposed(terms, zone, reading)
+        if found.verdict is not Verdict.READY:
+            # What would end a zone does not rest on one answer.
+            reading = await twice(
+                "rulesets.get",
+                lambda: read_zone(client, zone),
+                lambda read: log_fields.assess(read, zone, wanted, terms.job),
+            )
+            wanted, found, warnings = await proposed(terms, zone, reading)
+        verdict, trail = found.verdict, Trail(self._connections, start)
+        if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
+            # It was this campaign that wrote it: it is looked at to the end.
+            verdict = Verdict.READY
+        # What was written in part is taken back where the zone cannot go on.
+        begun = verdict is Verdict.BLOCKED and await trail.left_in() is not None
+        prepared = Prepared(
+            verdict=verdict,
+            causes=found.causes,
+            reasons=found.reasons,
+            snapshot=await archive_snapshot(self._connections, zone, start.area, reading),
+            begun=begun,
+        )
+        if verdict is Verdict.READY or begun:
+            body = log_fields.proposal_body(reading, zone, wanted, terms.job)
+            document = {
+                "body": body,
+                "additions": list(found.additions),
+                "losses": [],
+                "warnings": warnings,
+            }
+            prepared = prepared.model_copy(
+                update={
+                    "digest": digest(body),
+                    "fingerprint": fingerprint(body, zone),
+                    "proposal": await self._connections.archive.put_json(document, verify=True),
+                }
+            )
+        if verdict is Verdict.READY and message.announce:
+            await tell_campaign(
+                self._connections,
+                awaiting(
+                    start, prepared, sequence=message.sequence, settles=message.settles, joins=message.joins
+                ),
+            )
+        return prepared
+
+    @activity.defn(name="look_back_at_log_fields_zone")
+    @named_failures
+    async def look_back(self, start: ZoneStart) -> Part:
+        """What this campaign may have left in the zone, in whichever attempt: by the archive alone, so that
+        it can be told of a zone that was not read, or cannot be.
+        """
+        if (mine := await Trail(self._connections, start).left_in()) is None:
+            return Part()
+        return Part(
+            prepared=as_begun(mine),
+            may_show=await commit_may_show(
+                self._connections, start.target.zone, start.area, start.policy.migration_limit
+            ),
+        )
+
+    @activity.defn(name="settle_log_fields_zone")
+    @named_failures
+    @heartbeating
+    async def settle(self, message: Settle) -> Shown:
+        """Read rules and log jobs until they show the change, or may no longer be expected to."""
+        start, zone = message.start, message.start.target.zone
+        client = await self._connections.service(start.spec, zone)
+        wanted = await self._fields(message.prepared)
+        lacking, reading = "", None
+
+        async def look() -> Shown | None:
+            nonlocal lacking, reading
+            if message.wanted:
+                reading = await read_sound(client, zone)
+                lacking = log_fields.lacking(reading, wanted)
+            else:
+                reading, lacking = await self._not_undone(client, start, wanted)
+            if lacking:
+                return None
+            await close_intents(self._connections, zone, start.area)
+            said = "the fields are logged" if message.wanted else "the fields are out again"
+            return Shown(reached=True, reason=said)
+
+        shown, trouble = await shown_in_time(self._connections, message, look)
+        if shown is not None:
+            return shown
+        if trouble or reading is None:
+            return Shown(reached=False, reason=f"the zone could not be read to the end: {trouble}")
+        unchanged = message.wanted and await self._as_before(message.prepared, reading)
+        # A part that was written, by a worker that is gone maybe, is taken back by what the trail has of it.
+        worse = message.wanted and not unchanged and await Trail(self._connections, start).any_sent()
+        # One that was there before this proposal was made is gone on with as long as it may be.
+        part = unchanged and bool(await self._still_there(start, reading, wanted))
+        return Shown(reached=False, unchanged=unchanged, worse=worse, part=part, reason=lacking[:200])
+
+    async def _fields(self, prepared: Prepared) -> FieldSet:
+        proposal = await self._connections.archive.get_json(prepared.proposal)
+        return log_fields.fields_of_document(proposal["body"]["fields"])
+
+    async def _not_undone(
+        self, client: ServiceClient, start: ZoneStart, wanted: FieldSet
+    ) -> tuple[log_fields.Reading, str]:
+        """The zone, and what of the campaign's writes is still there, or empty. That nothing is does not rest
+        on one answer: one that lacks the ruleset for a moment says so too.
+        """
+        for _ in range(2):
+            reading = await read_sound(client, start.target.zone)
+            if still := await self._still_there(start, reading, wanted):
+                break
+        return reading, still
+
+    async def _still_there(self, start: ZoneStart, reading: log_fields.Reading, wanted: FieldSet) -> str:
+        trail = Trail(self._connections, start)
+        first = await trail.first(str((reading.ruleset or {}).get("id")))
+        if first is not None:
+            left = log_fields.rollback(first.rules, reading.rules, wanted)
+            if not log_fields.same_rules(left, reading.rules):
+                return "fields of the campaign are still in the rules"
+        before, created = await trail.jobs(), await trail.created_job()
+        names = log_fields.needed(wanted)
+        for job in reading.jobs:
+            if created and job.get("name") == created and job.get("enabled"):
+                return f"the log job {created} is still enabled"
+            try:
+                if job["id"] in before and log_fields.restored(job, before[job["id"]], names) is not None:
+                    return f"log job {job['id']} still lists what it is not to"
+            except log_fields.OddOptions:
+                continue
+        return ""
+
+    async def _as_before(self, prepared: Prepared, reading: log_fields.Reading) -> bool:
+        """Whether rules and log jobs are as in the snapshot."""
+        snapshot = await self._connections.archive.get_json(prepared.snapshot)
+        before = log_fields.Reading.model_validate(snapshot["reading"])
+        return log_fields.same_rules(before.rules, reading.rules) and {
+            job["id"]: log_fields.listed(job) for job in before.jobs
+        } == {job["id"]: log_fields.listed(job) for job in reading.jobs}
+
+    @activity.defn(name="watch_log_fields_zone")
+    @named_failures
+    @heartbeating
+    async def watch(self, message: Watch) -> Watched:
+        """Look at real log entries: is each field in them, and if not, why?"""
+        start, zone = message.start, message.start.target.zone
+        terms = (await self._connections.spec(start.spec)).log_fields
+        client = await self._connections.service(start.spec, zone)
+        wanted = await self._fields(message.prepared)
+        if message.back:
+            return await self._watch_back(message, client, wanted)
+        reading = await read_sound(client, zone)
+        if log_fields.lacking(reading, wanted):
+            # What takes a change back does not rest on one answer.
+            reading = await twice(
+                "rulesets.get",
+                lambda: read_sound(client, zone),
+                lambda read: log_fields.lacking(read, wanted),
+            )
+        if lacks := log_fields.lacking(reading, wanted):
+            return Watched(worse=f"somebody has changed it meanwhile: {lacks}"[:200])
+        found, trouble = await self._judged(message, terms, reading, wanted)
+        settled = found is not None and found.settled
+        if not settled and not message.last:
+            return Watched()
+        trail = Trail(self._connections, start)
+        ruleset = Ruleset.of(reading.ruleset) if reading.ruleset else None
+        if await lost_since(client, zone.id, trail, ruleset, wanted) and (
+            lost := await twice(
+                "rulesets.versions.get", lambda: lost_since(client, zone.id, trail, ruleset, wanted)
+            )
+        ):
+            return Watched(worse=lost)
+        if found is None or not found.entries:
+            why = trouble or "no log entry came"
+            if terms.unverified == "roll_back":
+                return Watched(worse=f"not verified: {why}"[:200])
+            return await self._kept(message, found, f"written, but not verified: {why}")
+        return await self._kept(message, found, told(found))
+
+    async def _watch_back(self, message: Watch, client: ServiceClient, wanted: FieldSet) -> Watched:
+        """After a way back: whether it is undone still."""
+        start = message.start
+        _, still = await self._not_undone(client, start, wanted)
+        if still:
+            return Watched(worse=still[:200])
+        await seen_through(self._connections, start.target.zone, start.area, start.campaign)
+        said = "rules and log jobs are without the campaign's fields"
+        return Watched(done=True, said=said, record=await self._record(message, None, said))
+
+    async def _kept(self, message: Watch, found: log_fields.Judgement | None, said: str) -> Watched:
+        return Watched(done=True, said=said[:250], record=await self._record(message, found, said))
+
+    async def _judged(
+        self, message: Watch, terms: LogFieldsSpec, reading: log_fields.Reading, wanted: FieldSet
+    ) -> tuple[log_fields.Judgement | None, str]:
+        """What the entries since the change say, or why there are none to read."""
+        if terms.entries is None:
+            return None, "log_fields.entries does not say where log entries can be read"
+        entries: list[dict[str, Any]] = []
+        try:
+            async for entry in LogStore(terms.entries, message.start.target.zone).entries(
+                await self._changed_at(message)
+            ):
+                entries.append(entry)
+        except LogStoreError as failure:
+            return None, str(failure)[:150]
+        return log_fields.judge(entries, wanted, reading.transforms, reading.jobs, terms.enough), ""
+
+    async def _changed_at(self, message: Watch) -> datetime | None:
+        """When the change was made, by the service's time; None where that is not known."""
+        if not message.found:
+            return None
+        record = await self._connections.archive.get_json(message.found)
+        # Times of entries and of answers are told to the second.
+        return datetime.fromisoformat(record["service_time"]) + timedelta(seconds=1)
+
+    async def _record(self, message: Watch, found: log_fields.Judgement | None, said: str) -> str:
+        prepared, archive = message.prepared, self._connections.archive
+        judged = found.model_dump(mode="json") if found else {}
+        return await archive.put_json(
+            {
+                "zone": message.start.target.zone.model_dump(mode="json"),
+                "campaign": message.start.campaign,
+                "digest": prepared.digest,
+                "snapshot": prepared.snapshot,
+                "proposal": prepared.proposal,
+                "evidence": await archive.put_json(judged) if judged else "",
+                "found": message.found,
+                "why": message.why,
+                "said": said,
+                "changed_at": message.since.isoformat(),
+                "aftercare": {"advice": [str(field) for field in found.fields] if found else []},
+            },
+            verify=True,
+        )
+
+
+def told(found: log_fields.Judgement) -> str:
+    """What the entries say, in a line: how many fields were seen, and why the others were not."""
+    seen = [field for field in found.fields if field.state is log_fields.FieldState.SEEN]
+    said = f"{len(seen)} of {len(found.fields)} field(s) seen in {found.entries} log entries"
+    others = [str(field) for field in found.fields if field not in seen]
+    return "; ".join([said, *others])

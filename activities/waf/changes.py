@@ -1,0 +1,183 @@
+"""The WAF migration's part of the shared activities (docs/service.md §3.2, §4.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Any
+
+from temporalio import activity
+
+from activities.change.area_work import Step
+from activities.change.fence import NotSent
+from activities.change.intents import own_commit
+from activities.connections import Connections
+from activities.stable_read import twice
+from activities.waf.zone import configuration_digest, deletion_body, read_configuration, read_zone, runs
+from edgeshift.areas import waf
+from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import Step as Kind
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.stores.archive import ArchiveCorrupt, ArchiveMissing
+
+LOOK = timedelta(seconds=60)
+"""How long a validation that was answered is looked for at most; the activity's time-out has room for it."""
+
+
+class WafWork:
+    """Assessing, sending and reading zones of the area waf."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def assess(
+        self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment
+    ) -> ZoneAssessment:
+        """A plan's line for one zone, by reading alone."""
+        client = await self._connections.service(spec_digest, target.zone)
+        reading = await read_zone(client, target.zone)
+        found = waf.assess(reading)
+        line = line.model_copy(
+            update={
+                "verdict": found.verdict,
+                "causes": [cause.value for cause in found.causes],
+                "reasons": list(found.reasons),
+                "losses": list(found.losses),
+                "warnings": list(found.warnings),
+            }
+        )
+        if reading.config is None or not reading.config.get("rules"):
+            return line
+        proposal = waf.propose(reading, spec.adjustments)
+        shape = fingerprint(proposal.body, target.zone)
+        return line.model_copy(update={"fingerprint": shape, "additions": list(proposal.additions)})
+
+    def check(self, change: Change, body: dict[str, Any]) -> None:
+        """What is never sent, whoever signed it."""
+        if change.step is Kind.COMMIT and waf.is_log_only(body):
+            raise NotSent("a body that only logs is never committed")
+        plan = change.start.target.zone.plan
+        if change.step is Kind.VALIDATE and (reason := waf.may_send(waf.Mode.VALIDATION, plan)):
+            raise NotSent(reason)
+
+    async def send(self, step: Step) -> ChangeResult:
+        """Delete overrides, validate or commit."""
+        change, fence = step.change, step.fence
+        if change.step is Kind.DELETE_OVERRIDES:
+            return await self._delete_overrides(step)
+        # A validation that lands after a commit would leave the zone with rules that only log.
+        await fence.refuse_while_one_may_show()
+        if change.step is Kind.COMMIT:
+            await self._compare_fresh(step)
+            result = await self._put(step, step.body, waf.Mode.PENDING)
+            await fence.settle(result)
+            return result
+        if change.mode is not ValidationMode.SHADOW:
+            spec = await self._connections.spec(change.start.spec)
+            if not spec.consents.enforce_validation:
+                raise NotSent("nobody has consented to a validation in which the new WAF acts")
+        if change.config:
+            await self._compare_fresh(step)
+        body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body
+        result = await self._put(step, body, waf.Mode.VALIDATION)
+        return await self._look(step, result, body)
+
+    async def standing(
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+    ) -> tuple[ZoneOutcome | None, str]:
+        """By the zone's status and, where the campaign has sent a commit, its stored rules, each twice."""
+        status = await twice("waf.status", lambda: client.waf_status(zone.id), lambda found: told(found.raw))
+        migrated, state = told(status.raw)
+        if not migrated:
+            return None, f"the service shows {state[:30]}"
+        limit = spec.commit.migration_limit
+        campaign = campaign_id(spec.name)
+        mine = await own_commit(self._connections, zone, Area.WAF, campaign, limit)
+        if mine is not None:
+            try:
+                body = (await self._connections.archive.get_json(mine["proposal"]))["body"]
+            except (ArchiveMissing, ArchiveCorrupt) as failure:
+                return ZoneOutcome.UNKNOWN, f"migrated, and what was signed cannot be read: {failure}"[:120]
+            if not await twice("entrypoint.get", lambda: runs(client, zone, body)):
+                return ZoneOutcome.UNKNOWN, "migrated, but the stored rules differ from the signed body"
+        return ZoneOutcome.MIGRATED, "the service shows it"
+
+    async def _compare_fresh(self, step: Step) -> None:
+        """Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where
+        its page rules would make another proposal of it. A difference is believed when it stays.
+        """
+        spec = await self._connections.spec(step.change.start.spec)
+        try:
+            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+                found = await self._differs(step, spec)
+                if found:
+                    first, found = found, await self._differs(step, spec)
+                    if found and found != first:
+                        raise NotSent("the fresh configuration reads otherwise each time")
+        except TimeoutError:
+            raise NotSent("the fresh configuration did not come in time") from None
+        if found:
+            raise NotSent(f"{found[0]} since it was signed", ChangeStatus.DRIFTED)
+
+    async def _differs(self, step: Step, spec: CampaignSpec) -> tuple[str, ...]:
+        """What is not as it was signed, and what it is now; nothing where all is."""
+        fresh = await read_configuration(step.client, step.zone, urgent=True)
+        if (config := configuration_digest(fresh)) != step.change.config:
+            return "the zone's configuration has changed", config
+        pages = [rule.raw for rule in await step.client.page_rules(step.zone.id, urgent=True)]
+        body = waf.propose(waf.Reading(check={}, page_rules=pages, config=fresh), spec.adjustments).body
+        if (proposed := digest(body)) != step.change.digest:
+            return "the zone's page rules have changed", proposed
+        return ()
+
+    async def _put(self, step: Step, body: dict[str, Any], mode: waf.Mode) -> ChangeResult:
+        return await step.fence.send(
+            lambda: step.client.put_entry_point(
+                step.zone.id, body, waf_migration=mode.value, before_send=step.fence.intend
+            )
+        )
+
+    async def _delete_overrides(self, step: Step) -> ChangeResult:
+        """Delete the signed overrides, each once, as long as they are still exactly what was signed."""
+        present = [override.raw for override in await step.client.waf_overrides(step.zone.id, urgent=True)]
+        if digest(deletion_body(present)) != step.change.digest:
+            raise NotSent("the zone's overrides have changed since they were signed", ChangeStatus.DRIFTED)
+        result = ChangeResult(status=ChangeStatus.ANSWERED)
+        for rule in step.body["rules"]:
+            identifier = str(rule["override"]["id"])
+
+            def delete(identifier: str = identifier) -> Awaitable[object]:
+                return step.client.delete_waf_override(
+                    step.zone.id, identifier, before_send=lambda: step.fence.intend(f"-override-{identifier}")
+                )
+
+            result = await step.fence.send(delete)
+            if result.status is not ChangeStatus.ANSWERED:
+                return result
+        return result
+
+    async def _look(self, step: Step, result: ChangeResult, body: dict[str, Any]) -> ChangeResult:
+        """After a validation was answered: whether it shows, looked for over a short while."""
+        if result.status is not ChangeStatus.ANSWERED:
+            return result
+        clock, poll = self._connections.clock, step.change.start.policy.poll.total_seconds()
+        until = clock.monotonic() + min(LOOK.total_seconds() - 5, 3 * poll + 5)
+        while True:
+            try:
+                status = (await step.client.waf_status(step.zone.id, urgent=True)).raw
+                if waf.in_validation(status) and await runs(step.client, step.zone, body):
+                    return result.model_copy(update={"seen": True})
+            except ServiceError as failure:
+                activity.logger.info("status not read after a validation: %s", failure)
+            if clock.monotonic() + poll > until:
+                return result
+            await clock.sleep(poll)
+
+
+def told(status: dict[str, Any]) -> tuple[bool, str]:
+    """Whether a status shows the zone as migrated, and the state that it names."""
+    return waf.is_migrated(status), str(status.get("migration_state"))

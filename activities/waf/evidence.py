@@ -1,0 +1,93 @@
+"""The evidence of a validation window, out of the zone's security events (docs/service.md §3.2, §4.3)."""
+
+from __future__ import annotations
+
+import functools
+from datetime import timedelta
+from typing import Any
+
+from temporalio import activity
+
+from activities.boundary import named_failures
+from activities.connections import Connections
+from activities.reports import tell_campaign
+from edgeshift.areas import waf
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Window, agreed_rules, judge
+from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport
+
+LATE = timedelta(minutes=5)
+"""How late an event may come to be seen, before the time scale; at most a tenth of the window."""
+
+
+class EvidenceActivities:
+    """Reading and judging security events."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="gather_evidence")
+    @named_failures
+    async def gather(self, message: GatherEvidence) -> Gathered:
+        """Judge the window's events, archive the evidence, and announce the proposal with it."""
+        start = message.start
+        zone = start.target.zone
+        spec = await self._connections.spec(start.spec)
+        client = await self._connections.service(start.spec, zone)
+        body: dict[str, Any] = (await self._connections.archive.get_json(message.proposal))["body"]
+        status = (await client.waf_status(zone.id)).raw
+        # Events come to be seen late, and those of one request not at once. What begins near an edge of the
+        # window is not judged; what follows it is read, so that no half of a request stands for the whole.
+        late = min(LATE / spec.time_scale, (message.until - message.since) / 10)
+        log = await client.event_log(zone.id, message.since - late, message.until)
+        evidence = judge(
+            (event.raw for event in log.events),
+            managed_rulesets(body),
+            message.mode.value,
+            spec.validation.evidence,
+            functools.partial(waf.logs_anyway, body),
+            Window(
+                since=message.since,
+                until=message.until - late,
+                whole=log.whole,
+                known=await self._agreed(message.earlier),
+                earlier=message.earlier,
+            ),
+        )
+        doubt = ""
+        if not waf.in_validation(status):
+            shown = str(status.get("migration_state"))[:30]
+            doubt = f"the zone is not in validation any more: its status shows {shown}"
+        elif not message.comparable:
+            doubt = "the zone was found in validation with other rules than the proposal's"
+        if doubt:
+            evidence = evidence.model_copy(update={"verdict": EvidenceVerdict.INCONCLUSIVE, "why": doubt})
+        found = await self._connections.archive.put_json(evidence.model_dump(mode="json"), verify=True)
+        if message.announce:
+            report = ZoneReport(
+                campaign_run=start.campaign_run,
+                index=start.index,
+                attempt=start.attempt,
+                sequence=message.sequence,
+                kind=ReportKind.AWAITING,
+                step=Step.COMMIT,
+                digest=message.digest,
+                fingerprint=message.fingerprint,
+                joins=evidence.verdict is EvidenceVerdict.PASS,
+            )
+            await tell_campaign(self._connections, Announce(campaign=start.campaign, report=report))
+        return Gathered(evidence=found, verdict=evidence.verdict, why=evidence.why[:200])
+
+    async def _agreed(self, earlier: str) -> frozenset[str]:
+        """Rules that the shadow window before this one found to agree with the previous WAF."""
+        if not earlier:
+            return frozenset()
+        return agreed_rules(Evidence.model_validate(await self._connections.archive.get_json(earlier)))
+
+
+def managed_rulesets(body: dict[str, Any]) -> frozenset[str]:
+    """The managed rulesets that a body runs."""
+    return frozenset(
+        str((rule.get("action_parameters") or {}).get("id"))
+        for rule in body["rules"]
+        if rule.get("action") == "execute"
+    )

@@ -1,0 +1,374 @@
+"""Reading a zone for its WAF migration, and verifying what became of it (docs/service.md §3.2, §4.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from temporalio import activity
+
+from activities.boundary import heartbeating, named_failures, refuse_held
+from activities.change.intents import seen_through, taken_up
+from activities.connections import Connections
+from activities.polling import limits
+from activities.reports import awaiting, tell_campaign
+from activities.snapshots import archive_snapshot
+from activities.stable_read import twice
+from edgeshift.areas import waf
+from edgeshift.areas.waf.aftercare import aftercare
+from edgeshift.areas.waf.evidence import Evidence
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import (
+    Prepare,
+    Prepared,
+    Step,
+    Verification,
+    Verify,
+)
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Plan, Zone
+from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
+
+
+class WafActivities:
+    """Readings of one zone."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="prepare_waf_zone")
+    @named_failures
+    async def prepare(self, message: Prepare) -> Prepared:
+        """Read every setting, archive it and read it back, and make the proposal."""
+        start = message.start
+        zone = start.target.zone
+        spec = await self._connections.spec(start.spec)
+        client = await self._connections.service(start.spec, zone)
+        read_at = self._connections.clock.now()
+        reading = await read_zone(client, zone)
+        if waf.assess(reading).verdict is not waf.Verdict.READY:
+            # What would end or hold up a zone does not rest on one answer.
+            reading = await twice("waf.check", lambda: read_zone(client, zone), told)
+        assessment = waf.assess(reading)
+        snapshot = await archive_snapshot(self._connections, zone, start.area, reading)
+        prepared = Prepared(
+            verdict=assessment.verdict,
+            causes=assessment.causes,
+            reasons=assessment.reasons,
+            snapshot=snapshot,
+        )
+        if assessment.verdict is waf.Verdict.ALREADY_MIGRATED:
+            return await taken_up(self._connections, start, prepared, read_at)
+        if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
+            prepared = await self._propose(prepared, zone, spec, reading, assessment)
+        elif waf.Cause.URI_OVERRIDES in assessment.causes and start.policy.delete_overrides:
+            prepared = await self._propose_deletion(prepared, zone, reading)
+        if message.announces(prepared):
+            await tell_campaign(
+                self._connections,
+                awaiting(
+                    start, prepared, sequence=message.sequence, settles=message.settles, joins=message.joins
+                ),
+            )
+        return prepared
+
+    async def _propose(
+        self,
+        prepared: Prepared,
+        zone: Zone,
+        spec: CampaignSpec,
+        reading: waf.Reading,
+        assessment: waf.Assessment,
+    ) -> Prepared:
+        proposal = waf.propose(reading, spec.adjustments)
+        if waf.is_log_only(proposal.body):
+            return blocked(
+                prepared,
+                waf.Cause.LOG_ONLY,
+                "its configuration would only log, and such a body is never committed",
+            )
+        stored = await self._connections.archive.put_json(
+            {
+                "body": proposal.body,
+                "additions": list(proposal.additions),
+                "losses": list(assessment.losses),
+                "warnings": list(assessment.warnings),
+            },
+            verify=True,
+        )
+        runs = waf.same_rules(reading.entry_point, proposal.body)
+        shadowed = waf.same_rules(reading.entry_point, waf.shadow(proposal.body))
+        return prepared.model_copy(
+            update={
+                "digest": digest(proposal.body),
+                "fingerprint": fingerprint(proposal.body, zone),
+                "proposal": stored,
+                "config": configuration_digest(reading.config),
+                "matches_entry_point": runs,
+                "comparable": runs or shadowed,
+            }
+        )
+
+    async def _propose_deletion(self, prepared: Prepared, zone: Zone, reading: waf.Reading) -> Prepared:
+        body = deletion_body(reading.overrides)
+        stored = await self._connections.archive.put_json(
+            {"body": body, "additions": [], "losses": [], "warnings": []}
+        )
+        return prepared.model_copy(
+            update={
+                "step": Step.DELETE_OVERRIDES,
+                "digest": digest(body),
+                "fingerprint": fingerprint(body, zone),
+                "proposal": stored,
+            }
+        )
+
+    @activity.defn(name="verify_waf_zone")
+    @named_failures
+    @heartbeating
+    async def verify(self, message: Verify) -> Verification:
+        """Poll the status until the change shows, or until it can no longer be expected."""
+        start = message.start
+        client = await self._connections.service(start.spec, start.target.zone)
+        body = (await self._connections.archive.get_json(message.proposal))["body"]
+        clock = self._connections.clock
+        before = (await self._connections.archive.get_json(message.snapshot))["reading"]["status"]
+        limit, longest = limits(message)
+        began = clock.monotonic()
+        pause = start.policy.poll.total_seconds()
+        state, trouble = "", ""
+        while True:
+            try:
+                status = (await client.waf_status(start.target.zone.id, urgent=True)).raw
+                state, trouble = str(status.get("migration_state", "")), ""
+                if message.mode is waf.Mode.VALIDATION and waf.is_migrated(status):
+                    if await shows_migrated(client, start.target.zone):
+                        return Verification(reached=False, reason=f"the status shows {state}")
+                    trouble = "the status reads otherwise each time"
+                if message.mode is waf.Mode.VALIDATION and waf.in_validation(status):
+                    sent = waf.shadow(body) if message.shadow else body
+                    if await runs(client, start.target.zone, sent):
+                        return Verification(reached=True, reason=f"the status shows {state}")
+                    trouble = "the zone is in validation with other rules than those that were sent"
+                if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
+                    if found := await self._read_back(client, message, body):
+                        return found
+                    trouble = "the stored rules do not show yet"
+            except ServiceError as failure:
+                refuse_held(failure)
+                trouble = str(failure)[:150]
+            if clock.monotonic() - began > (longest if trouble else limit):
+                break
+            await clock.sleep(pause)
+        if trouble:
+            reason = f"the status could not be read to the end: {trouble}"
+            return Verification(reached=False, read=False, reason=reason)
+        in_window = message.mode is waf.Mode.PENDING and waf.in_validation(status)
+        if not in_window and state != str(before.get("migration_state", "")):
+            return Verification(reached=False, reason=f"the status has changed to {state!r}")
+        return Verification(
+            reached=False,
+            unchanged=True,
+            reason=f"the status stayed {state!r} for as long as a migration may take",
+        )
+
+    async def _read_back(
+        self, client: ServiceClient, message: Verify, body: dict[str, Any]
+    ) -> Verification | None:
+        """The stored rules against the signed body. A difference is believed when it stays over a second
+        reading; and that the zone is migrated, where the rules do not prove it, when its status says so
+        again.
+        """
+        zone = message.start.target.zone
+        # In its validation window the zone may have had these very rules.
+        had_rules = zone.plan is Plan.ENTERPRISE
+        seen: list[dict[str, Any]] = []
+        for _ in range(3):
+            stored = await client.entry_point(zone.id, urgent=True)
+            if stored is not None and waf.same_rules(stored.raw, body):
+                if had_rules and not await shows_migrated(client, zone):
+                    return None
+                record = await self._record(message, body, str(stored.raw.get("id") or ""))
+                await seen_through(self._connections, zone, message.start.area, message.start.campaign)
+                return Verification(reached=True, reason="migrated", record=record)
+            seen.append(stored.raw if stored is not None else {})
+            await self._connections.clock.sleep(max(0.5, message.start.policy.poll.total_seconds()))
+        if waf.unsound(seen[-2]) or not waf.same_rules(seen[-1], seen[-2]):
+            return None
+        if not await shows_migrated(client, zone):
+            return None
+        reason = "migrated, but the stored rules differ from the signed body"
+        if weaker := waf.weakened(seen[-1], body):
+            reason += f": {'; '.join(weaker)[:120]} only log(s) now"
+        return Verification(reached=True, reason=reason)
+
+    async def _record(self, message: Verify, body: dict[str, Any], ruleset: str) -> str:
+        archive, zone = self._connections.archive, message.start.target.zone
+        proposal = await archive.get_json(message.proposal)
+        evidence = (
+            Evidence.model_validate(await archive.get_json(message.evidence)) if message.evidence else None
+        )
+        return await archive.put_json(
+            {
+                "zone": zone.model_dump(mode="json"),
+                "campaign": message.start.campaign,
+                "digest": message.digest,
+                "snapshot": message.snapshot,
+                "proposal": message.proposal,
+                "evidence": message.evidence,
+                "aftercare": aftercare(
+                    zone, body, tuple(proposal["losses"]), evidence, ruleset=ruleset
+                ).model_dump(mode="json"),
+            },
+            verify=True,
+        )
+
+
+async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
+    """Everything readable of a zone that matters to the migration. A migrated zone has no legacy settings any
+    more.
+    """
+    (check, refused), asked = await together(_checked(client, zone), client.waf_status(zone.id))
+    status = asked.raw
+    if waf.is_migrated(status):
+        stored = await client.entry_point(zone.id)
+        return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
+    plan, rules, overrides, pages, setting, entry, (packages, groups, own_modes) = await together(
+        _plan(client, zone),
+        client.firewall_rules(zone.id),
+        client.waf_overrides(zone.id),
+        client.page_rules(zone.id),
+        client.waf_setting(zone.id),
+        client.entry_point(zone.id),
+        _packages(client, zone),
+    )
+    reading = waf.Reading(
+        check=check,
+        status=status,
+        plan=plan,
+        firewall_rules=[rule.raw for rule in rules],
+        overrides=[override.raw for override in overrides],
+        page_rules=[rule.raw for rule in pages],
+        packages=packages,
+        groups=groups,
+        rules=own_modes,
+        waf_setting=setting.raw,
+        entry_point=entry.raw if entry else None,
+        refused=refused,
+    )
+    if waf.assess(reading).verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
+        try:
+            config = await read_configuration(client, zone, empty=True)
+            reading = reading.model_copy(update={"config": config})
+        except Refused as refusal:
+            reading = reading.model_copy(update={"refused": support_case(refusal)})
+    return reading
+
+
+async def _plan(client: ServiceClient, zone: Zone) -> str:
+    """The plan that a zone has by now, where the campaign takes it for an Enterprise zone: the list may have
+    been frozen weeks before its wave. Empty where it is not asked for, or not told.
+    """
+    if zone.plan is not Plan.ENTERPRISE:
+        return ""
+    found = (await client.zone(zone.id)).plan
+    return Plan.of(found.legacy_id).value if found is not None and found.legacy_id else ""
+
+
+async def _checked(client: ServiceClient, zone: Zone) -> tuple[dict[str, Any], tuple[waf.Cause, str] | None]:
+    """The compatibility check, or the support case that the service made of it."""
+    try:
+        return (await client.waf_check(zone.id)).raw, None
+    except Refused as refusal:
+        return {}, support_case(refusal)
+
+
+def told(reading: waf.Reading) -> object:
+    """What of a reading decides whether its zone goes on."""
+    found = waf.assess(reading)
+    return found.verdict, found.causes, found.overrides, found.rules, found.migration_state, reading.plan
+
+
+def support_case(refusal: Refused) -> tuple[waf.Cause, str]:
+    """The support case that a refused reading is, with its words. Raises any other refusal again."""
+    cause = waf.support_cause(refusal.unabridged)
+    if cause is None or isinstance(refusal, RateLimited):
+        raise refusal
+    return cause, "; ".join(refusal.messages)[:200]
+
+
+async def read_configuration(
+    client: ServiceClient, zone: Zone, *, urgent: bool = False, empty: bool = False
+) -> dict[str, Any]:
+    """The new WAF configuration of a zone. Raises NotUnderstood where it could not be sent back as it is, but
+    with ``empty`` not for one without rules, which says something of the zone.
+    """
+    config = (await client.waf_config(zone.id, urgent=urgent)).raw
+    if empty and config.get("rules") == []:
+        return config
+    if reason := waf.unsound(config):
+        raise NotUnderstood(reason, call="waf.config", method="GET", path=zone.name, outcome=Outcome.READ)
+    return config
+
+
+async def shows_migrated(client: ServiceClient, zone: Zone) -> bool:
+    """Whether the zone's status shows it as migrated now."""
+    return waf.is_migrated((await client.waf_status(zone.id, urgent=True)).raw)
+
+
+async def runs(client: ServiceClient, zone: Zone, body: dict[str, Any]) -> bool:
+    """Whether the zone's entry point has the rules of ``body``, but for what the service assigns."""
+    stored = await client.entry_point(zone.id, urgent=True)
+    return stored is not None and waf.same_rules(stored.raw, body)
+
+
+def configuration_digest(config: dict[str, Any] | None) -> str:
+    """The digest of a returned configuration alone, before adjustments and additions."""
+    return digest(config) if config is not None else ""
+
+
+def deletion_body(overrides: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is signed when overrides are to be deleted: each of them, as it was read."""
+    ordered = sorted(overrides, key=lambda item: str(item.get("id")))
+    return {
+        "name": "delete_overrides",
+        "rules": [{"action": "delete_override", "override": item} for item in ordered],
+    }
+
+
+def blocked(prepared: Prepared, cause: waf.Cause, reason: str) -> Prepared:
+    """The zone cannot go on, for a reason that the proposal itself shows."""
+    return prepared.model_copy(
+        update={"verdict": waf.Verdict.BLOCKED, "causes": (cause,), "reasons": (reason,)}
+    )
+
+
+async def _packages(
+    client: ServiceClient, zone: Zone
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """The packages of the previous managed rules, all their groups, and the rules that somebody has given a
+    mode. Rules are asked for only where a group says that it has such, or does not say how many: they are
+    many, mostly as delivered.
+    """
+    packages = await client.waf_packages(zone.id)
+    groups: list[dict[str, Any]] = []
+    rules: list[dict[str, Any]] = []
+    for package in packages:
+        found = await client.waf_groups(zone.id, package.id)
+        groups += [{**group.raw, "package_id": package.id} for group in found]
+        if any(group.modified_rules_count != 0 for group in found):
+            listed = await client.waf_rules(zone.id, package.id)
+            own = (rule.raw for rule in listed if rule.mode and rule.mode not in waf.AS_DELIVERED)
+            rules += [{**rule, "package_id": package.id} for rule in own]
+    return [package.raw for package in packages], groups, rules
+
+
+async def together(*calls: Coroutine[Any, Any, Any]) -> list[Any]:
+    """The results of calls made side by side. The first failure is raised as itself, and ends the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(call) for call in calls]
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]

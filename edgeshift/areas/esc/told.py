@@ -1,0 +1,38 @@
+"""What a differential probe found, in sentences for people. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from edgeshift.areas.esc.probe import Difference, ProbeReport
+
+MOST_PATHS = 3
+
+
+def told(report: ProbeReport) -> list[str]:
+    """A sentence for each thing that changes, with the feature that replaces it and where it was seen."""
+    places: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for one in report.differences:
+        places[one.feature.value, _what(one), one.before, one.after].append(f"{one.host}{one.path}")
+    found = []
+    for (feature, what, before, after), paths in sorted(places.items()):
+        more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
+        where = ", ".join(sorted(paths)[:MOST_PATHS]) + more
+        found.append(f"{feature}: {what} {before or 'absent'} → {after or 'absent'} at {where}")
+    return found
+
+
+def _what(one: Difference) -> str:
+    return one.kind.value if one.what in ("", one.kind.value) else f"{one.kind.value} {one.what}"
+
+
+def doubts(report: ProbeReport) -> list[str]:
+    """Why the probe does not say enough to be taken for granted; empty if it does."""
+    coverage, found = report.coverage, []
+    if silent := coverage.zones_covered - coverage.zones_probed:
+        found.append(f"{silent} of {coverage.zones_covered} zone(s) gave no answer to the probe")
+    if report.controls.alarms:
+        found.append(
+            f"{report.controls.alarms} of {report.controls.pairs} A/A pairs differ: it changes by itself"
+        )
+    return found

@@ -1,0 +1,114 @@
+"""Names of custom log fields: what they may be and how many (docs/service.md §2.2, §7, §8). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from edgeshift.areas.log_fields.terms import FieldSet
+
+MOST_FIELDS = 40
+"""Custom fields that a zone has at most, over request headers, response headers and cookies
+(docs/service.md §8)."""
+
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+
+
+class Kind(StrEnum):
+    """What a custom field is, by the name of its array in a rule (docs/service.md §2.2)."""
+
+    REQUEST = "request_fields"
+    RESPONSE = "response_fields"
+    COOKIE = "cookie_fields"
+
+    @property
+    def words(self) -> str:
+        """The kind for people."""
+        return _TITLES[self]
+
+    @property
+    def log_field(self) -> str:
+        """The field of log entries that carries it (docs/service.md §2.3)."""
+        return _LOG_FIELDS[self]
+
+    @property
+    def attribute(self) -> str:
+        """Its name in a FieldSet."""
+        return _ATTRIBUTES[self]
+
+
+_TITLES = {Kind.REQUEST: "request header", Kind.RESPONSE: "response header", Kind.COOKIE: "cookie"}
+_LOG_FIELDS = {Kind.REQUEST: "RequestHeaders", Kind.RESPONSE: "ResponseHeaders", Kind.COOKIE: "Cookies"}
+_ATTRIBUTES = {Kind.REQUEST: "request_headers", Kind.RESPONSE: "response_headers", Kind.COOKIE: "cookies"}
+
+
+class CustomField(NamedTuple):
+    """One custom field."""
+
+    kind: Kind
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.words} {self.name}"
+
+
+def fields_of(fields: FieldSet) -> tuple[CustomField, ...]:
+    """The fields one by one: request headers, response headers, cookies, each in its order."""
+    return tuple(CustomField(kind, name) for kind in Kind for name in getattr(fields, kind.attribute))
+
+
+def field_set(fields: Iterable[CustomField]) -> FieldSet:
+    """The fields as a set of three lists, each in its order, none twice."""
+    lists: dict[str, list[str]] = {kind.attribute: [] for kind in Kind}
+    for field in dict.fromkeys(fields):
+        lists[field.kind.attribute].append(field.name)
+    return FieldSet(**{attribute: tuple(names) for attribute, names in lists.items()})
+
+
+def fields_document(fields: FieldSet) -> dict[str, list[str]]:
+    """The fields as a body that people sign names them."""
+    return {kind.attribute: list(getattr(fields, kind.attribute)) for kind in Kind}
+
+
+def fields_of_document(document: Mapping[str, Any]) -> FieldSet:
+    """The fields of such a body. Raises pydantic's ValidationError."""
+    return FieldSet.model_validate(document)
+
+
+def mistakes(fields: FieldSet) -> list[str]:
+    """What is wrong with the wanted fields, one sentence each, before anything is sent."""
+    found: list[str] = []
+    for kind in Kind:
+        seen: set[str] = set()
+        for name in getattr(fields, kind.attribute):
+            place = f"{kind.attribute}: {name[:100]!r}"
+            if problem := _name_mistake(kind, name):
+                found.append(f"{place} {problem}")
+            same = name if kind is Kind.COOKIE else name.lower()
+            if same in seen:
+                found.append(f"{place} is named twice: name it once")
+            seen.add(same)
+    count = len(fields_of(fields))
+    if not count:
+        found.append("no field is named: name at least one in request_headers, response_headers or cookies")
+    if count > MOST_FIELDS:
+        found.append(
+            f"{count} custom fields: a zone takes {MOST_FIELDS} at most, over request headers, response"
+            f" headers and cookies together; leave out {count - MOST_FIELDS}"
+        )
+    return found
+
+
+def _name_mistake(kind: Kind, name: str) -> str | None:
+    if not name:
+        return f"is empty: write the name of a {kind.words}"
+    if not _TOKEN.fullmatch(name):
+        odd = next(sign for sign in name if not _TOKEN.fullmatch(sign))
+        return (
+            f"is no name of a {kind.words}: {odd!r} cannot be in one; write the name alone, without a value"
+        )
+    if kind is not Kind.COOKIE and name != name.lower():
+        return f'has upper-case letters: the service takes header names in lower case, write "{name.lower()}"'
+    return None

@@ -1,0 +1,276 @@
+"""What reading tells of a zone before its custom log fields are written (docs/service.md §2.2, §2.3, §8).
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.log_fields.jobs import (
+    Job,
+    OddOptions,
+    Options,
+    listed,
+    needed,
+    new_job,
+    own_name,
+    pushes,
+)
+from edgeshift.areas.log_fields.names import (
+    MOST_FIELDS,
+    CustomField,
+    Kind,
+    fields_document,
+    fields_of,
+    mistakes,
+)
+from edgeshift.areas.log_fields.rules import (
+    Rule,
+    carried,
+    count,
+    fields_of_rule,
+    is_effective,
+    merge,
+    missing,
+    unsound,
+)
+from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
+from edgeshift.model.digests import Body
+from edgeshift.model.fleet import Plan, Zone
+
+TRANSFORM_PHASES = {
+    "http_request_late_transform": Kind.REQUEST,
+    "http_response_headers_transform": Kind.RESPONSE,
+}
+"""The phases whose rules set headers, and which headers: logs have these as they were before (§8)."""
+
+SECRETS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-auth-key"})
+
+
+class Cause(StrEnum):
+    """Why a zone is not ready."""
+
+    WRONG_NAMES = "wrong_names"
+    NOT_ENTITLED = "not_entitled"
+    TOO_MANY_FIELDS = "too_many_fields"
+    NO_LOG_JOB = "no_log_job"
+    ODD_LOG_JOB = "odd_log_job"
+    ODD_RULES = "odd_rules"
+
+
+class Reading(BaseModel):
+    """Everything that was read of a zone, secrets masked. It is what the snapshot holds.
+
+    ``ruleset``: the one of the phase with its rules, or None. ``transforms``: the rules of the phases that
+    set headers, by phase. ``refused``: the service's own words where it does not let the zone have log jobs
+    or custom fields.
+    """
+
+    plan: Plan
+    rulesets: list[dict[str, Any]] = []
+    ruleset: dict[str, Any] | None = None
+    jobs: list[dict[str, Any]] = []
+    transforms: dict[str, list[dict[str, Any]]] = {}
+    refused: str = ""
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules of the log fields; none where there is no ruleset."""
+        return (self.ruleset or {}).get("rules") or []
+
+
+class Assessment(BaseModel):
+    """What reading tells of a zone. ``additions``: what would be changed, one sentence each."""
+
+    model_config = ConfigDict(frozen=True)
+
+    verdict: Verdict
+    causes: tuple[Cause, ...] = ()
+    reasons: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    additions: tuple[str, ...] = ()
+
+
+def assess(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None) -> Assessment:
+    """The verdict on one zone. ``job``: the log job that zones without one get."""
+    found: list[tuple[Cause, str]] = [(Cause.WRONG_NAMES, text) for text in mistakes(wanted)]
+    if reading.plan is not Plan.ENTERPRISE or reading.refused:
+        said = f"; the service says: {reading.refused}" if reading.refused else ""
+        plan = f"log jobs and custom log fields are for Enterprise zones; this zone is {reading.plan.value}"
+        found.append((Cause.NOT_ENTITLED, plan + said))
+    elif odd := unsound(reading.rules):
+        found.append(
+            (Cause.ODD_RULES, f"{odd}: somebody else's rules are sent back as they are, or not at all")
+        )
+    else:
+        found += _too_many(reading, wanted)
+        found += _odd_jobs(reading, zone, job)
+    if found:
+        return Assessment(
+            verdict=Verdict.BLOCKED,
+            causes=tuple(dict.fromkeys(cause for cause, _ in found)),
+            reasons=tuple(reason for _, reason in found),
+        )
+    notes = warnings(reading, wanted)
+    if in_place(reading, wanted):
+        return Assessment(
+            verdict=Verdict.ALREADY_SETTLED,
+            reasons=("every field is logged, and every log job lists what it needs",),
+            warnings=notes,
+        )
+    return Assessment(verdict=Verdict.READY, warnings=notes, additions=_additions(reading, zone, wanted, job))
+
+
+def in_place(reading: Reading, wanted: FieldSet) -> bool:
+    """Whether every wanted field is logged by a rule, and listed for by every log job there is."""
+    return not lacking(reading, wanted)
+
+
+def lacking(reading: Reading, wanted: FieldSet) -> str:
+    """What of the wanted state the zone does not show, or empty."""
+    if lacks := missing(reading.rules, wanted):
+        return f"{lacks[0]} is in no rule" + (f", and {len(lacks) - 1} more" if lacks[1:] else "")
+    jobs = [job for job in reading.jobs if pushes(job)]
+    if not jobs:
+        return "no log job pushes request logs"
+    for job in jobs:
+        if names := set(needed(wanted)) - set(listed(job)):
+            return f"log job {job.get('id')} does not list {', '.join(sorted(names))}"
+    return ""
+
+
+def proposal_body(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None) -> Body:
+    """What people sign: the end state. It names no rules and no jobs of others, so that what they write
+    meanwhile is merged and not signed anew; and a step that was made in part proposes the same again.
+    """
+    names = needed(wanted)
+    create = job is not None and not _others(reading, zone, job)
+    return {
+        "name": "log_fields",
+        "fields": fields_document(wanted),
+        "jobs": {"list": list(names), "new": new_job(job, names) if job and create else None},
+    }
+
+
+def _others(reading: Reading, zone: Zone, job: NewJobSpec) -> list[dict[str, Any]]:
+    """The log jobs that push, but for the one that edgeshift itself makes."""
+    return [one for one in reading.jobs if pushes(one) and one.get("name") != own_name(job, zone)]
+
+
+def _too_many(reading: Reading, wanted: FieldSet) -> list[tuple[Cause, str]]:
+    present, after = count(reading.rules), count(merge(reading.rules, wanted))
+    if after <= MOST_FIELDS or not missing(reading.rules, wanted):
+        return []
+    return [
+        (
+            Cause.TOO_MANY_FIELDS,
+            f"the zone has {present} custom fields and would have {after}: it takes {MOST_FIELDS} at most;"
+            f" take {after - MOST_FIELDS} out of its rules, or of the campaign",
+        )
+    ]
+
+
+def _odd_jobs(reading: Reading, zone: Zone, job: NewJobSpec | None) -> list[tuple[Cause, str]]:
+    jobs = [one for one in reading.jobs if pushes(one)]
+    if not jobs and job is None:
+        off = [one for one in reading.jobs if one.get("dataset") == "http_requests"]
+        what = (
+            f"its {len(off)} log job(s) of http_requests are disabled"
+            if off
+            else "it has no log job of http_requests"
+        )
+        return [(Cause.NO_LOG_JOB, f"{what}: enable one, or name one for such zones under log_fields.job")]
+    found = []
+    for one in jobs:
+        try:
+            Options.of(one.get("logpull_options")).fields  # noqa: B018
+        except OddOptions as odd:
+            found.append((Cause.ODD_LOG_JOB, f"log job {one.get('id')}: {odd}"))
+    return found
+
+
+def _additions(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None) -> tuple[str, ...]:
+    found = []
+    if reading.ruleset is None:
+        found.append("a ruleset for custom log fields is created")
+    if fields := missing(reading.rules, wanted):
+        found.append(f"logged from now on: {', '.join(str(field) for field in fields)}")
+    names = needed(wanted)
+    for one in reading.jobs:
+        lacking_names = [name for name in names if name not in listed(one)]
+        if pushes(one) and lacking_names:
+            found.append(f"log job {one.get('id')} also pushes {', '.join(lacking_names)}")
+    if job is not None and not any(pushes(one) for one in reading.jobs):
+        found.append(f"the log job {own_name(job, zone)} is created")
+    return tuple(found)
+
+
+def warnings(reading: Reading, wanted: FieldSet) -> tuple[str, ...]:
+    """What people should know before they agree."""
+    found = []
+    for field in fields_of(wanted):
+        if phase := set_by_transform(field, reading.transforms):
+            found.append(
+                f"{field}: a rule of the phase {phase} sets it; what is logged is what came before the rule,"
+                " or nothing"
+            )
+        if field.kind is not Kind.COOKIE and field.name in SECRETS:
+            found.append(f"{field} carries credentials: every reader of the logs will have them")
+        if field == CustomField(Kind.RESPONSE, "set-cookie"):
+            found.append(f"{field}: only the first one of a response is logged")
+    cookies = any(field.kind is Kind.COOKIE for field in fields_of(wanted))
+    if cookies and (phase := set_by_transform(CustomField(Kind.REQUEST, "cookie"), reading.transforms)):
+        found.append(
+            f"a rule of the phase {phase} sets the header cookie: cookies are logged as they were before it"
+        )
+    have = carried(reading.rules)
+    for rule in reading.rules:
+        off = [field for field in fields_of_rule(rule) if field in fields_of(wanted) and field not in have]
+        if off and not is_effective(rule):
+            name = rule.get("description") or rule.get("ref") or rule.get("id")
+            found.append(
+                f"the rule {str(name)[:60]!r} has {off[0]} too, but is disabled: somebody turned it off"
+            )
+    for one in reading.jobs:
+        if not pushes(one):
+            continue
+        rate = Options.of(one.get("logpull_options")).get("sample_rate")
+        if rate not in (None, "1", "1.0"):
+            found.append(
+                f"log job {one.get('id')} pushes a sample of the requests alone (sample_rate={rate})"
+            )
+        if one.get("error_message"):
+            found.append(
+                f"log job {one.get('id')} failed last, at {one.get('last_error')}: its entries may not come"
+            )
+    return tuple(found)
+
+
+def set_by_transform(field: CustomField, transforms: Mapping[str, Sequence[Mapping[str, Any]]]) -> str | None:
+    """The phase of an enabled rule that sets this header, or None. A rule that only takes a header away sets
+    nothing.
+    """
+    for phase, rules in transforms.items():
+        if TRANSFORM_PHASES.get(phase) is not field.kind:
+            continue
+        for rule in rules:
+            headers = (rule.get("action_parameters") or {}).get("headers") or {}
+            operations = {str(name).lower(): change for name, change in headers.items()}
+            change = operations.get(field.name)
+            if rule.get("enabled", True) is False or not isinstance(change, Mapping):
+                continue
+            if change.get("operation") in ("set", "add"):
+                return phase
+    return None
+
+
+def jobs_without(jobs: Sequence[Job], wanted: FieldSet) -> tuple[str, ...]:
+    """The log fields that no pushing job lists."""
+    return tuple(
+        name for name in needed(wanted) if not any(name in listed(one) for one in jobs if pushes(one))
+    )

@@ -1,0 +1,197 @@
+"""Rules of the custom log fields: reading them, putting ours beside those of others, taking it out again
+(docs/service.md §2.2, §4.2, §8). Pure.
+
+A ``PUT`` replaces every rule of the ruleset, so everything that somebody else wrote is sent along as it was
+read. Ours is one rule, known by its ``ref``.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from edgeshift.areas.log_fields.names import CustomField, Kind, fields_of
+from edgeshift.areas.log_fields.terms import FieldSet
+
+PHASE = "http_log_custom_fields"
+ACTION = "log_custom_field"
+EXPRESSION = "true"
+OUR_REF = "edgeshift-log-fields"
+DESCRIPTION = "Custom log fields, kept by edgeshift"
+RULESET = {
+    "name": "Custom log fields",
+    "kind": "zone",
+    "phase": PHASE,
+    "description": "Custom fields of the zone's request logs",
+}
+"""The body of a zone's first ruleset of the phase (docs/service.md §4.2)."""
+
+Rule = dict[str, Any]
+
+
+def is_ours(rule: Mapping[str, Any]) -> bool:
+    """Whether a rule is the one that edgeshift keeps: by its ref, or by its description where the ref was
+    lost.
+    """
+    return rule.get("ref") == OUR_REF or str(rule.get("description") or "").startswith(DESCRIPTION)
+
+
+def our_place(rules: Sequence[Mapping[str, Any]]) -> int | None:
+    """Where our rule is. Of several that look like it, the one with the ref is it."""
+    places = [place for place, rule in enumerate(rules) if is_ours(rule)]
+    by_ref = [place for place in places if rules[place].get("ref") == OUR_REF]
+    return next(iter(by_ref or places), None)
+
+
+def our_rule(rules: Sequence[Rule]) -> Rule | None:
+    """Our rule, or None."""
+    place = our_place(rules)
+    return None if place is None else rules[place]
+
+
+def mark_of(rules: Sequence[Rule]) -> str | None:
+    """The description of our rule, in which each write leaves its own mark; None where there is no such
+    rule.
+    """
+    rule = our_rule(rules)
+    return None if rule is None else str(rule.get("description") or "")
+
+
+def marked(label: str, version: str) -> str:
+    """The description of our rule as one write makes it: for whom, and over which version."""
+    return f"{DESCRIPTION} ({label[:100]}, over version {version})"
+
+
+def fields_of_rule(rule: Mapping[str, Any]) -> tuple[CustomField, ...]:
+    """The custom fields that a rule names, each once, whether it is enabled or not."""
+    parameters = rule.get("action_parameters") or {}
+    return tuple(
+        dict.fromkeys(
+            CustomField(kind, str(item["name"])) for kind in Kind for item in parameters.get(kind.value) or ()
+        )
+    )
+
+
+def is_effective(rule: Mapping[str, Any]) -> bool:
+    """Whether a rule has its fields logged: enabled, with the action and the expression of the phase."""
+    return (
+        rule.get("enabled", True) is not False
+        and rule.get("action") == ACTION
+        and str(rule.get("expression") or "").strip("() ") == EXPRESSION
+    )
+
+
+def carried(rules: Sequence[Mapping[str, Any]]) -> frozenset[CustomField]:
+    """The fields that are logged by one rule or another."""
+    return frozenset(field for rule in rules if is_effective(rule) for field in fields_of_rule(rule))
+
+
+def missing(rules: Sequence[Mapping[str, Any]], wanted: FieldSet) -> tuple[CustomField, ...]:
+    """The wanted fields that no rule has logged."""
+    have = carried(rules)
+    return tuple(field for field in dict.fromkeys(fields_of(wanted)) if field not in have)
+
+
+def count(rules: Sequence[Mapping[str, Any]]) -> int:
+    """How many custom fields the rules take of the zone's 40. Each entry of each rule counts, also of one
+    that is disabled: whether the service counts more kindly is not known.
+    """
+    return sum(
+        len((rule.get("action_parameters") or {}).get(kind.value) or ()) for rule in rules for kind in Kind
+    )
+
+
+def sendable(rule: Mapping[str, Any]) -> Rule:
+    """A rule as it is sent back: as it was read, but for what each write makes anew."""
+    return {
+        key: copy.deepcopy(value) for key, value in rule.items() if key not in ("version", "last_updated")
+    }
+
+
+def merge(rules: Sequence[Rule], wanted: FieldSet, description: str = DESCRIPTION) -> list[Rule]:
+    """The rules to put: those that are there, in their order, and ours with what is wanted beside them.
+
+    Fields that somebody else's rule has logged are not repeated; what ours had from an earlier run stays.
+    Where nothing is missing the rules are those that are there.
+    """
+    place = our_place(rules)
+    ours = rules[place] if place is not None else None
+    sent = [sendable(rule) for rule in rules]
+    if not missing(rules, wanted):
+        return sent
+    others = [rule for index, rule in enumerate(rules) if index != place]
+    own = fields_of_rule(ours) if ours else ()
+    changed = with_fields(sendable(ours or {}), (*own, *missing(others, wanted)))
+    changed |= {
+        "ref": OUR_REF,
+        "action": ACTION,
+        "expression": EXPRESSION,
+        "description": description,
+        "enabled": True,
+    }
+    if place is None:
+        return [*sent, changed]
+    sent[place] = changed
+    return sent
+
+
+def rollback(before: Sequence[Rule], present: Sequence[Rule], ours: FieldSet) -> list[Rule]:
+    """The rules to put so that what was added is out again and nothing else: what others have written since
+    stays, and our own rule keeps what it had before.
+
+    ``before``: the rules of the snapshot. ``ours``: the fields of the body that was signed.
+    """
+    sent = [sendable(rule) for rule in present]
+    place, was = our_place(present), our_rule(before)
+    if place is None:
+        return sent
+    had = fields_of_rule(was) if was else ()
+    added = set(fields_of(ours)) - set(had)
+    left = [field for field in fields_of_rule(present[place]) if field not in added]
+    if not left:
+        del sent[place]
+        return sent
+    sent[place] = with_fields(sent[place], left)
+    if was:
+        sent[place] |= {key: was[key] for key in ("description", "enabled") if key in was}
+    return sent
+
+
+def with_fields(rule: Rule, fields: Sequence[CustomField]) -> Rule:
+    """The rule with these fields and no others; entries that it has already stay as they are."""
+    parameters = dict(rule.get("action_parameters") or {})
+    for kind in Kind:
+        known = {item["name"]: item for item in parameters.pop(kind.value, None) or ()}
+        names = dict.fromkeys(field.name for field in fields if field.kind is kind)
+        if names:
+            parameters[kind.value] = [known.get(name, {"name": name}) for name in names]
+    return {**rule, "action_parameters": parameters}
+
+
+def unsound(rules: object) -> str | None:
+    """Why rules that were read cannot be sent back and counted, or None. Anything odd fails closed."""
+    if not isinstance(rules, Sequence) or isinstance(rules, str):
+        return "the ruleset has no list of rules"
+    for place, rule in enumerate(rules):
+        if not isinstance(rule, Mapping):
+            return f"rules[{place}] is not an object"
+        name = f"rules[{place}] ({str(rule.get('ref') or rule.get('id') or 'no id')[:40]})"
+        if not isinstance(rule.get("action"), str) or not isinstance(rule.get("expression"), str):
+            return f"{name} has no action or no expression"
+        parameters = rule.get("action_parameters")
+        if parameters is None:
+            continue
+        if not isinstance(parameters, Mapping):
+            return f"{name}: action_parameters is not an object"
+        for kind in Kind:
+            items = parameters.get(kind.value)
+            if items is not None and not _are_names(items):
+                return f"{name}: action_parameters.{kind.value} is not a list of objects with a name"
+    return None
+
+
+def _are_names(items: object) -> bool:
+    return isinstance(items, Sequence) and all(
+        isinstance(item, Mapping) and isinstance(item.get("name"), str) for item in items
+    )

@@ -1,0 +1,348 @@
+"""Ruleset bodies of the WAF migration: proposing, adjusting, shadowing, comparing (docs/service.md §3.2,
+§4.3). Pure.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from edgeshift.areas.waf.reading import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
+from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence
+from edgeshift.model.fleet import Plan
+
+
+class Mode(StrEnum):
+    """The value of ``waf_migration`` (docs/service.md §3.2)."""
+
+    PENDING = "pending"
+    VALIDATION = "validation"
+
+
+class Adjustment(BaseModel):
+    """A change that the campaign makes to every proposal, beside what the service returned.
+
+    With ``rule``: that rule of the managed ruleset is overridden. Without: the whole managed ruleset.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ruleset: str = MANAGED_RULESET
+    rule: str | None = None
+    action: str | None = None
+    enabled: bool | None = None
+    score_threshold: int | None = None
+
+
+class Proposal(BaseModel):
+    """The exact body that would be sent, and what was added to what the service returned, one sentence
+    each.
+    """
+
+    body: Body
+    additions: tuple[str, ...] = ()
+
+
+def may_send(mode: Mode, plan: Plan) -> str | None:
+    """Why this mode must not be sent to a zone of this plan, or None (docs/service.md §3.2)."""
+    if mode is Mode.VALIDATION and plan is not Plan.ENTERPRISE:
+        return f"only Enterprise zones have a validation mode; this zone's plan is {plan.value}"
+    return None
+
+
+# --- the proposal
+
+
+def propose(reading: Reading, adjustments: Sequence[Adjustment] = ()) -> Proposal:
+    """The body to be signed: the returned configuration, the adjustments, and skip rules where a gap would
+    open.
+    """
+    if reading.config is None:
+        raise ValueError("no configuration was read")
+    config = reading.config
+    body: Body = copy.deepcopy({"name": config.get("name") or "default", "rules": config["rules"]})
+    additions: list[str] = []
+    for rule in reading.page_rules:
+        turned_off = sorted({"waf off", "disable security"} & set(page_rule_effects(rule)))
+        if not turned_off:
+            continue
+        description = f"Page rule {rule.get('id', '')}: {', '.join(turned_off)}"
+        turned_on = _turned_on_before(rule, reading)
+        if any(url_test(pattern) == "true" for pattern in turned_on):
+            continue
+        for pattern in page_rule_patterns(rule):
+            if covered(pattern, body["rules"]):
+                continue
+            body["rules"].insert(0, skip_rule(pattern, description, turned_on))
+            additions.append(f"skip rule for the page rule on {pattern}, which does not disable the new WAF")
+    for adjustment in adjustments:
+        if adjust(body, adjustment):
+            subject = f"rule {adjustment.rule}" if adjustment.rule else f"ruleset {adjustment.ruleset}"
+            additions.append(f"adjusted {subject}")
+    return Proposal(body=body, additions=tuple(additions))
+
+
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_PATH_FIELDS = frozenset({"http.request.full_uri", "http.request.uri", "http.request.uri.path"})
+_OPERATORS = frozenset({"and", "or", "not", "eq", "contains", "matches", "wildcard", "strict"})
+_ADDRESS_WORDS = _PATH_FIELDS | _OPERATORS | {"http.host", "starts_with", "ends_with", "lower", "ssl"}
+
+
+def covered(pattern: str, rules: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a skip rule among ``rules`` is about this URL pattern, and not about a part of it alone.
+
+    How the service words the expression is not documented, so the literals in it are compared and not its
+    form; in doubt it is not covered, and one skip rule more is proposed.
+    """
+    return any(
+        rule.get("action") == "skip"
+        and rule.get("enabled", True)
+        and not (rule.get("action_parameters") or {}).get("rules")
+        and _is_about(str(rule.get("expression", "")), _literals(pattern))
+        for rule in rules
+    )
+
+
+def _is_about(expression: str, wanted: list[str]) -> bool:
+    if expression.strip("() ") == "true":
+        return True
+    outside = _QUOTED.sub('""', expression)
+    # What follows "and not" are the page rules that come first; the service knows their order.
+    positive = re.split(r"(?:\band\s+|^[\s(]*)not\b|(?:&&|^[\s(]*)\s*!", outside)[0]
+    words = set(re.findall(r"[a-z_][\w.]*", positive))
+    if words - _ADDRESS_WORDS:
+        return False
+    texts = [_literals(text) for text in _QUOTED.findall(expression)[: positive.count('""')]]
+    if "and" in words or "&&" in positive:
+        return [part for text in texts for part in text] == wanted
+    if not words & _PATH_FIELDS:
+        texts = [[*text, "*"] for text in texts]
+    return wanted in texts
+
+
+def _literals(pattern: str) -> list[str]:
+    """The parts of a URL pattern: the scheme if it names one, the wildcards, and what stands between."""
+    scheme, _, rest = pattern.replace('\\"', '"').rpartition("://")
+    named = [scheme] if scheme and "*" not in scheme else []
+    return named + re.findall(r"\*|[^*/]+", rest)
+
+
+def skip_rule(pattern: str, description: str, excepted: Iterable[str] = ()) -> dict[str, Any]:
+    """A rule that keeps the managed rules from running on a URL pattern with ``*`` as its wildcard, but for
+    the patterns ``excepted``.
+
+    A pattern without a path is about the root alone, as it was in the page rule.
+    """
+    tests = [url_test(pattern), *(f"not ({url_test(other)})" for other in excepted)]
+    return {
+        "action": "skip",
+        "action_parameters": {"ruleset": "current"},
+        "expression": " and ".join(test for test in tests if test != "true") or "true",
+        "description": description,
+        "enabled": True,
+    }
+
+
+def _turned_on_before(rule: Mapping[str, Any], reading: Reading) -> list[str]:
+    """The patterns of page rules that turn the WAF on and come before ``rule``: by their higher priority, or
+    earlier in the list.
+    """
+    ordered = sorted(reading.page_rules, key=_priority, reverse=True)
+    before = ordered[: next(place for place, other in enumerate(ordered) if other is rule)]
+    return [
+        pattern
+        for other in before
+        if "waf on" in page_rule_effects(other)
+        for pattern in page_rule_patterns(other)
+    ]
+
+
+def _priority(rule: Mapping[str, Any]) -> float:
+    found = rule.get("priority")
+    return found if isinstance(found, int | float) and found == found else 0
+
+
+def url_test(pattern: str) -> str:
+    """The expression for a URL pattern of a page rule; ``true`` for one that every URL fits."""
+    scheme, _, rest = pattern.rpartition("://")
+    host, _, path = rest.partition("/")
+    tests = [_wildcard("http.host", host)]
+    if host.strip("*") or path:
+        tests.append(_wildcard("http.request.uri", "/" + path))
+    if scheme in ("http", "https"):
+        tests.append("ssl" if scheme == "https" else "not ssl")
+    return " and ".join(f"({test})" for test in tests if test) or "true"
+
+
+def _wildcard(field: str, pattern: str) -> str:
+    quoted = pattern.replace("\\", "\\\\").replace('"', '\\"')
+    if set(pattern) <= {"*"}:
+        return ""
+    return f'{field} eq "{quoted}"' if "*" not in pattern else f'{field} wildcard "{quoted}"'
+
+
+def adjust(body: Body, adjustment: Adjustment) -> bool:
+    """Apply an adjustment to every execute rule of its managed ruleset; whether there was one."""
+    change = adjustment.model_dump(include={"action", "enabled", "score_threshold"}, exclude_none=True)
+    found = False
+    for rule in body["rules"]:
+        if (
+            rule.get("action") != "execute"
+            or (rule.get("action_parameters") or {}).get("id") != adjustment.ruleset
+        ):
+            continue
+        found = True
+        overrides = _overrides_to_change(rule)
+        if adjustment.rule is None:
+            overrides.update(change)
+            continue
+        overrides["rules"] = listed = overrides.get("rules") or []
+        known = next((item for item in listed if item.get("id") == adjustment.rule), None)
+        if known is None:
+            listed.append({"id": adjustment.rule, **change})
+        else:
+            known.update(change)
+    return found
+
+
+def _overrides_to_change(rule: dict[str, Any]) -> dict[str, Any]:
+    """The overrides of an execute rule, made where it has none or null."""
+    rule["action_parameters"] = parameters = rule.get("action_parameters") or {}
+    parameters["overrides"] = overrides = parameters.get("overrides") or {}
+    found: dict[str, Any] = overrides
+    return found
+
+
+# --- bodies that only log
+
+
+class Effect(StrEnum):
+    """The most that a rule of a body can do to a request."""
+
+    NOTHING = "nothing"
+    LOGS = "logs"
+    ACTS = "acts"
+
+
+def shadow(body: Body) -> Body:
+    """The body for a shadow validation: every managed rule only logs, so that the previous WAF still
+    protects.
+    """
+    found = copy.deepcopy(body)
+    for rule in found["rules"]:
+        if rule.get("action") == "execute":
+            overrides = _overrides_to_change(rule)
+            overrides["action"] = "log"
+            for item in _items(overrides):
+                if "action" in item:
+                    item["action"] = "log"
+        elif effect(rule) is Effect.ACTS:
+            rule["action"] = "log"
+            rule.pop("action_parameters", None)
+    return found
+
+
+def is_log_only(body: Mapping[str, Any]) -> bool:
+    """Whether the body runs something, and nothing that it runs can do more than log.
+
+    Such a body is never committed. A body that runs nothing at all, as of a zone whose WAF is off, is none.
+    """
+    effects = {effect(rule) for rule in body["rules"]}
+    return Effect.LOGS in effects and Effect.ACTS not in effects
+
+
+def effect(rule: Mapping[str, Any]) -> Effect:
+    """The most that a rule of a body can do. What is not known to be harmless acts."""
+    if rule.get("enabled", True) is False or rule.get("action") == "skip":
+        return Effect.NOTHING
+    if rule.get("action") != "execute":
+        return Effect.LOGS if rule.get("action") == "log" else Effect.ACTS
+    overrides = (rule.get("action_parameters") or {}).get("overrides") or {}
+    runs = overrides.get("enabled") is not False
+    whole = overrides.get("action")
+    running = [item for item in _items(overrides) if _or(item.get("enabled"), runs) is not False]
+    if not runs and not running:
+        return Effect.NOTHING
+    if (runs and whole != "log") or any(_or(item.get("action"), whole) != "log" for item in running):
+        return Effect.ACTS
+    return Effect.LOGS
+
+
+def logs_anyway(body: Mapping[str, Any], ruleset: str, rule: str) -> bool:
+    """Whether a rule of a managed ruleset only logs in the body as it is, not by its shadow alone."""
+    found = False
+    for execute in body["rules"]:
+        parameters = execute.get("action_parameters") or {}
+        if execute.get("action") != "execute" or parameters.get("id") != ruleset:
+            continue
+        overrides = parameters.get("overrides") or {}
+        listed: list[dict[str, Any]] = overrides.get("rules") or []
+        item = next((item for item in listed if item.get("id") == rule), {})
+        if _or(item.get("action"), overrides.get("action")) != "log":
+            return False
+        found = True
+    return found
+
+
+def _items(overrides: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [*(overrides.get("rules") or ()), *(overrides.get("categories") or ())]
+
+
+def _or(value: object, otherwise: object) -> object:
+    return otherwise if value is None else value
+
+
+# --- trust
+
+
+def unsound(body: object) -> str | None:
+    """Why an answer cannot be used as a configuration, or None. Anything odd fails closed."""
+    if not isinstance(body, Mapping) or not isinstance(body.get("rules"), list):
+        return "the configuration has no list of rules"
+    if not body["rules"]:
+        return "the configuration has no rules"
+    for place, rule in enumerate(body["rules"]):
+        if not isinstance(rule, Mapping):
+            return f"rules[{place}] is not an object"
+        if not isinstance(rule.get("action"), str) or not isinstance(rule.get("expression"), str):
+            return f"rules[{place}] has no action or no expression"
+        if odd := _odd_parameters(rule.get("action_parameters")):
+            return f"rules[{place}].{odd}"
+    try:
+        canonical_bytes(essence(body))
+    except NotCanonical as why:
+        return str(why)
+    return None
+
+
+def _odd_parameters(parameters: object) -> str | None:
+    if parameters is None:
+        return None
+    if not isinstance(parameters, Mapping):
+        return "action_parameters is not an object"
+    overrides = parameters.get("overrides")
+    if overrides is None:
+        return None
+    if not isinstance(overrides, Mapping):
+        return "action_parameters.overrides is not an object"
+    for key in ("rules", "categories"):
+        items = overrides.get(key)
+        if items is None:
+            continue
+        if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+            return f"action_parameters.overrides.{key} is not a list of objects"
+    return None
+
+
+def same_rules(stored: Mapping[str, Any] | None, signed: Body) -> bool:
+    """Whether what the service stores equals the signed body but for what the service assigns."""
+    return (
+        stored is not None
+        and unsound(stored) is None
+        and canonical_bytes(essence(stored)["rules"]) == canonical_bytes(essence(signed)["rules"])
+    )

@@ -1,0 +1,71 @@
+"""From a campaign's specification and its frozen targets to the input of its workflow. Pure."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import CampaignStart, ZonePolicy
+from edgeshift.model.fleet import Area, Wave
+
+
+def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
+    """What a zone needs of a scaled specification."""
+    limit, watch, every = scaled.commit.migration_limit, timedelta(0), scaled.commit.poll
+    if scaled.area is Area.ESC:
+        limit, watch, every = scaled.esc.effect_limit, scaled.esc.observe, scaled.esc.every
+    elif scaled.area is Area.LOG_FIELDS:
+        terms = scaled.log_fields
+        limit, watch, every = terms.effect_limit, terms.verify, terms.every
+    return ZonePolicy(
+        sign_off=scaled.sign_off,
+        modes=scaled.validation.modes,
+        validation_window=scaled.validation.window,
+        delete_overrides=scaled.consents.delete_uri_overrides,
+        migration_limit=limit,
+        poll=scaled.commit.poll,
+        request_limit=scaled.service.request_limit,
+        resend_unchanged=scaled.commit.resend_unchanged,
+        waits_for_support=scaled.waits_for_support,
+        patience=scaled.service.patience,
+        send_window=scaled.commit.send_window,
+        margin=scaled.commit.margin,
+        silence=scaled.silence,
+        watch=watch,
+        watch_every=every,
+        fresh=scaled.esc.fresh,
+        secret_takes=scaled.esc.secret_takes,
+    )
+
+
+def campaign_start(
+    spec: CampaignSpec,
+    spec_digest: str,
+    *,
+    targets: str,
+    count: int,
+    waves: tuple[Wave, ...],
+    enterprise: str,
+    started_by: str,
+    covers: str = "",
+) -> CampaignStart:
+    """The input of a campaign. ``spec``: as its file says it; its durations are scaled here."""
+    scaled = spec.scaled()
+    return CampaignStart(
+        name=spec.name,
+        area=spec.area,
+        targets=targets,
+        spec=spec_digest,
+        count=count,
+        waves=waves,
+        window=spec.window,
+        advance_percent=spec.advance.percent,
+        advance_failures=spec.advance.failures,
+        lease=scaled.commit.lease,
+        sweep=scaled.sweep,
+        policy=zone_policy(scaled),
+        started_by=started_by,
+        enterprise=enterprise if spec.area is Area.WAF else "",
+        covers=covers,
+        time_scale=spec.time_scale,
+    )

@@ -1,0 +1,82 @@
+"""Where a campaign's targets can be, and what their words say of it. Pure."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from edgeshift.messages import ReportKind, ZoneReport
+from edgeshift.model.fleet import ZoneOutcome
+
+
+class Place(IntEnum):
+    """Where a target is, as the campaign knows it. From ``EXCLUDED`` on, places are final."""
+
+    PENDING = 0
+    WORKING = 1
+    WAITING = 2
+    SUPPORT = 3
+    AWAITING = 4
+    AWAITING_SEPARATE = 5
+    READY = 6
+    READY_VALIDATE = 7
+    PERMITTED = 8
+    REJECTING = 9
+    EXPIRING = 10
+    STOPPING = 11
+    EXCLUDED = 16
+    MIGRATED = 17
+    ALREADY_MIGRATED = 18
+    BLOCKED = 19
+    NEEDS_SUPPORT = 20
+    REJECTED = 21
+    ON_HOLD = 22
+    ABORTED = 23
+    FAILED = 24
+    UNKNOWN = 25
+    SETTLED = 26
+    ALREADY_SETTLED = 27
+    ROLLED_BACK = 28
+
+
+IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
+"""Places that take a slot of the window: zones that work, not zones that wait for a window or a person."""
+
+AWAITING = (Place.AWAITING, Place.AWAITING_SEPARATE)
+"""Places of zones that wait for a sign-off."""
+
+WAITS = frozenset({Place.WORKING, Place.WAITING, Place.SUPPORT, *AWAITING, Place.STOPPING})
+"""Places of zones that may wait for something else than is known: one that was reset, or that did not end by
+what it was told.
+"""
+
+FAILURES = (Place.FAILED, Place.UNKNOWN, Place.ROLLED_BACK)
+"""Places that count against the failures which later waves allow."""
+
+REOPENED = frozenset({Place.REJECTED, Place.ON_HOLD, Place.ABORTED, Place.ROLLED_BACK})
+"""Places from which only a reopening begins a target again."""
+
+OUTCOME_PLACE = {outcome: Place[outcome.name] for outcome in ZoneOutcome}
+PLACE_OUTCOME = {place: outcome for outcome, place in OUTCOME_PLACE.items()}
+
+REPORTED = {
+    ReportKind.WAITING: Place.WAITING,
+    ReportKind.SUPPORT: Place.SUPPORT,
+}
+"""Where a target is that has said so; of other words it depends on more."""
+
+LAST_WORDS = frozenset({ReportKind.FINISHED, ReportKind.SETTLED})
+"""Words of a target after which it asks for nothing."""
+
+KNOWN = {
+    Place.WAITING: ReportKind.WAITING,
+    Place.SUPPORT: ReportKind.SUPPORT,
+    Place.AWAITING: ReportKind.AWAITING,
+    Place.AWAITING_SEPARATE: ReportKind.AWAITING,
+}
+"""What a target has said last that is at a place."""
+
+
+def is_said(report: ZoneReport, known: str) -> bool:
+    """Whether a word says no more than is known of its target (``Ledger.said_by``)."""
+    kind, _, fingerprint = known.partition(":")
+    return report.kind.value == kind and (not fingerprint or report.fingerprint == fingerprint)

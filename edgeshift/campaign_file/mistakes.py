@@ -1,0 +1,234 @@
+"""What is wrong with a campaign file, in words: where it is, what is wrong, what would be right. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from edgeshift.campaign_file.spec import CampaignSpec
+
+Where = tuple[str | int, ...]
+"""The path to a value: keys and indexes."""
+
+MAY_BE_SECRET = frozenset(
+    {
+        *("token", "key", "secret", "proxy", "webhook", "base_url", "email", "ca_file"),
+        *("destination", "challenge", "entries", "urls", "edge"),
+    }
+)
+"""Fields whose value is never shown: they hold secrets, or URLs that can carry one."""
+
+_REFERENCE = "a secret is never written into the file; say where it is, as env:NAME or file:PATH"
+_URL = "it is written as http://HOST:PORT/PATH or https://…, or as env:NAME or file:PATH where it holds a key"
+_DESTINATION = (
+    "a destination may carry credentials and is never written into the file; say where it is,"
+    " as env:NAME or file:PATH"
+)
+
+RIGHT: dict[str, str] = {
+    "name": "a name has 1 to 60 lower-case letters, digits and hyphens, and begins with a letter or digit",
+    "service.base_url": "it is written as https://HOST/client/v4, without a query",
+    "service.credentials.user": "a user has 1 to 100 letters, digits and . _ @ + -",
+    "service.credentials.token": _REFERENCE,
+    "service.credentials.key": _REFERENCE,
+    "tickets.secret": _REFERENCE,
+    "tickets.webhook": _URL,
+    "esc.probe.urls": "a path such as /login, or a whole URL such as https://www.shop.example/login",
+    "esc.probe.edge": "it is written as http://HOST:PORT, without a path",
+    "log_fields.job.destination": _DESTINATION,
+    "log_fields.job.name": "it has letters, digits, hyphens and dots; {zone} becomes the zone's name",
+}
+"""What would be right, where a pattern says it only to machines. By the field's path without indexes."""
+
+_EXAMPLES = {"name": "name: waf-2024", "targets": "targets: {all: true}"}
+_YAML_TROUBLE = (
+    (r"tab|'\\t'", "a tab stands where YAML takes spaces only"),
+    (r"mapping values are not allowed", "a second `key:` in one line, or a line that is indented too far"),
+    (r"undefined alias", "a value that begins with * must stand in quotes"),
+    (r"cannot start any token", "a value that begins with this character must stand in quotes"),
+    (r"quoted scalar|escape", "a quoted text is not closed, or has a wrong escape after \\"),
+    (r"flow (sequence|mapping)", "a [ or { is not closed, or a comma is missing"),
+    (r"expected <block end>", "the indentation does not fit the lines above"),
+    (r"another document", "a campaign file is one document; remove the ---"),
+    (r"could not find expected ':'", "a key needs a colon and a space after it"),
+    (r"tag|anchor|alias", "a value that begins with ! & or * must stand in quotes"),
+)
+
+
+def parse_trouble(problem: str | None, context: str | None) -> str:
+    """What the YAML parser complains of, without what stood there, since that may be a secret."""
+    for text in (problem or "", context or ""):
+        for pattern, said in _YAML_TROUBLE:
+            if re.search(pattern, text):
+                return f"not YAML: {said}"
+    return "not YAML: the line cannot be read; look for a missing colon, quote or bracket"
+
+
+def in_words(problem: ValidationError) -> list[tuple[Where, str]]:
+    """Each complaint of the model, with its path, for people."""
+    found: list[tuple[Where, str]] = []
+    every = problem.errors(include_url=False)
+    for item in every:
+        where: Where = tuple(item["loc"])
+        message = item["msg"].removeprefix("Value error, ")
+        kind = item["type"]
+        if kind == "too_short" and any(
+            other["loc"][: len(where)] == where for other in every if other is not item
+        ):
+            # Items that are wrong do not count for the model; they are complained of themselves.
+            continue
+        if kind == "extra_forbidden":
+            found.append((_safe(where), _unknown_key(where)))
+        elif kind == "missing":
+            example = _EXAMPLES.get(str(where[-1]))
+            found.append((where, "must be given" + (f", such as `{example}`" if example else "")))
+        elif kind == "value_error":
+            found.append((_about(where, message), message))
+        else:
+            found.append((where, _wrong(kind, where, item)))
+    return found
+
+
+def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
+    context = item.get("ctx") or {}
+    value = item["input"]
+    right = RIGHT.get(_path(where), "")
+    subject = _subject(where, value)
+    wanted = {
+        "string_type": "a text" + (" (in quotes)" if isinstance(value, (int, float)) else ""),
+        "bool_type": "true or false",
+        "bool_parsing": "true or false",
+        "int_type": "a whole number",
+        "int_parsing": "a whole number",
+        "int_from_float": "a whole number",
+        "float_type": "a number",
+        "float_parsing": "a number",
+        "finite_number": "a number",
+        "tuple_type": "a list",
+        "list_type": "a list",
+        "model_type": f"a mapping with the keys {', '.join(keys_at(where))}",
+        "model_attributes_type": f"a mapping with the keys {', '.join(keys_at(where))}",
+        "greater_than_equal": f"at least {_number(context, 'ge')}",
+        "greater_than": f"more than {_number(context, 'gt')}",
+        "less_than_equal": f"at most {_number(context, 'le')}",
+        "less_than": f"less than {_number(context, 'lt')}",
+        "string_too_short": "not empty"
+        if context.get("min_length") == 1
+        else f"at least {context.get('min_length')} long",
+        "string_too_long": f"at most {context.get('max_length')} characters long",
+    }
+    if kind == "string_type" and right:
+        return f"{subject}; {right}"
+    if kind in wanted:
+        return f"{subject}; it must be {wanted[kind]}"
+    if kind in ("enum", "literal_error"):
+        expected = [part.strip(" '\"") for part in re.split(r",| or ", str(context.get("expected", "")))]
+        near = get_close_matches(str(value), expected, n=1) if where[-1] not in MAY_BE_SECRET else []
+        return f"{subject}; it must be {_either(expected)}" + (f" (did you mean {near[0]}?)" if near else "")
+    if kind in ("too_long", "too_short"):
+        least, most, has = context.get("min_length"), context.get("max_length"), context.get("actual_length")
+        return (
+            f"has {has} items; it must have at {f'most {most}' if kind == 'too_long' else f'least {least}'}"
+        )
+    if right:
+        return right if right in (_REFERENCE, _DESTINATION) else f"{subject}; {right}"
+    return f"{subject}; {str(item['msg']).removeprefix('Input ').removeprefix('Value ')}"
+
+
+def _number(context: Mapping[str, Any], name: str) -> str:
+    found = context.get(name)
+    return (
+        f"{found:g}"
+        if isinstance(found, float) and abs(found) < 1e6
+        else f"{found:,.0f}"
+        if found
+        else str(found)
+    )
+
+
+def _subject(where: Where, value: object) -> str:
+    """What was given, shown only where it cannot be a secret."""
+    if isinstance(value, Mapping):
+        return "is a mapping"
+    if isinstance(value, list):
+        return "is a list"
+    if value is None:
+        return "is empty"
+    if _secret(where):
+        return "is not right (its value is not shown)"
+    if isinstance(value, bool):
+        return f"is {str(value).lower()}"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return f"is {text if len(text) <= 60 else text[:57] + '…'}"
+
+
+def _secret(where: Where) -> bool:
+    return "credentials" in where or any(part in MAY_BE_SECRET for part in where)
+
+
+def _either(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _path(where: Where) -> str:
+    return ".".join(str(part) for part in where if not isinstance(part, int))
+
+
+def _safe(where: Where) -> Where:
+    """The path without an unknown key that does not look like one: it might be a secret in the wrong
+    place.
+    """
+    last = str(where[-1])
+    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,30}", last) and not (_secret(where) and len(last) > 20)
+    return where if plain else where[:-1]
+
+
+def _unknown_key(where: Where) -> str:
+    known = keys_at(where[:-1])
+    near = get_close_matches(str(where[-1]).lower().replace("-", "_"), known, n=1)
+    what = "unknown key" if _safe(where) == where else "an unknown key (not shown)"
+    return f"{what}; did you mean {near[0]}?" if near else f"{what}; known here are {', '.join(known)}"
+
+
+def _about(where: Where, message: str) -> Where:
+    """The field that a complaint of a whole model is about, where its text begins with one."""
+    named = re.match(r"([a-z_]+(?:\.[a-z_]+)+) ", message)
+    if named and not where:
+        return tuple(named[1].split("."))
+    return where
+
+
+def model_at(where: Where) -> type[BaseModel] | None:
+    """The model of the mapping at this path, or None where the file has no mapping there."""
+    model: type[BaseModel] = CampaignSpec
+    keyed = False
+    for part in where:
+        if isinstance(part, int):
+            continue
+        if keyed:
+            # The key is a name that people give, such as a zone's.
+            keyed = False
+            continue
+        field = model.model_fields.get(part)
+        inner = model_in(field.annotation) if field else None
+        if field is None or inner is None:
+            return None
+        model, keyed = inner, get_origin(field.annotation) is dict
+    return None if keyed else model
+
+
+def keys_at(where: Where) -> list[str]:
+    """The keys that the mapping at this path may have."""
+    model = model_at(where)
+    return list(model.model_fields) if model else []
+
+
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation is about, if there is one: ``tuple[WaveSpec, ...]`` is about WaveSpec."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := model_in(part))), None)

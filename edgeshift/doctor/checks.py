@@ -1,0 +1,279 @@
+"""Checks of everything that a campaign stands on, each by really using it: what works, what does not,
+what to mend.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
+from edgeshift.doctor.area_checks import Check, State, any_zone, check_area, check_permissions, ok
+from edgeshift.messages import TASK_QUEUE
+from edgeshift.model.durations import say_duration
+from edgeshift.model.fleet import Zone
+from edgeshift.rate_limit.circuit import stops
+from edgeshift.rate_limit.leases import QUOTA_QUEUE, Quotas
+from edgeshift.runtime.secret_refs import SecretRef, SecretRefError, said_or_kept
+from edgeshift.runtime.settings import Settings
+from edgeshift.runtime.temporal import SEARCH_ATTRIBUTES, TemporalError, connect
+from edgeshift.service_api import Credential, InvalidCredential, ServiceClient, ServiceError, Unpaced
+from edgeshift.service_api.transport import Call, Transport
+from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.tickets import FolderTickets, TicketError, ticket_system
+
+KEPT = timedelta(days=30)
+"""Histories that are kept for less are gone before many a campaign has ended; they say who agreed to what."""
+
+AGREES = 30.0
+"""Seconds that two clocks may differ."""
+
+_POLL = 75.0
+"""Seconds after which a worker's long poll has surely been renewed."""
+
+
+async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check]:
+    """Every check, in the order in which things depend on each other. ``spec``: also what its file names."""
+    found, client = await check_temporal(settings)
+    if client is not None:
+        found += [await check_attributes(client), await check_retention(client)]
+        found += [await check_workers(client), await check_clock(client)]
+    found.append(await check_archive(settings.archive))
+    found.append(await check_tickets(settings, spec))
+    if spec is None:
+        hint = "name a campaign file to check the service and its credentials"
+        return [*found, Check("service", State.SKIPPED, hint)]
+    for number, credential in enumerate(spec.service.credentials):
+        found += (checked := await check_credential(spec, credential, number))
+        if client is not None and not any(is_about_calls(check) for check in checked):
+            found += await let_calls_go(client, spec, credential)
+        if any(check.name == "service" and check.state is State.FAILED for check in checked):
+            # The others would say the same.
+            break
+    return found
+
+
+def is_about_calls(check: Check) -> bool:
+    """Whether a check found that calls with the credential do not come through."""
+    return check.state is State.FAILED and check.name.startswith(("service", "credential"))
+
+
+async def let_calls_go(client: Client, spec: CampaignSpec, credential: CredentialSpec) -> list[Check]:
+    """Let calls go on that are held for this credential, which has just been found to work, if any are."""
+    quotas, caller = Quotas(client, "doctor"), spec.service.caller(credential)
+    name = f"calls of {credential.user}"
+    try:
+        found = await quotas.standing(caller)
+        if (hold := stops(found.holds, credential.reference)) is None:
+            return []
+        await quotas.mended(caller, [credential.reference])
+    except RPCError as problem:
+        return [Check(name, State.WARNING, f"whether they are held cannot be read: {problem.message[:100]}")]
+    said = f"were held since {hold.since:%Y-%m-%d %H:%M} UTC, since {hold}; they go on now"
+    env = "a worker has its variables from when it was started: start it again where one has changed"
+    return [Check(name, State.OK, said, env if credential.reference.startswith("env:") else "")]
+
+
+async def check_temporal(settings: Settings) -> tuple[list[Check], Client | None]:
+    """Whether Temporal is there and lets this process into the namespace; a client if it does."""
+    where = f"{settings.temporal.address}, namespace {settings.temporal.namespace}"
+    try:
+        client = await connect(settings.temporal, identity="edgeshift-doctor")
+    except (TemporalError, SecretRefError) as problem:
+        said, _, mend = str(problem).partition(": ")
+        return [Check("Temporal", State.FAILED, said, mend)], None
+    return [ok("Temporal", f"reachable at {where}")], client
+
+
+async def check_attributes(client: Client) -> Check:
+    """Whether the search attributes are registered with their types."""
+    name = "search attributes"
+    try:
+        found = await client.operator_service.list_search_attributes(
+            ListSearchAttributesRequest(namespace=client.namespace)
+        )
+    except RPCError as problem:
+        mend = "ask an administrator for the right to read them"
+        return Check(name, State.WARNING, f"cannot be read: {problem.message[:150]}", mend)
+    missing = [key.name for key in SEARCH_ATTRIBUTES if key.name not in found.custom_attributes]
+    wrong = [
+        key.name
+        for key in SEARCH_ATTRIBUTES
+        if found.custom_attributes.get(key.name, key.indexed_value_type) != key.indexed_value_type
+    ]
+    if wrong:
+        mend = "register them in another namespace; a registered type cannot be changed"
+        return Check(name, State.FAILED, f"of another type: {', '.join(wrong)}", mend)
+    if missing:
+        mend = "`edgeshift worker` registers them when it starts and may; else an administrator does"
+        return Check(name, State.FAILED, f"missing: {', '.join(missing)}", mend)
+    return ok(name, f"all {len(SEARCH_ATTRIBUTES)} are registered")
+
+
+async def check_retention(client: Client) -> Check:
+    """Whether histories are kept long enough."""
+    name = "retention"
+    try:
+        described = await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=client.namespace)
+        )
+    except RPCError as problem:
+        return Check(name, State.WARNING, f"cannot be read: {problem.message[:150]}")
+    kept = described.config.workflow_execution_retention_ttl.ToTimedelta()
+    said = f"histories are kept for {say_duration(kept)} after their end"
+    if kept < KEPT:
+        mend = f"temporal operator namespace update -n {client.namespace} --retention 90d"
+        return Check(name, State.WARNING, said, mend)
+    return ok(name, said)
+
+
+async def check_workers(client: Client) -> Check:
+    """Whether a worker polls the task queues of campaigns and of quotas."""
+    name = "worker"
+    seen: dict[str, list[str]] = {}
+    try:
+        for queue in (TASK_QUEUE, QUOTA_QUEUE):
+            found = await client.workflow_service.describe_task_queue(
+                DescribeTaskQueueRequest(
+                    namespace=client.namespace,
+                    task_queue=TaskQueue(name=queue),
+                    task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+                )
+            )
+            seen[queue] = sorted({poller.identity for poller in found.pollers})
+    except RPCError as problem:
+        return Check(name, State.FAILED, f"the task queues cannot be read: {problem.message[:150]}")
+    if without := [queue for queue, pollers in seen.items() if not pollers]:
+        said = f"nobody polls task queue {' nor '.join(without)}"
+        return Check(name, State.FAILED, said, "start one: edgeshift worker")
+    return ok(
+        name, f"{len(seen[TASK_QUEUE])} poll task queue {TASK_QUEUE}: {', '.join(seen[TASK_QUEUE][:3])}"
+    )
+
+
+async def check_clock(client: Client) -> Check:
+    """Whether this machine's clock and Temporal's agree, by when Temporal last heard of a worker."""
+    name = "clock, Temporal"
+    try:
+        found = await client.workflow_service.describe_task_queue(
+            DescribeTaskQueueRequest(
+                namespace=client.namespace,
+                task_queue=TaskQueue(name=TASK_QUEUE),
+                task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+            )
+        )
+    except RPCError as problem:
+        return Check(name, State.SKIPPED, f"the task queue cannot be read: {problem.message[:150]}")
+    if not found.pollers:
+        return Check(name, State.SKIPPED, "cannot be compared while no worker polls")
+    newest = max(poller.last_access_time.ToDatetime(tzinfo=UTC) for poller in found.pollers)
+    ago = (datetime.now(UTC) - newest).total_seconds()
+    if not -AGREES <= ago <= _POLL + AGREES:
+        said = f"Temporal heard of a worker {abs(ago):.0f} s {'ago' if ago > 0 else 'in the future'}"
+        return Check(name, State.WARNING, said, "let NTP set the clocks of this machine and of Temporal")
+    return ok(name, "agrees with this machine's")
+
+
+async def check_archive(url: str) -> Check:
+    """Whether the archive can be written and read, and whether it honours create-only."""
+    name = "archive"
+    try:
+        archive = Archive(url)
+        await archive.check()
+        # The same key each time: after the first, an archive that honours create-only never takes it again.
+        await archive.create_once("checks/create-once", b"edgeshift\n")
+        twice = await archive.create_once("checks/create-once", b"edgeshift\n")
+    except ArchiveError as problem:
+        mend = "check the URL (--archive, EDGESHIFT_ARCHIVE_URL), its permissions and credentials"
+        return Check(name, State.FAILED, str(problem), mend)
+    if twice:
+        mend = "use a store with conditional writes: a step could be sent twice without them"
+        return Check(name, State.FAILED, f"{url} does not honour create-only", mend)
+    return ok(name, f"{url}: written, read back, create-only honoured")
+
+
+async def check_tickets(settings: Settings, spec: CampaignSpec | None) -> Check:
+    """Whether tickets can be opened; a webhook is not called, since that would open one."""
+    name = "tickets"
+    try:
+        if spec is not None and spec.tickets.webhook:
+            ticket_system(spec.tickets, settings.state_dir / "tickets")
+            return ok(name, "a webhook; its settings are complete (it is not called here)")
+        folder = (spec.tickets.folder if spec else None) or str(settings.state_dir / "tickets")
+        await FolderTickets(folder).check()
+    except (TicketError, SecretRefError) as problem:
+        return Check(name, State.FAILED, str(problem), "see tickets in the campaign file")
+    return ok(name, f"folder {folder} can be written")
+
+
+async def check_credential(spec: CampaignSpec, credential: CredentialSpec, number: int) -> list[Check]:
+    """Whether the service answers, takes the credential and lets it read what the area needs; of the first
+    one also whether what the area stands on beside the service is there.
+    """
+    service = spec.service
+    reference = credential.token or credential.key or ""
+    name = f"credential {number + 1}, {reference}"
+    try:
+        secret = SecretRef(reference).resolve()
+        email, proxy = said_or_kept(credential.email), said_or_kept(service.proxy)
+    except SecretRefError as problem:
+        return [Check(name, State.FAILED, str(problem), "the worker needs it too, in its own surroundings")]
+    known = Credential(token=secret) if credential.token else Credential(key=secret, email=email or "")
+    try:
+        options = {"proxy": proxy, "ca_file": service.ca_file, "request_limit": service.request_limit}
+        async with Transport(service.base_url, known, **options) as transport:  # type: ignore[arg-type]
+            received = await transport.exchange(Call("zones.list", "GET", "/zones", {"per_page": "5"}))
+        found = [_service_clock(received.headers.get("date"))] if number == 0 else []
+        async with ServiceClient(service.base_url, known, pacer=Unpaced(), **options) as client:  # type: ignore[arg-type]
+            found = [ok("service", f"answers at {service.base_url}"), *found] if number == 0 else found
+            permissions, zone = await _permissions(client, spec, name, token=credential.token is not None)
+            found.append(permissions)
+            if zone is not None and number == 0:
+                found += await check_area(client, spec, zone)
+            return found
+    except InvalidCredential as problem:
+        return [
+            Check(
+                name,
+                State.FAILED,
+                str(problem),
+                "make a new credential and put it where the reference points",
+            )
+        ]
+    except ServiceError as problem:
+        return [Check("service", State.FAILED, str(problem), "see service.base_url, proxy and ca_file")]
+
+
+def _service_clock(date: str | None) -> Check:
+    name = "clock, service"
+    if not date:
+        return Check(name, State.SKIPPED, "the service does not say what time it is")
+    try:
+        ahead = (datetime.now(UTC) - parsedate_to_datetime(date)).total_seconds()
+    except (ValueError, TypeError):
+        return Check(name, State.SKIPPED, "the service says its time in an unknown way")
+    if abs(ahead) > AGREES:
+        said = f"this machine is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the service"
+        return Check(name, State.WARNING, said, "let NTP set this machine's clock")
+    return ok(name, "agrees with this machine's")
+
+
+async def _permissions(
+    client: ServiceClient, spec: CampaignSpec, name: str, *, token: bool
+) -> tuple[Check, Zone | None]:
+    """What the credential may read, by reading: its own state, a zone, and what the area needs of it."""
+    if token:
+        verified = await client.verify_token()
+        if verified.status != "active":
+            return Check(name, State.FAILED, f"the token is {verified.status}", "make a new one"), None
+    zone = await any_zone(client, spec.area)
+    if zone is None:
+        return Check(name, State.FAILED, "it reaches no zone", "give it the zones that it is for"), None
+    return await check_permissions(client, spec, name, zone), zone

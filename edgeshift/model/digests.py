@@ -1,0 +1,85 @@
+"""Digests and fingerprints of proposals.
+
+The digest of a proposal is the SHA-256 of its canonical JSON (RFC 8785) without what the service assigns to
+a rule (``id``, ``version``, ``ref``, ``last_updated``), which may be empty or omitted in what is sent
+(docs/service.md §4.3). Identifiers inside ``action_parameters`` name managed rulesets and rules, so they
+are part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import rfc8785
+
+from edgeshift.model.fleet import Zone
+
+Body = dict[str, Any]
+"""What people sign: a ruleset body ``{"name": str, "rules": [rule, ...]}``, or another area's own."""
+
+SERVICE_ASSIGNED = frozenset({"id", "version", "ref", "last_updated"})
+
+_NAME = "\x00@\x00"
+_IDENTIFIER = "\x00#\x00"
+
+
+class NotCanonical(ValueError):
+    """A body that has no canonical JSON, such as one with a number past 2^53."""
+
+
+def canonical_bytes(value: object) -> bytes:
+    """The canonical JSON of ``value`` (RFC 8785). Raises NotCanonical."""
+    try:
+        return rfc8785.dumps(value)  # type: ignore[arg-type]
+    except (rfc8785.CanonicalizationError, RecursionError, UnicodeEncodeError) as why:
+        raise NotCanonical(f"the body has no canonical JSON: {type(why).__name__}") from None
+
+
+def sha256(data: bytes) -> str:
+    """SHA-256 in lower-case hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def essence(body: Mapping[str, Any]) -> Body:
+    """What counts of a body: of a ruleset its name and its rules, without what the service assigns; of any
+    other body all of it.
+    """
+    if "rules" not in body:
+        return dict(body)
+    return {
+        "name": body.get("name", "default"),
+        "rules": [
+            {key: value for key, value in rule.items() if key not in SERVICE_ASSIGNED}
+            for rule in body["rules"]
+        ],
+    }
+
+
+def digest(body: Mapping[str, Any]) -> str:
+    """The digest of a body."""
+    return sha256(canonical_bytes(essence(body)))
+
+
+def fingerprint(body: Mapping[str, Any], zone: Zone) -> str:
+    """The digest of a body without what names the zone: its name and its identifier, wherever they stand.
+
+    The name is replaced only as a whole host name or its parent domain, so that ``shop.example`` does not
+    touch ``myshop.example`` or ``shop.example.org``. Name and identifier have a placeholder each, and a NUL
+    in the body is doubled before, so that two bodies of one zone have equal fingerprints only if they are
+    equal.
+    """
+    name = re.compile(rf"(?<![\w-]){re.escape(zone.name)}(?![\w-]|\.\w)")
+
+    def anonymous(value: object) -> object:
+        if isinstance(value, str):
+            return name.sub(_NAME, value.replace("\x00", "\x00\x00").replace(zone.id, _IDENTIFIER))
+        if isinstance(value, Mapping):
+            return {anonymous(key): anonymous(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [anonymous(item) for item in value]
+        return value
+
+    return sha256(canonical_bytes(anonymous(essence(body))))

@@ -1,0 +1,77 @@
+"""How a campaign rolls out: waves, and the order of the targets in them. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from edgeshift.model.fleet import Target, Wave, Zone
+
+
+class WaveSpec(BaseModel):
+    """One wave as a person writes it: a number of zones or a percentage of all; the last one may say
+    neither.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = ""
+    zones: int | None = Field(default=None, ge=1)
+    percent: float | None = Field(default=None, gt=0, le=100)
+
+    def size(self, total: int) -> int:
+        """How many of ``total`` zones the wave takes at most; at least one."""
+        if self.zones is not None:
+            return self.zones
+        return max(1, round(total * self.percent / 100)) if self.percent is not None else total
+
+
+def plan_waves(specs: Sequence[WaveSpec], total: int) -> list[Wave]:
+    """The waves over ``total`` targets. What the specs leave over becomes one last wave; empty waves are left
+    out.
+    """
+    waves: list[Wave] = []
+    first = 0
+    for spec in [*specs, WaveSpec(name="rest")]:
+        end = min(total, first + spec.size(total))
+        if end > first:
+            name = spec.name or f"wave {len(waves) + 1}"
+            waves.append(Wave(number=len(waves), name=name, first=first, end=end))
+        first = end
+    if len(waves) == 1 and not specs:
+        waves = [waves[0].model_copy(update={"name": "all"})]
+    return waves
+
+
+def stratified(zones: Sequence[Zone], shapes: Mapping[str, str]) -> list[Zone]:
+    """The zones in an order in which every shape comes as early as it can, the rarest first.
+
+    ``shapes``: a zone's shape by its id (its fingerprint, where an assessment knows it; else its plan). The
+    first zone of each shape comes first, then the second of each, and so on, so that a canary wave sees the
+    rare shapes.
+    """
+    groups: dict[str, list[Zone]] = defaultdict(list)
+    for zone in sorted(zones, key=lambda zone: (zone.name, zone.id)):
+        groups[shapes.get(zone.id, zone.plan.value)].append(zone)
+    rarest_first = sorted(groups.values(), key=lambda group: (len(group), group[0].name, group[0].id))
+    order: list[Zone] = []
+    for place in range(max(map(len, rarest_first), default=0)):
+        order.extend(group[place] for group in rarest_first if place < len(group))
+    return order
+
+
+def freeze(zones: Sequence[Zone], shapes: Mapping[str, str], specs: Sequence[WaveSpec]) -> list[Target]:
+    """The frozen list of a campaign: every zone with its wave, in order."""
+    order = stratified(zones, shapes)
+    return [
+        Target(zone=order[index], wave=wave.number)
+        for wave in plan_waves(specs, len(order))
+        for index in range(wave.first, wave.end)
+    ]
+
+
+def may_advance(finished: int, started: int, percent: float) -> bool:
+    """Whether enough of the zones so far (``started``) have an outcome for the next wave to begin."""
+    return finished * 100 >= started * percent

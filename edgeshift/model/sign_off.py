@@ -1,0 +1,123 @@
+"""Sign-offs: what a person decides about a digest, and when such decisions count.
+
+Pure: the time is passed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, field_validator
+
+from edgeshift.model.durations import Duration
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+"""SHA-256 in lower-case hexadecimal."""
+
+LONGEST_REASON = 500
+
+
+class Choice(StrEnum):
+    """What a person may say of a proposal."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+
+
+class Decision(BaseModel):
+    """One person's word on one digest: of a proposal (one zone), or of a fingerprint (every zone that shares
+    it).
+
+    ``at`` is set by the workflow that receives the decision, never believed from outside.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    choice: Choice
+    digest: Digest
+    by: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    reason: Annotated[str, StringConstraints(max_length=LONGEST_REASON)] = ""
+    at: AwareDatetime | None = None
+
+    @field_validator("at", mode="before")
+    @classmethod
+    def _with_offset(cls, at: object) -> object:
+        """A time without an offset is none: whoever keeps the decision says when it came."""
+        if isinstance(at, str):
+            try:
+                at = datetime.fromisoformat(at)
+            except ValueError:
+                return at
+        return None if isinstance(at, datetime) and at.tzinfo is None else at
+
+
+class SignOffPolicy(BaseModel):
+    """Who may decide, how many must agree, and for how long.
+
+    ``approvers`` empty means anybody who can reach Temporal; ``plan`` and ``doctor`` warn of it.
+    ``four_eyes``: whoever started the campaign cannot approve. ``expires_after``: how long a zone waits for
+    its sign-off before it goes on hold. ``valid_for``: how long a given approval counts. ``per``: what a
+    decision is about: every zone that proposes the same, or each zone by itself.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    approvers: tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...] = ()
+    required: Annotated[int, Field(ge=1, le=10)] = 1
+    four_eyes: bool = False
+    expires_after: Duration = timedelta(days=14)
+    valid_for: Duration = timedelta(days=14)
+    per: Literal["fingerprint", "zone"] = "fingerprint"
+
+    def subjects(self, digest: str, fingerprint: str) -> frozenset[str]:
+        """The digests under which a decision on this proposal may count."""
+        return frozenset({digest} if self.per == "zone" else {digest, fingerprint})
+
+
+class Tally(StrEnum):
+    """What the decisions on one digest amount to."""
+
+    WAITING = "waiting"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+def person(name: str) -> str:
+    """Who a name is about: case and space around it do not make another person."""
+    return name.strip().casefold()
+
+
+def refusal(decision: Decision, policy: SignOffPolicy, started_by: str) -> str | None:
+    """Why this person's decision cannot count at all, or None. The digest is compared elsewhere."""
+    if policy.approvers and decision.by not in policy.approvers:
+        listed = ", ".join(policy.approvers)
+        return f"{decision.by!r} is not an approver of this campaign; approvers are {listed}"
+    if policy.four_eyes and decision.choice is Choice.APPROVE and person(decision.by) == person(started_by):
+        return f"{decision.by!r} started this campaign and cannot also approve (four eyes)"
+    return None
+
+
+def tally(
+    decisions: Iterable[Decision],
+    digests: frozenset[str],
+    policy: SignOffPolicy,
+    started_by: str,
+    now: datetime,
+) -> Tally:
+    """What the decisions say of a proposal known by these digests (its own and its fingerprint).
+
+    A rejection by one approver ends it. Approvals count once a person, while they are valid, up to the number
+    that the policy requires.
+    """
+    people: set[str] = set()
+    for decision in decisions:
+        if decision.digest not in digests or refusal(decision, policy, started_by):
+            continue
+        if decision.choice is Choice.REJECT:
+            return Tally.REJECTED
+        if decision.at is not None and decision.at <= now < decision.at + policy.valid_for:
+            people.add(person(decision.by))
+    return Tally.APPROVED if len(people) >= policy.required else Tally.WAITING

@@ -1,0 +1,163 @@
+"""Leasing slots of a user's rate limit from its quota workflow, for the pacers of one process, and what the
+quota knows of held calls.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from temporalio.client import Client, WithStartWorkflowOperation
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
+from edgeshift.messages import (
+    AskProbe,
+    Blocked,
+    HoldCalls,
+    LeaseRequest,
+    Mended,
+    Message,
+    ProbeTurn,
+    QuotaStart,
+)
+from edgeshift.model.fleet import quota_id
+from edgeshift.rate_limit.circuit import ServiceHold, Standing
+from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
+from edgeshift.service_api import Pacer, SlotPacer
+
+QUOTA_QUEUE = "edgeshift-quota"
+"""A task queue of its own: zones that wait for a slot must not keep the quota from handing it out."""
+
+MINUTE = 60.0
+"""Seconds between probes while calls are held, before the time scale divides them."""
+
+_SHORTEST_MINUTE = 1.0
+_ANSWER_WITHIN = timedelta(seconds=20)
+
+
+def terms_of(spec: CampaignSpec) -> PaceTerms:
+    """The terms of a user's limit as a campaign's scaled specification says it."""
+    rate = spec.service.rate
+    minute = max(MINUTE / spec.time_scale, _SHORTEST_MINUTE)
+    return PaceTerms(limit=rate.requests, window=rate.per.total_seconds(), people=rate.people, minute=minute)
+
+
+class Quotas:
+    """The pacers of one process, one a user, over the quota workflows of all users."""
+
+    def __init__(self, temporal: Client, holder: str | None = None) -> None:
+        self._temporal = temporal
+        self._holder = holder or f"{socket.gethostname()}-{os.getpid()}"
+        self._pacers: dict[tuple[str, PaceTerms], SlotPacer] = {}
+        self._credentials: dict[tuple[str, PaceTerms], list[str]] = {}
+
+    def pacer(self, credential: CredentialSpec, spec: CampaignSpec) -> Pacer:
+        """The pacer of the user that the credential counts against."""
+        user, terms = spec.service.caller(credential), terms_of(spec)
+        key = (user, terms)
+        credentials = self._credentials.setdefault(key, [])
+        if credential.reference not in credentials:
+            credentials.append(credential.reference)
+        if key not in self._pacers:
+
+            async def more(want: int, lane: Lane) -> Lease:
+                return await self._lease(user, terms, want, lane, credentials)
+
+            async def on_blocked(seconds: float) -> None:
+                await self._temporal.get_workflow_handle(quota_id(user)).signal(
+                    "blocked", Blocked(seconds=seconds)
+                )
+
+            async def on_held(hold: ServiceHold) -> None:
+                await self._begin(user, terms, "hold", HoldCalls(hold=hold, now=True))
+
+            self._pacers[key] = SlotPacer(more, on_blocked=on_blocked, on_held=on_held, minute=terms.minute)
+        return self._pacers[key]
+
+    async def _lease(
+        self, user: str, terms: PaceTerms, want: int, lane: Lane, credentials: Iterable[str]
+    ) -> Lease:
+        found: Lease = await self._temporal.execute_update_with_start_workflow(
+            "lease",
+            LeaseRequest(
+                holder=self._holder, want=want, lane=lane, terms=terms, credentials=tuple(credentials)
+            ),
+            start_workflow_operation=WithStartWorkflowOperation(
+                "Quota",
+                QuotaStart(user=user, terms=terms),
+                id=quota_id(user),
+                task_queue=QUOTA_QUEUE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                static_summary=f"rate limit of {user}",
+            ),
+            result_type=Lease,
+            rpc_timeout=_ANSWER_WITHIN,
+        )
+        return found
+
+    async def _begin(self, user: str, terms: PaceTerms, signal: str, message: Message) -> None:
+        """Signal the user's quota, which begins with it where there is none."""
+        await self._temporal.start_workflow(
+            "Quota",
+            QuotaStart(user=user, terms=terms),
+            id=quota_id(user),
+            task_queue=QUOTA_QUEUE,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            static_summary=f"rate limit of {user}",
+            start_signal=signal,
+            start_signal_args=[message],
+            rpc_timeout=_ANSWER_WITHIN,
+        )
+
+    # --- held calls
+
+    async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: ServiceHold) -> None:
+        """Hold calls of the credential's user, unless they were mended since."""
+        await self._begin(spec.service.caller(credential), terms_of(spec), "hold", HoldCalls(hold=hold))
+
+    async def standing(self, user: str) -> Standing:
+        """What is held of a user's calls; of one without a quota, nothing."""
+        found = await self._answer(
+            self._temporal.get_workflow_handle(quota_id(user)).query(
+                "standing", result_type=Standing, rpc_timeout=_ANSWER_WITHIN
+            )
+        )
+        return Standing.model_validate(found) if found is not None else Standing()
+
+    async def probe(self, user: str, credentials: Iterable[str]) -> ServiceHold | None:
+        """The hold that may be probed now with one of these credentials, or None."""
+        found = await self._answer(
+            self._temporal.get_workflow_handle(quota_id(user)).execute_update(
+                "probe",
+                AskProbe(credentials=tuple(credentials)),
+                result_type=ProbeTurn,
+                rpc_timeout=_ANSWER_WITHIN,
+            )
+        )
+        return ProbeTurn.model_validate(found).hold if found is not None else None
+
+    async def mended(self, user: str, credentials: Iterable[str]) -> None:
+        """Let calls with these credentials go on, for every process and campaign of the user."""
+        await self._answer(
+            self._temporal.get_workflow_handle(quota_id(user)).signal(
+                "mended", Mended(credentials=tuple(credentials)), rpc_timeout=_ANSWER_WITHIN
+            )
+        )
+
+    async def _answer(self, asked: Any) -> Any:
+        try:
+            return await asked
+        except RPCError as failure:
+            if failure.status is RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+
+    async def close(self) -> None:
+        """End the pacers' own tasks."""
+        for pacer in self._pacers.values():
+            await pacer.aclose()

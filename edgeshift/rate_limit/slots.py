@@ -1,0 +1,287 @@
+"""The arithmetic of pace: which holder may send when, so that a user's rate limit is never crossed. Pure.
+
+Time is cut into slots that stand on two fixed grids, evenly spaced: one for the normal lane and, for an
+eighth of the rate, one for the urgent lane. A slot is handed out once. So any window of the limit's length
+holds at most as many slots as the budget says, whoever asks and whenever (docs/service.md §8, observed).
+
+Slots are leased in blocks of about ten seconds. The holders seen in one block are expected in the next, and
+each has every n-th slot of it; what a holder has not taken by the middle of a block is anybody's. Urgent
+slots that nobody needed are lent to the normal lane shortly before they come, so that the limit is used up
+when there is work for it.
+
+All times are seconds since the epoch; the caller passes them in.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from edgeshift.rate_limit.circuit import ServiceHold
+
+_MICRO = 1_000_000
+
+
+class Lane(StrEnum):
+    """``URGENT`` is for commits, their verification, and stopping; it never waits behind ``NORMAL``."""
+
+    NORMAL = "normal"
+    URGENT = "urgent"
+
+
+class PaceTerms(BaseModel):
+    """A user's limit: ``limit`` requests in any ``window`` seconds, of which people keep the share
+    ``people``.
+
+    ``block``: seconds that are leased at a time. ``urgent``: the part of the slots that is kept for the
+    urgent lane. ``minute``: how often at most a call is made while they are held
+    (edgeshift/rate_limit/circuit.py), and for how long they have to fail before it is an outage.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    limit: Annotated[int, Field(ge=10)] = 1200
+    window: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 300.0
+    people: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    block: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
+    urgent: Annotated[float, Field(gt=0, lt=1)] = 1 / 8
+    minute: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 60.0
+
+    @property
+    def budget(self) -> int:
+        """Slots in a window: 99 % of the limit, two requests less at least, and less the people's share."""
+        return max(2, min(math.floor(self.limit * 0.99 - self.limit * self.people), self.limit - 2))
+
+    @property
+    def urgent_budget(self) -> int:
+        """The urgent lane's part of ``budget``, at least one slot."""
+        return max(1, round(self.budget * self.urgent))
+
+    @property
+    def rate(self) -> float:
+        """Slots a second, both lanes together."""
+        return self.budget / self.window
+
+    @property
+    def block_length(self) -> float:
+        """Seconds in a block: ``block``, or longer where that would hold fewer than four slots."""
+        return max(self.block, 4 * self.window / self.budget)
+
+
+class Lease(BaseModel):
+    """Slots to spend: ``count`` of them, the first in ``first_in`` seconds, then one every ``interval``
+    seconds.
+
+    ``count`` of 0: nothing now, ask again in ``first_in`` seconds. ``again_in``: where the slots are fewer
+    than the work, asking again after so many seconds may bring more. ``holds``: calls that are not to be made
+    at all for now.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    first_in: float
+    interval: float
+    count: int
+    again_in: float
+    holds: tuple[ServiceHold, ...] = ()
+
+    @classmethod
+    def wait(cls, seconds: float) -> Lease:
+        """No slots, and when to ask again."""
+        return cls(first_in=max(seconds, 0.01), interval=0.0, count=0, again_in=max(seconds, 0.01))
+
+
+class Share(BaseModel):
+    """A holder's part of a block; ``next`` is the number of its next slot on the normal grid."""
+
+    holder: str
+    next: int
+
+
+class Block(BaseModel):
+    """What has been handed out of one block. ``seen``: who asked in it, and is expected in the next one."""
+
+    index: int
+    shares: list[Share]
+    urgent_next: int
+    seen: list[str]
+
+
+class SlotBook(BaseModel):
+    """The state: terms, blocks that are open, and until when every call is refused. ``now``: the latest time
+    seen.
+    """
+
+    terms: PaceTerms = PaceTerms()
+    now: float = 0.0
+    blocked_until: float = 0.0
+    blocks: list[Block] = []
+
+
+def lease(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> tuple[SlotBook, Lease]:
+    """Hand out at most ``want`` slots to ``holder``; the new state and the lease (of count 0 where it has to
+    wait).
+
+    Urgent requests take the earliest slot there is of the urgent grid or of the holder's share; normal ones
+    the holder's share, then what others left, then urgent slots that are about to pass unused. Shares are
+    equal; what is left or lent goes to whoever asks first.
+    """
+    book = book.model_copy(deep=True)
+    book.now = now = max(now, book.now)
+    if now < book.blocked_until:
+        return book, Lease.wait(book.blocked_until - now)
+    grid = _Grid(book.terms)
+    index = grid.block_at(now)
+    current = _open(book, grid, index, holder)
+    want = max(1, want)
+    found = _from_block(current, grid, now, holder, lane, want)
+    lead = grid.length / 5
+    if found is None and now >= grid.start(index + 1) - lead:
+        found = _from_block(_open(book, grid, index + 1, holder), grid, now, holder, lane, want)
+    if found is None:
+        marks = [grid.start(index + 1) - lead, grid.start(index) + grid.length / 2]
+        if (slot := grid.urgent_from(current, now)) is not None:
+            marks.append(grid.urgent_time(slot) - grid.horizon)
+        ahead = [mark - now for mark in marks if mark > now]
+        return book, Lease.wait(min(ahead, default=lead / 4))
+    return book, found
+
+
+def block(book: SlotBook, now: float, seconds: float) -> SlotBook:
+    """The state after the service has refused every call for ``seconds`` from ``now`` on. It never shortens a
+    block.
+    """
+    until = max(book.blocked_until, now + max(0.0, seconds))
+    return book.model_copy(update={"blocked_until": until, "now": max(now, book.now)})
+
+
+def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
+    """The state under other terms. Slots that are out stay out, so handing out begins again after the last of
+    them.
+    """
+    if terms == book.terms:
+        return book
+    now = max(now, book.now)
+    grid = _Grid(book.terms)
+    open_until = max((grid.start(item.index + 1) for item in book.blocks), default=now)
+    return SlotBook(terms=terms, now=now, blocked_until=max(book.blocked_until, open_until))
+
+
+class _Grid:
+    """Slots and blocks of some terms, numbered from the epoch; numbers are exact, in whole microseconds."""
+
+    def __init__(self, terms: PaceTerms) -> None:
+        self._window = round(terms.window * _MICRO)
+        self._block = round(terms.block_length * _MICRO)
+        self._normal = terms.budget - terms.urgent_budget
+        self._urgent = terms.urgent_budget
+        self.length = self._block / _MICRO
+        self.interval = terms.window / self._normal
+        self.urgent_interval = terms.window / self._urgent
+        self.horizon = max(self.length / 4, self.urgent_interval)
+
+    def block_at(self, now: float) -> int:
+        return math.floor(now * _MICRO) // self._block
+
+    def start(self, index: int) -> float:
+        return index * self._block / _MICRO
+
+    def first(self, index: int) -> int:
+        """The first normal slot of a block; that of the next one ends it."""
+        return -(-index * self._block * self._normal // self._window)
+
+    def urgent_first(self, index: int) -> int:
+        return -(-index * self._block * self._urgent // self._window)
+
+    def time(self, slot: int) -> float:
+        return slot * self._window / self._normal / _MICRO
+
+    def urgent_time(self, slot: int) -> float:
+        return slot * self._window / self._urgent / _MICRO
+
+    def not_before(self, now: float) -> int:
+        """The first normal slot that has not passed."""
+        slot = math.floor(now * _MICRO) * self._normal // self._window
+        while self.time(slot) < now:
+            slot += 1
+        return slot
+
+    def urgent_from(self, block: Block, now: float) -> int | None:
+        """The first urgent slot of the block that is free and has not passed."""
+        slot = max(block.urgent_next, math.floor(now * _MICRO) * self._urgent // self._window)
+        while self.urgent_time(slot) < now:
+            slot += 1
+        return slot if slot < self.urgent_first(block.index + 1) else None
+
+    def urgent_until(self, moment: float) -> int:
+        """The first urgent slot after the moment."""
+        return math.floor(moment * _MICRO) * self._urgent // self._window + 1
+
+    def share_from(self, block: Block, share: Share, now: float) -> tuple[int, int]:
+        """The first slot of a share that is free and has not passed, and how many there are from it on."""
+        stride = len(block.shares)
+        slot = share.next
+        if (missed := self.not_before(now) - slot) > 0:
+            slot += -(-missed // stride) * stride
+        return slot, max(0, -(-(self.first(block.index + 1) - slot) // stride))
+
+
+def _open(book: SlotBook, grid: _Grid, index: int, holder: str) -> Block:
+    """The block, opened if it is not, with the holder among those seen in it. Forgets blocks that have
+    passed.
+    """
+    found = next((item for item in book.blocks if item.index == index), None)
+    if found is None:
+        before = next((item for item in book.blocks if item.index == index - 1), None)
+        expected = sorted({holder, *(before.seen if before else ())})
+        # Turned by one each block, so that nobody always has the first slot.
+        turn = index % len(expected)
+        first = grid.first(index)
+        shares = [
+            Share(holder=name, next=first + at) for at, name in enumerate(expected[turn:] + expected[:turn])
+        ]
+        found = Block(index=index, shares=shares, urgent_next=grid.urgent_first(index), seen=[])
+        book.blocks = [item for item in book.blocks if item.index >= index - 1] + [found]
+    if holder not in found.seen:
+        found.seen = sorted([*found.seen, holder])
+    return found
+
+
+def _from_block(block: Block, grid: _Grid, now: float, holder: str, lane: Lane, want: int) -> Lease | None:
+    own = next((share for share in block.shares if share.holder == holder), None)
+    urgent = grid.urgent_from(block, now)
+    if lane is Lane.URGENT and urgent is not None:
+        at, left = grid.share_from(block, own, now) if own else (0, 0)
+        if not left or grid.urgent_time(urgent) <= grid.time(at):
+            return _take_urgent(block, grid, now, urgent, min(want, 2))
+    if own is not None and (taken := _take(block, grid, own, now, want)):
+        return taken
+    if now >= grid.start(block.index) + grid.length / 2:
+        richest = max(block.shares, key=lambda share: grid.share_from(block, share, now)[1])
+        if taken := _take(block, grid, richest, now, want):
+            return taken
+    if urgent is not None and (lent := grid.urgent_until(now + grid.horizon) - urgent) > 0:
+        return _take_urgent(block, grid, now, urgent, min(want, lent))
+    return None
+
+
+def _take(block: Block, grid: _Grid, share: Share, now: float, want: int) -> Lease | None:
+    slot, left = grid.share_from(block, share, now)
+    if not left:
+        return None
+    count, stride = min(left, want), len(block.shares)
+    share.next = slot + count * stride
+    return _lease(grid, grid.time(slot) - now, grid.interval * stride, count)
+
+
+def _take_urgent(block: Block, grid: _Grid, now: float, slot: int, want: int) -> Lease:
+    count = min(want, grid.urgent_first(block.index + 1) - slot)
+    block.urgent_next = slot + count
+    return _lease(grid, grid.urgent_time(slot) - now, grid.urgent_interval, count)
+
+
+def _lease(grid: _Grid, first_in: float, interval: float, count: int) -> Lease:
+    return Lease(first_in=max(0.0, first_in), interval=interval, count=count, again_in=grid.horizon)

@@ -1,0 +1,140 @@
+"""What a process of edgeshift is told by its surroundings: environment variables named EDGESHIFT_…"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from edgeshift.runtime.secret_refs import SecretRef, SecretRefError
+
+__all__ = [
+    "LogSettings",
+    "SecretRef",
+    "SecretRefError",
+    "Settings",
+    "SettingsError",
+    "TemporalSettings",
+    "WorkerSettings",
+    "load_settings",
+]
+
+_PREFIX = "EDGESHIFT_"
+
+
+class SettingsError(ValueError):
+    """Settings that cannot be used; names the variable and what is wrong with it."""
+
+
+class TemporalSettings(BaseModel):
+    """Where Temporal is, and how to be let in (EDGESHIFT_TEMPORAL_ADDRESS and so on)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    address: Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^\s:/]+):[0-9]{1,5}$")] = "127.0.0.1:7233"
+    """HOST:PORT of the frontend."""
+    namespace: Annotated[str, Field(min_length=1)] = "default"
+    tls: bool = False
+    """TLS with the system's trusted roots; given by itself by any of the files or the API key."""
+    tls_cert: Path | None = None
+    """This client's certificate, PEM; together with `tls_key`."""
+    tls_key: Path | None = None
+    tls_ca: Path | None = None
+    """The certificate authority of the server, PEM, where the system does not know it."""
+    tls_server_name: str | None = None
+    """The name in the server's certificate, where it differs from the address."""
+    api_key: SecretRef | None = None
+    cli: Path | None = None
+    """The CLI for the embedded server; read by edgeshift.binaries."""
+    test_server: Path | None = None
+    """The time-skipping test server; read by edgeshift.test_server."""
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the connection uses TLS."""
+        return self.tls or any((self.tls_cert, self.tls_key, self.tls_ca, self.api_key))
+
+    @model_validator(mode="after")
+    def _certificate_and_key(self) -> Self:
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("tls_cert and tls_key go together: give both or neither")
+        return self
+
+
+class LogSettings(BaseModel):
+    """How a process logs (EDGESHIFT_LOG_LEVEL, EDGESHIFT_LOG_FORMAT)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "console", "json"] = "auto"
+    """auto: console lines in a terminal, JSON elsewhere."""
+
+
+class WorkerSettings(BaseModel):
+    """How a worker uses its machine (EDGESHIFT_WORKER_MAX_CACHED_WORKFLOWS and so on)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_cached_workflows: Annotated[int, Field(ge=0, le=100_000)] = 2_000
+    """A cached waiting workflow holds about 50 KB."""
+    workflow_pollers: Annotated[int, Field(ge=1, le=200)] = 20
+    activity_pollers: Annotated[int, Field(ge=1, le=200)] = 20
+    concurrent_workflow_tasks: Annotated[int, Field(ge=2, le=1_000)] = 100
+    concurrent_activities: Annotated[int, Field(ge=1, le=5_000)] = 200
+    concurrent_local_activities: Annotated[int, Field(ge=1, le=5_000)] = 200
+    workflow_task_timeout_seconds: Annotated[int, Field(ge=1, le=120)] = 30
+    """Of a zone's workflow tasks. Local readings may take most of it without costing events."""
+    deployment: str | None = None
+    """Name of the worker deployment, with `build_id`: then this worker is versioned."""
+    build_id: str | None = None
+    """A versioned worker gets no work until its build is made the deployment's current version."""
+
+    @model_validator(mode="after")
+    def _deployment_and_build(self) -> Self:
+        if (self.deployment is None) != (self.build_id is None):
+            raise ValueError("deployment and build_id go together: give both or neither")
+        return self
+
+
+class Settings(BaseSettings):
+    """All settings; every one has a default. `load_settings` reads them with errors for people."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=_PREFIX,
+        # One split only: EDGESHIFT_TEMPORAL_TLS_CERT is the tls_cert of temporal.
+        env_nested_delimiter="_",
+        env_nested_max_split=1,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    temporal: TemporalSettings = TemporalSettings()
+    log: LogSettings = LogSettings()
+    worker: WorkerSettings = WorkerSettings()
+    state_dir: Path = Field(default_factory=lambda: platformdirs.user_state_path("edgeshift"))
+    """Where the embedded stack keeps its state."""
+    archive_url: str | None = None
+    """The archive's URL: file:///…, s3://…, gs://…, az://…; by default a folder within `state_dir`."""
+
+    @property
+    def archive(self) -> str:
+        """The URL of the archive that counts."""
+        return self.archive_url or (self.state_dir.absolute() / "archive").as_uri()
+
+
+def load_settings() -> Settings:
+    """The settings of this process's environment. Raises SettingsError, naming each wrong variable."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = [
+            f"{_PREFIX}{'_'.join(str(part) for part in found['loc']).upper()}: "
+            + ("there is no such setting" if found["type"] == "extra_forbidden" else found["msg"])
+            for found in error.errors(include_input=False, include_url=False)
+        ]
+        raise SettingsError("\n".join(lines)) from None

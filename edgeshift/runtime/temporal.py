@@ -1,0 +1,229 @@
+"""The way to Temporal: one connection with its data converter, and the search attributes of edgeshift."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+from temporalio.client import Client
+from temporalio.common import SearchAttributeKey
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.service import RPCError, RPCStatusCode, TLSConfig
+
+from edgeshift.runtime.settings import SecretRefError, TemporalSettings
+
+__all__ = [
+    "CAMPAIGN",
+    "FINGERPRINT",
+    "PHASE",
+    "PLAN",
+    "SEARCH_ATTRIBUTES",
+    "WAVE",
+    "NamespaceMissing",
+    "TemporalError",
+    "TemporalSettings",
+    "TemporalUnreachable",
+    "connect",
+    "ensure_search_attributes",
+    "is_away",
+    "is_loopback",
+]
+
+CAMPAIGN = SearchAttributeKey.for_keyword("EdgeshiftCampaign")
+WAVE = SearchAttributeKey.for_int("EdgeshiftWave")
+PHASE = SearchAttributeKey.for_keyword("EdgeshiftPhase")
+PLAN = SearchAttributeKey.for_keyword("EdgeshiftPlan")
+FINGERPRINT = SearchAttributeKey.for_keyword("EdgeshiftFingerprint")
+
+SEARCH_ATTRIBUTES: tuple[SearchAttributeKey[str] | SearchAttributeKey[int], ...] = (
+    CAMPAIGN,
+    WAVE,
+    PHASE,
+    PLAN,
+    FINGERPRINT,
+)
+"""Registered once a namespace: the embedded server has them, elsewhere `ensure_search_attributes` does it."""
+
+_CONNECT_WITHIN = 10.0
+
+
+class TemporalError(RuntimeError):
+    """Temporal cannot be used as the settings say; the text names the address and what to do."""
+
+
+class TemporalUnreachable(TemporalError):
+    """Nothing that speaks Temporal answers at the address."""
+
+
+class NamespaceMissing(TemporalError):
+    """The server is there, the namespace is not."""
+
+
+async def connect(settings: TemporalSettings, *, identity: str | None = None) -> Client:
+    """A client for the server and namespace of `settings`, its payloads converted by pydantic.
+
+    Raises TemporalUnreachable within about ten seconds, NamespaceMissing, SecretRefError for an API key
+    that is not to be had, and TemporalError for plain text outside loopback, unreadable TLS files or a
+    server that does not let this client in.
+    """
+    if not settings.encrypted and not is_loopback(settings.address):
+        raise TemporalError(
+            f"plain text to Temporal at {settings.address} is refused: it is not on this machine. "
+            "Set EDGESHIFT_TEMPORAL_TLS=true, or give certificates or an API key"
+        )
+    try:
+        async with asyncio.timeout(_CONNECT_WITHIN):
+            client = await Client.connect(
+                settings.address,
+                namespace=settings.namespace,
+                api_key=_api_key(settings),
+                tls=_tls(settings),
+                data_converter=pydantic_data_converter,
+                identity=identity,
+                connect_timeout=timedelta(seconds=_CONNECT_WITHIN / 2),
+            )
+            await _check_namespace(client, settings)
+    except SecretRefError as error:
+        raise SecretRefError(f"the API key of Temporal at {settings.address}: {error}") from None
+    except RPCError as error:
+        raise _named(error, settings) from error
+    except (RuntimeError, TimeoutError) as error:
+        # The SDK names a failed connection by a bare RuntimeError; ours are let through.
+        if isinstance(error, TemporalError):
+            raise
+        raise _unreachable(settings) from error
+    return client
+
+
+async def ensure_search_attributes(client: Client) -> None:
+    """Register what of SEARCH_ATTRIBUTES the namespace lacks; nothing is done when all are there.
+
+    Raises TemporalError for an attribute of another type, or when the server does not let us register.
+    """
+    registered = await _registered(client)
+    for key in SEARCH_ATTRIBUTES:
+        wanted = IndexedValueType.ValueType(key.indexed_value_type)
+        found = registered.get(key.name)
+        if found is None:
+            await _register(client, key.name, wanted)
+        elif found != wanted:
+            raise TemporalError(
+                f"search attribute {key.name} of namespace {client.namespace} is of type "
+                f"{_type_name(found)}; edgeshift needs {_type_name(wanted)}"
+            )
+
+
+async def _registered(client: Client) -> Mapping[str, IndexedValueType.ValueType]:
+    try:
+        answer = await client.operator_service.list_search_attributes(
+            ListSearchAttributesRequest(namespace=client.namespace)
+        )
+    except RPCError as error:
+        # The time-skipping test server registers, but does not list.
+        if error.status == RPCStatusCode.UNIMPLEMENTED:
+            return {}
+        raise TemporalError(
+            f"the search attributes of namespace {client.namespace} cannot be read: {error.message}"
+        ) from error
+    return answer.custom_attributes
+
+
+async def _register(client: Client, name: str, kind: IndexedValueType.ValueType) -> None:
+    try:
+        await client.operator_service.add_search_attributes(
+            AddSearchAttributesRequest(namespace=client.namespace, search_attributes={name: kind})
+        )
+    except RPCError as error:
+        # Somebody else was faster: that is what we wanted.
+        if error.status != RPCStatusCode.ALREADY_EXISTS:
+            raise TemporalError(
+                f"namespace {client.namespace} lacks the search attribute {name} ({_type_name(kind)}), and "
+                f"this client cannot register it ({error.message}); have an administrator create it"
+            ) from error
+
+
+def is_loopback(address: str) -> bool:
+    """Whether HOST:PORT is on this machine: localhost, 127.0.0.0/8 or [::1]."""
+    host = address.rpartition(":")[0].strip("[]")
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_away(error: RPCError) -> bool:
+    """Whether a call met no server, or one that went away in the middle of it."""
+    broke = error.status is RPCStatusCode.UNKNOWN and "transport error" in error.message
+    return broke or error.status is RPCStatusCode.UNAVAILABLE
+
+
+async def _check_namespace(client: Client, settings: TemporalSettings) -> None:
+    try:
+        await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=settings.namespace)
+        )
+    except RPCError as error:
+        # A key may be good for workflows alone; the first real call tells then.
+        if error.status not in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED):
+            raise
+
+
+def _named(error: RPCError, settings: TemporalSettings) -> TemporalError:
+    if error.status == RPCStatusCode.NOT_FOUND:
+        return NamespaceMissing(
+            f"Temporal at {settings.address} has no namespace {settings.namespace!r}: create it with "
+            f"`temporal operator namespace create -n {settings.namespace}`, "
+            "or let EDGESHIFT_TEMPORAL_NAMESPACE name another"
+        )
+    if error.status in (RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.PERMISSION_DENIED):
+        return TemporalError(
+            f"Temporal at {settings.address} does not let this client into namespace "
+            f"{settings.namespace!r}: check the API key or the certificate"
+        )
+    if is_away(error) or error.status == RPCStatusCode.DEADLINE_EXCEEDED:
+        return _unreachable(settings)
+    return TemporalError(f"Temporal at {settings.address}: {error.message}")
+
+
+def _unreachable(settings: TemporalSettings) -> TemporalUnreachable:
+    how = "with TLS" if settings.encrypted else "in plain text"
+    return TemporalUnreachable(
+        f"no Temporal answers at {settings.address} ({how}): start one with `edgeshift up`, "
+        "or let EDGESHIFT_TEMPORAL_ADDRESS name yours"
+    )
+
+
+def _api_key(settings: TemporalSettings) -> str | None:
+    return settings.api_key.resolve().get_secret_value() if settings.api_key else None
+
+
+def _tls(settings: TemporalSettings) -> TLSConfig | bool:
+    if not settings.encrypted:
+        return False
+    return TLSConfig(
+        server_root_ca_cert=_pem("TLS_CA", settings.tls_ca),
+        client_cert=_pem("TLS_CERT", settings.tls_cert),
+        client_private_key=_pem("TLS_KEY", settings.tls_key),
+        domain=settings.tls_server_name,
+    )
+
+
+def _pem(variable: str, path: Path | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        return path.expanduser().read_bytes()
+    except OSError as error:
+        raise TemporalError(f"EDGESHIFT_TEMPORAL_{variable}: {path}: {error.strerror}") from None
+
+
+def _type_name(kind: IndexedValueType.ValueType) -> str:
+    return IndexedValueType.Name(kind).removeprefix("INDEXED_VALUE_TYPE_").replace("_", " ").lower()

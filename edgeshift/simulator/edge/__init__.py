@@ -1,6 +1,0 @@
-"""The edge: what serves the traffic of the fleet's zones, with Edge Side Code and what replaces it."""
-
-from edgeshift.simulator.edge.messages import EdgeRequest, EdgeResponse
-from edgeshift.simulator.edge.pipeline import serve
-
-__all__ = ["EdgeRequest", "EdgeResponse", "serve"]

@@ -1,0 +1,161 @@
+"""Log entries and ownership challenges, read from where log jobs push them (docs/service.md §2.3, §4.2)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import obstore
+from obstore.exceptions import BaseError, NotFoundError
+from obstore.store import LocalStore, MemoryStore, ObjectStore
+
+from edgeshift.model.fleet import Zone
+from edgeshift.stores.object_stores import StoreRefused, folder_of, remote_store
+
+MOST_OBJECTS = 400
+MOST_ENTRIES = 20_000
+REMOTE_LIMIT = timedelta(seconds=80)
+LARGEST_OBJECT = 64 * 1024 * 1024
+LARGEST_CHALLENGE = 64 * 1024
+TIME_FIELD = "EdgeStartTimestamp"
+
+_ABSENT = (NotFoundError, FileNotFoundError)
+
+
+class LogStoreError(Exception):
+    """Where log entries lie cannot be read. Texts name the store without credentials."""
+
+
+class LogStore:
+    """A folder or bucket into which log jobs push: ``file:///PATH``, ``s3://BUCKET/PREFIX``, ``gs://…``,
+    ``az://…``; ``{zone}`` and ``{zone_id}`` in it stand for the zone. Raises LogStoreError for any other URL.
+    """
+
+    def __init__(self, url: str, zone: Zone) -> None:
+        self._store, self._name = _opened(url, zone)
+
+    def __repr__(self) -> str:
+        return f"LogStore({self._name!r})"
+
+    async def entries(self, since: datetime | None = None) -> AsyncIterator[dict[str, Any]]:
+        """The newest entries, by object newest first, 20,000 at most; lines that are no JSON object are
+        passed over.
+
+        ``since``: by the service's time; entries that name an earlier time are left out, and objects older
+        than one that holds nothing else are not read. Raises LogStoreError.
+        """
+        left = MOST_ENTRIES
+        for key in await self._newest():
+            late = 0
+            lines = _lines(await self._read(key, LARGEST_OBJECT))
+            for entry in lines:
+                if since is not None and (at := moment(entry.get(TIME_FIELD))) is not None and at < since:
+                    continue
+                late += 1
+                yield entry
+                left -= 1
+                if not left:
+                    return
+            if since is not None and lines and not late:
+                return
+
+    async def challenge(self, filename: str) -> str:
+        """The ownership challenge in this file of the destination. Raises LogStoreError."""
+        for key in dict.fromkeys((filename.strip("/"), filename.rpartition("/")[2])):
+            try:
+                text = (await self._read(key, LARGEST_CHALLENGE)).decode().strip()
+            except FileNotFoundError:
+                continue
+            except UnicodeDecodeError:
+                raise LogStoreError(f"{self._name}: the ownership challenge is not text") from None
+            if text:
+                return text
+        raise LogStoreError(
+            f"{self._name}: there is no ownership challenge in {filename[:100]}; log_fields.job.challenge is"
+            " to name the bucket of the destination"
+        )
+
+    async def _newest(self) -> list[str]:
+        found: list[tuple[datetime, str]] = []
+        try:
+            async for batch in obstore.list(self._store):
+                found += [
+                    (item["last_modified"], item["path"])
+                    for item in batch
+                    if item["path"].endswith((".log", ".log.gz", ".json", ".json.gz", ".ndjson", ".gz"))
+                ]
+        except _ABSENT:
+            return []
+        except (BaseError, OSError) as why:
+            raise self._unreadable("listed", why) from None
+        return [path for _, path in sorted(found, reverse=True)[:MOST_OBJECTS]]
+
+    async def _read(self, key: str, most: int) -> bytes:
+        try:
+            found = await obstore.get_async(self._store, key)
+            if found.meta["size"] > most:
+                raise LogStoreError(f"{self._name}: {key[:100]} is larger than {most} bytes")
+            return bytes(await found.bytes_async())
+        except _ABSENT:
+            raise FileNotFoundError(key) from None
+        except (BaseError, OSError) as why:
+            raise self._unreadable("read", why) from None
+
+    def _unreadable(self, verb: str, why: Exception) -> LogStoreError:
+        # Texts of the store can carry whole requests: only their kind is told.
+        return LogStoreError(f"{self._name} could not be {verb}: {type(why).__name__}")
+
+
+def moment(value: object) -> datetime | None:
+    """A time of a log entry: RFC 3339, seconds or nanoseconds since 1970; None for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = value / 1e9 if value > 1e12 else float(value)
+        return datetime.fromtimestamp(seconds, UTC) if 0 <= seconds < 1e11 else None
+    if isinstance(value, str):
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return None
+
+
+def _lines(data: bytes) -> list[dict[str, Any]]:
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error):
+            return []
+    found = []
+    for line in data.splitlines():
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict):
+            found.append(entry)
+    return found
+
+
+def _opened(url: str, zone: Zone) -> tuple[ObjectStore, str]:
+    parts = urlsplit(url.replace("{zone_id}", zone.id).replace("{zone}", quote(zone.name)))
+    if (folder := folder_of(parts)) is not None:
+        # Before the first batch there is nothing: no folder either.
+        try:
+            return (LocalStore(prefix=folder) if folder.is_dir() else MemoryStore()), str(folder)
+        except (BaseError, OSError) as why:
+            raise LogStoreError(f"the store of log entries cannot be opened ({type(why).__name__})") from None
+    if parts.scheme not in ("s3", "gs", "az") or not parts.netloc:
+        raise LogStoreError(
+            "the store of log entries: write it as file:///FOLDER, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or"
+            " az://CONTAINER/PREFIX (it is not repeated here)"
+        )
+    try:
+        return remote_store(parts, limit=REMOTE_LIMIT)
+    except StoreRefused as why:
+        raise LogStoreError(f"the store of log entries: {why}") from None

@@ -1,0 +1,96 @@
+"""Tickets by HTTP: one POST per ticket, with an idempotency key."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+from pydantic import SecretStr
+
+from edgeshift.runtime.redaction import redact_text
+from edgeshift.runtime.tls import BadCaFile, tls_context
+from edgeshift.stores.tickets.ticket import (
+    Ticket,
+    TicketRef,
+    TicketsMisconfigured,
+    TicketsRefused,
+    TicketsUnavailable,
+)
+
+_RETRIED = frozenset({408, 421, 423, 425, 429})
+
+
+class WebhookTickets:
+    """Posts a ticket as JSON, with its key in the header ``Idempotency-Key`` and as the field ``key``.
+
+    The receiver keeps one ticket per key: sending again is safe. 2xx says that it has the ticket, 409 that
+    it had it before. ``path_shown``: whether the URL's path may be repeated; for many receivers it is the
+    key. The ticket's address is the answer's ``Location`` header, or ``url``, ``location`` or
+    ``html_url`` in its JSON. ``secret`` goes along as a bearer token. Raises TicketsMisconfigured.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        secret: SecretStr | None = None,
+        proxy: str | None = None,
+        ca_file: str | None = None,
+        limit: float = 30.0,
+        path_shown: bool = True,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+            raise TicketsMisconfigured(
+                "tickets.webhook: write it as https://HOST/PATH, without user or password"
+            )
+        self._url = url
+        self._at = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}"
+        self._at += parts.path if path_shown else ""
+        self._headers = {"Authorization": f"Bearer {secret.get_secret_value()}"} if secret else {}
+        self._proxy = proxy
+        self._limit = limit
+        try:
+            self._tls = tls_context(ca_file)
+        except BadCaFile as bad:
+            raise TicketsMisconfigured(str(bad)) from None
+
+    def __repr__(self) -> str:
+        return f"WebhookTickets({self._at!r})"
+
+    async def open(self, ticket: Ticket) -> TicketRef:
+        """Post the ticket. Raises TicketsUnavailable, which may be tried again, or TicketsRefused."""
+        document = ticket.model_dump(mode="json")
+        headers = {**self._headers, "Idempotency-Key": ticket.key}
+        try:
+            async with httpx.AsyncClient(
+                verify=self._tls, proxy=self._proxy, timeout=self._limit, trust_env=False
+            ) as client:
+                answer = await client.post(self._url, json=document, headers=headers)
+        except httpx.HTTPError as why:
+            raise TicketsUnavailable(
+                f"{self._at}: ticket {ticket.key} was not taken ({type(why).__name__})"
+            ) from None
+        if not (answer.is_success or answer.status_code == 409):
+            kind = (
+                TicketsUnavailable
+                if answer.status_code >= 500 or answer.status_code in _RETRIED
+                else TicketsRefused
+            )
+            raise kind(f"{self._at}: answered {answer.status_code} to ticket {ticket.key}")
+        return TicketRef(key=ticket.key, location=self._location(answer), created=answer.status_code != 409)
+
+    def _location(self, answer: httpx.Response) -> str:
+        found: Any = answer.headers.get("location")
+        if not found:
+            try:
+                document = answer.json()
+            except (ValueError, RecursionError):
+                document = None
+            if isinstance(document, dict):
+                found = next(filter(None, map(document.get, ("url", "location", "html_url"))), None)
+        if not isinstance(found, str):
+            return self._at
+        # A receiver may repeat what it was called by.
+        return redact_text(urljoin(self._at, found))[:500]

@@ -1,0 +1,151 @@
+"""``edgeshift demo`` from beginning to end: the stack, the course, the report, the verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+from temporalio.client import Client
+
+from edgeshift.model.fleet import Area
+from edgeshift.operations import pollers
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.demo.course import Teller, play
+from edgeshift.testbed.demo.parts import Part
+from edgeshift.testbed.demo.scenario import TIME_SCALE, Scenario
+from edgeshift.testbed.demo.show import (
+    missing_outcomes,
+    outcome_table,
+    print_violations,
+    result,
+    rule_table,
+    write_result,
+)
+from edgeshift.testbed.demo.verdict import gather, judge
+from edgeshift.testbed.stack import Stack, StackError, stack
+from edgeshift.testbed.temporal_server.binaries import temporal_cli
+from edgeshift.views.report_file import write_report
+
+WORKER_WITHIN = 120.0
+
+STATE = "demo-state"
+"""The folder, below ``out``, in which the demo's stack keeps its state."""
+
+
+async def run_demo(
+    console: Console, part: Part, *, zones: int | None, seed: int, out: Path, keep: bool
+) -> bool:
+    """Run an area's demo; whether every rule held and every outcome was seen.
+
+    Writes its result and its report into ``out``. Raises StackError where the stack cannot run.
+    """
+    _end_as_by_ctrl_c()
+    console = Console(no_color=console.no_color, highlight=False, record=True)
+    zones = zones or part.zones
+    title = "" if part.area is Area.WAF else f" {part.area.value}"
+    console.print(
+        f"[bold]edgeshift demo{title}[/bold]: {zones} simulated zones, seed {seed},"
+        f" time scale {TIME_SCALE:,.0f} (4 hours a second)"
+    )
+    teller = Teller(console)
+    await asyncio.to_thread(temporal_cli, progress=teller.say)
+    began = time.monotonic()
+    folder = out / STATE
+    _begin_anew(folder)
+    arranged = part.arrange(zones, seed)
+    try:
+        async with stack(
+            folder, fleet=arranged.fleet, time_scale=TIME_SCALE, clock=part.clock, say=teller.say
+        ) as running:
+            held = await _run(console, teller, running, part, arranged, out, began)
+            if keep:
+                teller.say(f"the state is kept: edgeshift up --folder {folder} shows it")
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    return held
+
+
+async def _run(
+    console: Console,
+    teller: Teller,
+    running: Stack,
+    part: Part,
+    arranged: Scenario,
+    out: Path,
+    began: float,
+) -> bool:
+    await running.control.send("PUT", "options", part.options())
+    for method, path, body in arranged.calls:
+        await running.control.send(method, path, body)
+    for fault in arranged.faults:
+        await running.control.send("POST", "faults", fault)
+    settings = TemporalSettings(address=running.address, namespace=running.namespace)
+    client = await connect(settings, identity="demo")
+    archive = Archive(running.archive)
+    specs = part.specs(arranged, running)
+    edge = "" if part.area is Area.WAF else f"; the edge of all zones at {running.edge}, by Host header"
+    teller.say(
+        f"Temporal at {running.address}, its pages at {running.ui}; faults are on:"
+        f" {len(arranged.faults)}{edge}"
+    )
+    await _until_served(client, running)
+    played = await play(running, client, archive, part, arranged, specs, console=console, teller=teller)
+    report = out / f"{specs[0].name}-report.html"
+    await write_report(client, archive, specs[0].name, report)
+    teller.say("checking every rule by its witness")
+    terminal = running.places.logs / "terminal.txt"
+    terminal.write_text(console.export_text(clear=False))
+    evidence = await gather(running, client, part, played, specs, [report, terminal])
+    checks = judge(evidence)
+    found = result(evidence, part.shows, checks, time.monotonic() - began, TIME_SCALE)
+    write_result(out / part.result, found)
+    if part.area is Area.WAF:
+        # The demo without an area has a result by its own name.
+        write_result(out / "demo.json", found)
+    for table in (outcome_table(found["outcomes"]), rule_table(checks)):
+        console.print()
+        console.print(table)
+    print_violations(console, checks, part.result)
+    missing = missing_outcomes(found["outcomes"], part.shows)
+    if missing:
+        console.print(
+            Text(f"no zone ended as {', '.join(missing)}: the demo did not show all it should", "red")
+        )
+    console.print()
+    console.print(Text(f"report    {report}"), soft_wrap=True)
+    console.print(Text(f"result    {out / part.result}"), soft_wrap=True)
+    console.print(Text(f"took      {found['seconds']:.0f} s, {found['calls']:,} calls of the service"))
+    return not missing and not any(check.violations for check in checks)
+
+
+async def _until_served(client: Client, running: Stack) -> None:
+    """Return once a worker is there, which on a busy machine takes a while. Raises StackError."""
+    limit = time.monotonic() + WORKER_WITHIN
+    while not await pollers(client):
+        if time.monotonic() > limit:
+            raise StackError(f"no worker came within {WORKER_WITHIN:g} s; see {running.places.logs}")
+        await asyncio.sleep(0.5)
+
+
+def _begin_anew(folder: Path) -> None:
+    """Remove what an earlier demo left. Raises StackError where the folder is something else."""
+    if not folder.exists():
+        return
+    if not (folder / "fleet.json").exists() and any(folder.iterdir()):
+        raise StackError(f"{folder} is not an earlier demo's; move it away, or name another --out")
+    shutil.rmtree(folder)
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Let SIGTERM clean up as Ctrl-C does."""
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

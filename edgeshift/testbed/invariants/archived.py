@@ -1,0 +1,82 @@
+"""The archive as a witness sees it: a folder of files, read without the code that wrote them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from edgeshift.testbed.invariants.digests import is_signable
+from edgeshift.testbed.invariants.seen import IntentFile, SnapshotFile
+
+_RECORD = re.compile(
+    r"(?:^|/)snapshot/(?P<zone>[0-9a-f]{32})/(?P<area>[\w-]+)/(?P<digest>[0-9a-f]{64})[^/]*$"
+)
+_INTENT = re.compile(r"(?:^|/)intent/(?P<zone>[0-9a-f]{32})/(?P<area>[\w-]+)/[^/]+$")
+
+
+class ArchiveFolder:
+    """Every file of the archive by the SHA-256 of its content, whatever it is called."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._content: dict[str, bytes] = {}
+        self._paths = [path for path in sorted(root.rglob("*")) if path.is_file()]
+        for path in self._paths:
+            content = path.read_bytes()
+            self._content[hashlib.sha256(content).hexdigest()] = content
+
+    def document(self, digest: str) -> Any:
+        """The JSON with this digest; None where the archive has no such content."""
+        content = self._content.get(digest)
+        return None if content is None else json.loads(content)
+
+    def targets(self, digest: str) -> tuple[str, ...]:
+        """The zones of a frozen list, in its order."""
+        return tuple(target["zone"]["id"] for target in self.document(digest) or ())
+
+    def bodies(self) -> tuple[dict[str, Any], ...]:
+        """Every body among the proposals."""
+        found = []
+        for content in self._content.values():
+            if content.startswith(b"{") and b'"body"' in content:
+                document = json.loads(content)
+                body = document.get("body")
+                if isinstance(body, dict) and is_signable(body):
+                    found.append(body)
+        return tuple(found)
+
+    def intents(self) -> tuple[IntentFile, ...]:
+        """What was about to be sent, as it was recorded before."""
+        found = []
+        for path in self._paths:
+            if record := _INTENT.search(path.relative_to(self._root).as_posix()):
+                document = json.loads(path.read_bytes())
+                found.append(IntentFile(**(document | record.groupdict())))
+        return tuple(found)
+
+    def snapshots(self) -> tuple[SnapshotFile, ...]:
+        """The recorded snapshots. A record is written once, after its snapshot, so its time is the later
+        one.
+        """
+        found = []
+        for path in self._paths:
+            if record := _RECORD.search(path.relative_to(self._root).as_posix()):
+                document = self.document(record["digest"])
+                zone = (document or {}).get("zone")
+                names = zone.get("id") if isinstance(zone, dict) else zone
+                reading = (document or {}).get("reading") or {}
+                found.append(
+                    SnapshotFile(
+                        zone=record["zone"],
+                        area=record["area"],
+                        path=str(path),
+                        written_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+                        intact=document is not None and names == record["zone"],
+                        holds=frozenset(part for part, value in reading.items() if value is not None),
+                    )
+                )
+        return tuple(found)

@@ -1,0 +1,63 @@
+"""The rules, each checked against its independent witness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from edgeshift.testbed.invariants import commits, esc, log_fields
+from edgeshift.testbed.invariants.completeness import locked, nothing_lost
+from edgeshift.testbed.invariants.leaks import hidden
+from edgeshift.testbed.invariants.pace import in_flight, paced, stopped
+from edgeshift.testbed.invariants.seen import RuleCheck, WitnessInput
+from edgeshift.testbed.invariants.touching import snapshotted, supported
+
+Rule = Callable[[WitnessInput], RuleCheck]
+
+OF_AREA: dict[str, tuple[Rule, Rule, Rule, Rule]] = {
+    "waf": (commits.signed, commits.once, commits.validated, supported),
+    "esc": (esc.signed, esc.once, esc.untouched, esc.ended),
+    "log-fields": (log_fields.signed, log_fields.once, log_fields.entitled, log_fields.kept),
+}
+"""The rules 1 to 4, which each area has in its own words."""
+
+OF_ALL: tuple[Rule, ...] = (snapshotted, paced, stopped, in_flight, locked, hidden, nothing_lost)
+"""The rules 5 to 11."""
+
+
+def check_rules(evidence: WitnessInput, *, absent: frozenset[int] = frozenset()) -> list[RuleCheck]:
+    """What the witnesses say of each rule; of several areas' campaigns, of all of them together.
+
+    A rule of which nothing was checked is broken, unless ``absent`` says that the scenario has no case of it.
+    """
+    found = [
+        _together(
+            [rules[place](evidence.within(area)) for area, rules in OF_AREA.items() if area in evidence.areas]
+        )
+        for place in range(4)
+    ]
+    found += [rule(evidence) for rule in OF_ALL]
+    found[0].violations.extend(_strays(evidence))
+    for check in found:
+        if not check.checked and not check.violations and check.rule not in absent:
+            check.violations.append("nothing was checked")
+    return found
+
+
+def _together(checks: list[RuleCheck]) -> RuleCheck:
+    """One rule over several areas."""
+    return RuleCheck(
+        rule=checks[0].rule,
+        title="; ".join(check.title for check in checks),
+        witness=", ".join(dict.fromkeys(check.witness for check in checks)),
+        checked=sum(check.checked for check in checks),
+        violations=[violation for check in checks for violation in check.violations],
+    )
+
+
+def _strays(seen: WitnessInput) -> list[str]:
+    """Changes of an area that no campaign is about."""
+    return [
+        f"{seen.name(request.zone)}: {request.call} was sent, which is no campaign's (request {request.seq})"
+        for request in seen.journal
+        if request.mutates and request.took_effect and seen.campaigns and request.area not in seen.areas
+    ]

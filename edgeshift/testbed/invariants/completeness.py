@@ -1,0 +1,172 @@
+"""Rules 9 and 11: one live migration a zone, and nothing lost. Witnessed by the journal, the Temporal
+server's own list of executions, the frozen target lists, and the state at the service.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from edgeshift.testbed.invariants import esc, log_fields
+from edgeshift.testbed.invariants.course import settled
+from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput, ZoneAtService
+
+DONE = frozenset({"migrated", "already_migrated"})
+CHANGED = frozenset({"settled", "already_settled"})
+UNDECIDED = frozenset({"unknown", "failed"})
+
+
+def locked(seen: WitnessInput) -> RuleCheck:
+    """Rule 9. One zone has at most one live migration.
+
+    Two migrations of one zone would show as executions that overlap, and at the service as a change that is
+    sent while the one before is not settled: no reading of the zone's status in between.
+    """
+    violations: list[str] = []
+    for zone, executions in seen.executions_of.items():
+        for earlier, later in itertools.pairwise(executions):
+            if earlier.closed_at is None or later.started_at < earlier.closed_at:
+                violations.append(
+                    f"{seen.name(zone)}: two live migrations, of {earlier.campaign} and of {later.campaign}"
+                    f" since {later.started_at:%H:%M:%S.%f}"
+                )
+    checked = 0
+    for zone, requests in seen.of_zone.items():
+        changes = [place for place, request in enumerate(requests) if request.mutates]
+        checked += bool(changes)
+        for first, second in itertools.pairwise(changes):
+            if not settled(requests[first : second + 1]):
+                violations.append(
+                    f"{seen.name(zone)}: {requests[second].call} was sent"
+                    f" while {requests[first].call} was not settled"
+                    f" (requests {requests[first].seq} and {requests[second].seq})"
+                )
+    held, broken = _held(seen)
+    violations += broken
+    checked += held
+    return RuleCheck(
+        rule=9,
+        title="one live migration a zone",
+        witness="journal, Temporal server",
+        checked=checked,
+        violations=violations,
+    )
+
+
+def _held(seen: WitnessInput) -> tuple[int, list[str]]:
+    """An account's zones are held while the account is changed, and no zone is changed while it is held."""
+    checked, violations = 0, []
+    for request in seen.journal:
+        scope = seen.zone.get(request.zone or "")
+        if not request.mutates or scope is None or request.area != "esc":
+            continue
+        covered = [zone for zone in seen.zones if zone.kind == "zone" and zone.account == scope.id]
+        for zone in covered if scope.kind == "account" else [scope]:
+            holders = [
+                hold
+                for hold in seen.holds
+                if hold.zone == zone.id
+                and hold.started_at <= request.time
+                and (hold.closed_at is None or request.time <= hold.closed_at)
+            ]
+            checked += scope.kind == "account"
+            if scope.kind == "account" and not any(hold.account == scope.id for hold in holders):
+                violations.append(
+                    f"{scope.name}: {request.call} was sent while {zone.name} was not held"
+                    f" (request {request.seq})"
+                )
+            if scope.kind == "zone" and holders:
+                violations.append(
+                    f"{zone.name}: {request.call} was sent while its account held it (request {request.seq})"
+                )
+    return checked, violations
+
+
+def nothing_lost(seen: WitnessInput) -> RuleCheck:
+    """Rule 11. Every zone of every frozen list reaches an outcome, and the service's state agrees with it."""
+    last: dict[tuple[str, str], Execution] = {}
+    for executions in seen.executions_of.values():
+        last.update({(execution.campaign, execution.zone): execution for execution in executions})
+    violations: list[str] = []
+    for campaign, targets in seen.targets.items():
+        for zone in targets:
+            if zone in seen.excluded.get(campaign, frozenset()) and held_by_another(seen, campaign, zone):
+                continue
+            if _spared(seen, campaign, zone):
+                continue
+            if why := _lost(seen, zone, last.get((campaign, zone)), len(seen.executions_of.get(zone, ()))):
+                violations.append(f"{seen.name(zone)} of {campaign}: {why}")
+        if twice := len(targets) - len(set(targets)):
+            violations.append(f"{campaign}: {twice} zone(s) stand twice in the frozen list")
+    return RuleCheck(
+        rule=11,
+        title="nothing is lost",
+        witness="frozen targets, Temporal server, state at the service",
+        checked=sum(map(len, seen.targets.values())),
+        violations=violations,
+    )
+
+
+def held_by_another(seen: WitnessInput, campaign: str, zone: str) -> bool:
+    """Whether another campaign, or another scope of any, had a zone, by the Temporal server: a campaign that
+    leaves a zone out is not believed otherwise.
+    """
+    return any(one.campaign != campaign for one in seen.executions_of.get(zone, ())) or any(
+        hold.zone == zone for hold in seen.holds
+    )
+
+
+def _spared(seen: WitnessInput, campaign: str, zone: str) -> bool:
+    """Whether an abort came before the zone was begun: nothing ever changed it."""
+    return (
+        any(facts.name == campaign and facts.aborted for facts in seen.campaigns)
+        and zone not in seen.executions_of
+        and not any(request.mutates for request in seen.of_zone.get(zone, ()))
+    )
+
+
+def _lost(seen: WitnessInput, zone: str, execution: Execution | None, attempts: int) -> str | None:
+    if execution is None:
+        return "was never started"
+    if execution.closed_at is None:
+        return "has not ended"
+    if execution.outcome is None:
+        return "ended without an outcome"
+    at_service = seen.zone.get(zone)
+    if at_service is None:
+        return "is not at the service"
+    latest = execution is seen.executions_of[zone][-1]
+    for facts in seen.campaigns:
+        if facts.name == execution.campaign and facts.area != "waf":
+            return _disagrees(seen, at_service, execution) if latest else None
+    return _migration_disagrees(seen, at_service, execution, latest, attempts)
+
+
+def _migration_disagrees(
+    seen: WitnessInput, at_service: ZoneAtService, execution: Execution, latest: bool, attempts: int
+) -> str | None:
+    if execution.outcome in DONE and not at_service.migrated:
+        return f"ended as {execution.outcome}, but the service has not migrated it"
+    commits = sum(request.took_effect for request in seen.of_zone.get(execution.zone, ()) if request.commits)
+    # An abort may come before a zone is read that somebody had migrated long ago.
+    spared = execution.outcome == "aborted" and not commits
+    if latest and at_service.migrated and not spared and execution.outcome not in DONE | {"unknown"}:
+        return f"ended as {execution.outcome}, but the service has migrated it"
+    if latest and commits and execution.outcome not in DONE | {"unknown"}:
+        return f"ended as {execution.outcome}, but a commit of it takes effect"
+    if execution.outcome == "migrated" and commits != 1:
+        return f"ended as migrated after {commits} commits that took effect"
+    if execution.outcome == "already_migrated" and commits and attempts == 1:
+        return "ended as already migrated, but it was committed"
+    return None
+
+
+def _disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Execution) -> str | None:
+    """Where a change that can be undone stands, against the outcome of the zone's last execution."""
+    requests = seen.of_zone.get(execution.zone, [])
+    if execution.area == "log-fields":
+        return log_fields.disagrees(seen, at_service, execution)
+    if not any(request.took_effect for request in requests if request.turns_off):
+        return "ended as settled, but nobody turned esc off" if execution.outcome == "settled" else None
+    if execution.outcome not in CHANGED | UNDECIDED and esc.turned_off(requests):
+        return f"ended as {execution.outcome}, but esc was turned off and is off still"
+    return None

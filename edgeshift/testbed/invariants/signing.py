@@ -1,0 +1,112 @@
+"""What rules 1 and 2 ask in every area: who had signed what was sent, and what lets it be sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from edgeshift.testbed.invariants.digests import body_fingerprint
+from edgeshift.testbed.invariants.requests import Request
+from edgeshift.testbed.invariants.seen import RuleCheck, WitnessInput
+
+
+def all_signed(
+    seen: WitnessInput,
+    title: str,
+    sent: Sequence[Request],
+    why_not: Callable[[WitnessInput, Request], str | None],
+) -> RuleCheck:
+    """Rule 1, of an area. ``sent``: what needs a sign-off; ``why_not``: why a request had none, or None."""
+    return RuleCheck(
+        rule=1,
+        title=title,
+        witness="journal, approvers' record",
+        checked=len(sent),
+        violations=[
+            f"{seen.name(request.zone)}: {why} (request {request.seq})"
+            for request in sent
+            if (why := why_not(seen, request))
+        ],
+    )
+
+
+def unsigned(seen: WitnessInput, request: Request, known: Collection[str], digest: str | None) -> str | None:
+    """Why a request has not been signed by enough people, or None. ``known``: the digests under which it can
+    have been; ``digest``: the one that people are told.
+    """
+    people: set[str] = set()
+    campaigns = seen.campaigns_of(request.zone or "")
+    valid_for = min((c.valid_for + c.sending for c in campaigns if c.valid_for is not None), default=None)
+    late = False
+    reopened = [
+        word.at
+        for word in seen.words
+        if word.reopens and word.zone == request.zone and word.at <= request.time
+    ]
+    for signature in sorted(seen.signatures, key=lambda signature: signature.at):
+        if signature.digest not in known or signature.zone not in (None, request.zone):
+            continue
+        if signature.at > request.time:
+            late = True
+        elif signature.choice == "reject":
+            if not any(signature.at <= moment for moment in reopened):
+                return f"committed although {signature.by} had rejected it"
+            # Reopened by a person's word: whatever was signed up to the rejection is void.
+            people.clear()
+        elif valid_for is None or request.time - signature.at <= valid_for:
+            people.add(signature.by)
+        else:
+            late = True
+    required = max((campaign.required for campaign in campaigns), default=1)
+    if len(people) >= required:
+        return None
+    when = "; signed only after it was sent, or too long before" if late else ""
+    return f"{len(people)} of {required} approvers had signed {(digest or '')[:12]}{when}"
+
+
+def proposed(seen: WitnessInput, request: Request, area: str) -> tuple[str, dict[str, Any]] | None:
+    """The proposal that a request belongs to, by its digest: the last one of its zone that was about to be
+    sent before. It is believed only as far as its digest is the one that people signed.
+    """
+    intents = [
+        intent
+        for intent in seen.intents
+        if (intent.zone, intent.area, intent.step) == (request.zone, area, "commit")
+        and intent.at <= request.time
+    ]
+    if not intents:
+        return None
+    digest = max(intents, key=lambda intent: intent.at).digest
+    body = seen.proposals.get(digest)
+    return None if body is None else (digest, body)
+
+
+def not_agreed(seen: WitnessInput, request: Request, digest: str, body: dict[str, Any]) -> str | None:
+    """Why people have not agreed to this body of the request's zone, or None."""
+    zone = seen.zone.get(request.zone or "")
+    known = {digest} | ({body_fingerprint(body, zone.id, zone.name)} if zone else set())
+    return unsigned(seen, request, known, digest)
+
+
+def sent_again(
+    seen: WitnessInput, what: str, sent: Sequence[Request], earlier: Request, later: Request
+) -> str | None:
+    """Why a step that was sent before must not have been sent again, or None. ``sent``: all of that step."""
+    zone = later.zone or ""
+    if earlier.took_effect:
+        return f"{what} was sent again after it had taken effect"
+    if earlier.status == 429 or earlier.unrecognised:
+        return None
+    if any(word.zone in (None, zone) and earlier.time <= word.at <= later.time for word in seen.words):
+        return None
+    if earlier.refused:
+        return f"{what} that was refused ({earlier.status}) was sent again without a person's word"
+    campaigns = seen.campaigns_of(zone)
+    allowed = max((campaign.resend_unchanged for campaign in campaigns), default=0)
+    limit = min((campaign.migration_limit for campaign in campaigns), default=None)
+    before = sum(1 for request in sent if request.seq <= earlier.seq and request.status != 429)
+    if allowed < before:
+        return f"{what} of unknown outcome was sent again without a person's word"
+    if limit is not None and later.time - earlier.time < limit:
+        return f"{what} of unknown outcome was sent again before a migration's time had passed"
+    return None

@@ -1,0 +1,196 @@
+"""The equivalent new configuration of a zone, computed from its previous settings (docs/service.md §3.2,
+§2.4).
+
+Carried over: the global settings of the previous core rule set, firewall rules that bypass the WAF, page
+rules with "Disable Security" and with "Web Application Firewall: Off" or "On". Lost: every setting of a rule
+or a group of the core rule set. Those of the provider's rules, of which the contract does not speak, are
+carried over, or lost where the zone says so. The new core ruleset runs at paranoia level 2.
+"""
+
+from functools import cache
+from typing import Any, Literal
+
+from edgeshift.testbed.simulator.expressions import quoted
+from edgeshift.testbed.simulator.fleet_models import FirewallRule, FleetZone, PageRule, derived_id
+from edgeshift.testbed.simulator.previous_waf import group_id, group_mode, is_modified, rule_mode, signatures
+
+Configuration = dict[str, Any]
+
+MANAGED_RULESET = "efb7b8c949ac4650a09736fc376e9aee"
+OWASP_RULESET = "4814384a9e5d4991b9815dcfc25d2f1f"
+OWASP_SCORE_RULE = "6179ae15870a4bb7b2d480d4843b323c"
+
+PARANOIA_LEVEL = 2
+"""What the migration sets, whatever the sensitivity was (docs/service.md §3.2)."""
+
+SENSITIVITY: dict[str, tuple[int, int]] = {
+    "high": (2, 40),
+    "medium": (1, 25),
+    "low": (1, 40),
+    "default": (2, 40),
+}
+"""Previous sensitivity to (paranoia level, score threshold), as observed. The paranoia level gives way to
+`PARANOIA_LEVEL`, on which the service's own description is firm; the threshold is used."""
+
+ACTION_MODE = {"simulate": "log", "block": "block", "challenge": "managed_challenge"}
+"""Previous action mode to the action of the new score rule."""
+
+
+def eligible(zone: FleetZone) -> bool:
+    """Whether a zone can migrate in phase 2: it has no URI-based WAF override (docs/service.md §3.2)."""
+    return not zone.uri_overrides
+
+
+def phase_one_eligible(zone: FleetZone) -> bool:
+    """Whether a zone could migrate by the conditions of phase 1 (docs/service.md §3.2)."""
+    waf = zone.previous_waf
+    only_managed = waf.managed.enabled and waf.owasp.sensitivity == "off"
+    touched = any(waf_effect(rule) is not None for rule in zone.page_rules)
+    return (not waf.enabled or only_managed) and not rules_to_migrate(zone) and not touched and eligible(zone)
+
+
+def rules_to_migrate(zone: FleetZone) -> list[FirewallRule]:
+    """The firewall rules that migrate: those that bypass the WAF, alone or among other products."""
+    return [rule for rule in zone.firewall_rules if rule.action == "bypass" and "waf" in rule.products]
+
+
+def longest_expression_bytes(zone: FleetZone) -> int:
+    """UTF-8 bytes of the longest expression that migrates; 0 without any (docs/service.md §8)."""
+    return max((len(rule.expression.encode()) for rule in rules_to_migrate(zone)), default=0)
+
+
+def waf_effect(rule: PageRule) -> Literal["on", "off"] | None:
+    """What a page rule does to the WAF on its URLs; None for a disabled one or one about other things."""
+    if rule.status != "active":
+        return None
+    if any(action.id == "disable_security" for action in rule.actions):
+        return "off"
+    values = [action.value for action in rule.actions if action.id == "waf"]
+    return "on" if "on" in values else "off" if "off" in values else None
+
+
+def url_expression(patterns: list[str]) -> str:
+    """The expression for URL patterns of a page rule: any scheme unless one is named, `*` for anything."""
+    tests = []
+    for pattern in patterns:
+        scheme, separator, rest = pattern.rpartition("://")
+        rest = rest if "/" in rest else f"{rest}/"
+        address = f"{scheme if separator else 'http*'}://{rest}"
+        tests.append(f"http.request.full_uri wildcard {quoted(address)}")
+    return " or ".join(f"({test})" for test in tests)
+
+
+def equivalent_configuration(zone: FleetZone) -> Configuration:
+    """The configuration that the service proposes: `{"name": "default", "rules": [...]}`.
+
+    Skip rules come first: bypassing firewall rules in their order, then page rules by falling priority. Then
+    the managed ruleset and the core ruleset are run, disabled where their predecessor was.
+    """
+    rules = [
+        _skip(rule.expression, f"Bypass WAF Managed Rules: {rule.description}".rstrip(": "), not rule.paused)
+        for rule in rules_to_migrate(zone)
+    ]
+    turned_on: list[str] = []
+    for page_rule in sorted(zone.page_rules, key=lambda rule: -rule.priority):
+        effect = waf_effect(page_rule)
+        if effect == "on":
+            turned_on.append(url_expression(page_rule.targets))
+        elif effect == "off":
+            expression = url_expression(page_rule.targets)
+            if turned_on:
+                earlier = " or ".join(turned_on)
+                expression = f"({expression}) and not ({earlier})"
+            is_waf = all(action.id != "disable_security" for action in page_rule.actions)
+            name = "Web Application Firewall: Off" if is_waf else "Disable Security"
+            rules.append(_skip(expression, f"Page rule: {name}", True))
+    waf = zone.previous_waf
+    everywhere = waf.enabled or not turned_on
+    where = "true" if everywhere else " or ".join(turned_on)
+    runs = waf.enabled or bool(turned_on)
+    rules.append(
+        _execute(
+            MANAGED_RULESET, "Managed ruleset", where, runs and waf.managed.enabled, managed_overrides(zone)
+        )
+    )
+    sensitivity = waf.owasp.sensitivity
+    _, threshold = SENSITIVITY.get(sensitivity, SENSITIVITY["default"])
+    overrides = {
+        "categories": [
+            {"category": f"paranoia-level-{level}", "enabled": False}
+            for level in range(PARANOIA_LEVEL + 1, 5)
+        ],
+        "rules": [
+            {
+                "id": OWASP_SCORE_RULE,
+                "action": ACTION_MODE[waf.owasp.action_mode],
+                "enabled": True,
+                "score_threshold": threshold,
+            }
+        ],
+    }
+    rules.append(
+        _execute(OWASP_RULESET, "OWASP core ruleset", where, runs and sensitivity != "off", overrides)
+    )
+    return {"name": "default", "rules": rules}
+
+
+@cache
+def new_rule_id(key: str) -> str:
+    """The id of a rule of the new rulesets, 32 hex digits."""
+    return derived_id("new rule", key)
+
+
+NEW_ACTIONS = {"block": "block", "challenge": "managed_challenge", "simulate": "log"}
+"""Mode of a previous rule of the provider to the action of its successor."""
+
+
+def managed_overrides(zone: FleetZone) -> dict[str, Any] | None:
+    """What the new configuration has of the settings of the provider's groups and rules; None without any.
+    A rule that has no successor has no override.
+    """
+    if zone.migration.managed_settings == "lost":
+        return None
+    waf = zone.previous_waf.managed
+    named = {*waf.groups}
+    rules = []
+    for one in signatures("managed"):
+        if not one.new:
+            continue
+        off_by_group = bool(named & {one.group, group_id(one.group)}) and (
+            group_mode(zone, "managed", one.group) == "off"
+        )
+        mode = rule_mode(zone, "managed", one.previous)
+        if off_by_group or mode == "disable":
+            rules.append({"id": new_rule_id(one.new), "enabled": False})
+        elif is_modified(zone, "managed", one.previous):
+            rules.append({"id": new_rule_id(one.new), "action": NEW_ACTIONS[mode], "enabled": True})
+    return {"rules": rules} if rules else None
+
+
+def _skip(expression: str, description: str, enabled: bool) -> dict[str, Any]:
+    return _rule("skip", expression, description, enabled, {"ruleset": "current"})
+
+
+def _execute(
+    ruleset: str, name: str, expression: str, enabled: bool, overrides: dict[str, Any] | None
+) -> dict[str, Any]:
+    parameters: dict[str, Any] = {"id": ruleset}
+    if overrides is not None:
+        parameters["overrides"] = overrides
+    return _rule("execute", expression, f"Execute the {name}", enabled, parameters)
+
+
+def _rule(
+    action: str, expression: str, description: str, enabled: bool, parameters: dict[str, Any]
+) -> dict[str, Any]:
+    """A rule of docs/service.md §2.4; `id`, `version` and `ref` are the service's to give and still empty."""
+    return {
+        "id": "",
+        "version": "",
+        "action": action,
+        "expression": expression,
+        "description": description,
+        "ref": "",
+        "enabled": enabled,
+        "action_parameters": parameters,
+    }

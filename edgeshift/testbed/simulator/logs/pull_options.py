@@ -1,0 +1,59 @@
+"""The parameter string `logpull_options` of a log job (docs/service.md §2.3)."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+from urllib.parse import parse_qsl
+
+from edgeshift.testbed.simulator.logs.field_names import DEFAULT_FIELDS, HTTP_REQUESTS, HTTP_REQUESTS_FIELDS
+
+Timestamps = Literal["rfc3339", "unix", "unixnano"]
+_FIELD = re.compile(r"[A-Z][A-Za-z0-9]*")
+
+
+@dataclass(frozen=True)
+class PullOptions:
+    """What a job pushes: the names of its fields in their order, how moments are written, and which part of
+    the requests (0 to 1)."""
+
+    fields: tuple[str, ...] = DEFAULT_FIELDS
+    timestamps: Timestamps = "unixnano"
+    sample_rate: float = 1.0
+
+
+def parsed(text: str | None, dataset: str) -> PullOptions:
+    """The options in a parameter string; what it does not say is as usual, other parameters are passed over.
+
+    Raises ValueError saying what is wrong.
+    """
+    given: dict[str, str] = {}
+    for key, value in parse_qsl(text or "", keep_blank_values=True):
+        if key in given:
+            raise ValueError(f"{key[:40]} is given twice")
+        given[key] = value
+    timestamps = given.get("timestamps", "unixnano")
+    if timestamps not in get_args(Timestamps):
+        raise ValueError(f"timestamps must be one of {', '.join(get_args(Timestamps))}")
+    fields = _fields(given["fields"], dataset) if "fields" in given else DEFAULT_FIELDS
+    return PullOptions(fields, cast(Timestamps, timestamps), _rate(given.get("sample_rate", "1")))
+
+
+def _fields(text: str, dataset: str) -> tuple[str, ...]:
+    names = text.split(",")
+    for name in names:
+        known = name in HTTP_REQUESTS_FIELDS if dataset == HTTP_REQUESTS else _FIELD.fullmatch(name)
+        if not known:
+            raise ValueError(f"'{name[:80]}' is not a log field of the dataset {dataset}")
+    if len(set(names)) < len(names):
+        raise ValueError("fields names a log field twice")
+    return tuple(names)
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate <= 1:
+        raise ValueError("sample_rate must be a number greater than 0 and at most 1")
+    return rate

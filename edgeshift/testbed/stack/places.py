@@ -1,0 +1,163 @@
+"""Where things of an embedded stack are: its folder, its ports, and the file by which other commands find
+it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from edgeshift.model.fleet import Area
+from edgeshift.testbed.stack.spoken_for import choosing
+
+USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780, "edge": 8781}
+"""Taken where they are free when a folder is used for the first time; the folder remembers what it got."""
+
+OWN_RANGE = range(20_000, 32_000)
+"""Below the ports that the system gives to outgoing connections, which could take one before it is bound."""
+
+_PORTS = TypeAdapter(dict[str, int])
+
+
+class StackError(Exception):
+    """An embedded stack that cannot run; says what is in the way and what to do."""
+
+
+class StackFile(BaseModel):
+    """What ``stack.json`` says of a running stack. ``archive`` is a URL; it is gone when the stack has
+    ended. ``edge`` is where the zones' traffic is served, by Host header.
+    """
+
+    pid: int
+    address: str
+    namespace: str
+    ui: str | None
+    service: str
+    control: str
+    archive: str
+    tickets: str
+    campaign: str
+    time_scale: float
+    edge: str | None = None
+
+
+class Ports(BaseModel):
+    """The ports of one folder's stack, the same at every start so that what was noted stays true."""
+
+    temporal: int
+    ui: int
+    simulator: int
+    edge: int
+
+
+class Places:
+    """The paths of a stack's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.expanduser().resolve()
+        self.temporal = self.folder / "temporal"
+        self.simulator = self.folder / "simulator"
+        self.archive = self.folder / "archive"
+        self.tickets = self.folder / "tickets"
+        self.logs = self.folder / "logs"
+        self.credentials = self.folder / "credentials"
+        self.fleet = self.folder / "fleet.json"
+        self.campaign = self.folder / "campaign.yaml"
+        self.stack_file = self.folder / "stack.json"
+
+    def campaign_of(self, area: Area) -> Path:
+        """The campaign file to begin with, of an area."""
+        return self.campaign if area is Area.WAF else self.folder / f"campaign-{area.value}.yaml"
+
+    def make(self) -> None:
+        """Make the folders. Raises StackError where that is impossible."""
+        try:
+            for folder in (self.temporal, self.archive, self.tickets, self.logs):
+                folder.mkdir(parents=True, exist_ok=True)
+            self.credentials.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StackError(
+                f"{error.filename}: {error.strerror}; name a folder that can be written"
+            ) from None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the folder for one stack. Raises StackError when another one has it; ends with the process."""
+        path = self.folder / "lock"
+        with path.open("a+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.seek(0)
+                holder = lock.read().strip() or "?"
+                raise StackError(
+                    f"a stack already runs in {self.folder} (process {holder});"
+                    " use that one, end it with Ctrl-C, or name another --folder"
+                ) from None
+            lock.truncate(0)
+            lock.write(str(os.getpid()))
+            lock.flush()
+            yield
+
+    def ports(self) -> Ports:
+        """The folder's ports: those it had before, or new ones. Raises StackError when one is taken
+        meanwhile.
+        """
+        path = self.folder / "ports.json"
+        chosen: dict[str, int] = {}
+        if path.exists():
+            try:
+                chosen = _PORTS.validate_json(path.read_bytes())
+            except ValidationError:
+                raise StackError(f"{path} is damaged; remove it to have ports chosen anew") from None
+            for name, port in chosen.items():
+                if not _free(port):
+                    raise StackError(
+                        f"port {port} ({name}) is taken by another process;"
+                        f" end that one, or remove {path} to have ports chosen anew"
+                    )
+        # A folder of an earlier version has noted fewer ports: only the others are chosen.
+        with choosing() as spoken_for:
+            for name, usual in USUAL_PORTS.items():
+                if name not in chosen:
+                    taken = spoken_for.others | set(chosen.values())
+                    chosen[name] = usual if usual not in taken and _free(usual) else _any_port(taken=taken)
+            spoken_for.mine.update(chosen.values())
+        ports = Ports(**chosen)
+        path.write_text(ports.model_dump_json(indent=2) + "\n")
+        return ports
+
+
+def read_stack_file(folder: Path) -> StackFile | None:
+    """What the folder's ``stack.json`` says, if a stack runs there that can be believed."""
+    try:
+        found = StackFile.model_validate_json((folder / "stack.json").read_bytes())
+        os.kill(found.pid, 0)
+    except (OSError, ValidationError):
+        return None
+    return found
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as probe:
+        # As the servers do: a port whose last connections are still fading away is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _any_port(taken: set[int]) -> int:
+    for port in random.sample(OWN_RANGE, len(OWN_RANGE)):
+        if port not in taken and _free(port):
+            return port
+    raise StackError(f"no port from {OWN_RANGE[0]} to {OWN_RANGE[-1]} is free on this machine")
