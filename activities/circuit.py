@@ -12,6 +12,8 @@ from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections, resolved
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.messages import AwaitService, LetCallsGo
+from edgeshift.quota.leases import terms_of
+from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.circuit import (
     Circuit,
     ServiceHold,
@@ -23,10 +25,10 @@ from edgeshift.rate_limit.circuit import (
     probe,
     standing,
 )
-from edgeshift.rate_limit.leases import terms_of
+from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
-from edgeshift.service_api import Fate, ServiceClient, ServiceError, Unpaced
+from edgeshift.service_api import ServiceClient, ServiceError
 
 LOOKS_EVERY = 5.0
 """Seconds between looks whether somebody else has found the service to answer again; a quarter of a scaled

@@ -13,9 +13,10 @@ from pydantic import TypeAdapter
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import Target, Zone
+from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRef, SecretRefError, said_or_kept
-from edgeshift.service_api import Credential, Pacer, ServiceClient
+from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.tickets import TicketSystem, ticket_system
 

@@ -33,7 +33,7 @@ from temporalio.worker import ReplayerConfig, Worker, WorkerConfig
 
 from edgeshift.messages import TASK_QUEUE, CampaignResult, ZonePhase, ZoneState
 from edgeshift.model.fleet import ZoneOutcome
-from edgeshift.rate_limit.leases import QUOTA_QUEUE
+from edgeshift.quota.leases import QUOTA_QUEUE
 from tests.kit import Scene, eventually, fleet_of, scene
 
 ASIDE = frozenset({3, 4, 7})

@@ -19,10 +19,10 @@ from typing import Any, Literal
 from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.parent_death import tied_to_parent
 from edgeshift.runtime.settings import Settings, TemporalSettings
 from edgeshift.runtime.temporal import connect
-from edgeshift.service_api import Unpaced
 from tests.faults_kit import on_queue
 from tests.harness.switches import Switches, obeying
 from worker.wiring import workers

@@ -38,7 +38,7 @@ from activities.waf.evidence import EvidenceActivities
 from activities.waf.zone import WafActivities
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.model.fleet import Area
-from edgeshift.rate_limit.leases import QUOTA_QUEUE, Quotas
+from edgeshift.quota.leases import QUOTA_QUEUE, Quotas
 from edgeshift.runtime.clock import Clock, SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive

@@ -19,12 +19,13 @@ from edgeshift.doctor.area_checks import Check, State, any_zone, check_area, che
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Zone
+from edgeshift.quota.leases import QUOTA_QUEUE, Quotas
 from edgeshift.rate_limit.circuit import stops
-from edgeshift.rate_limit.leases import QUOTA_QUEUE, Quotas
+from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError, said_or_kept
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import SEARCH_ATTRIBUTES, TemporalError, connect
-from edgeshift.service_api import Credential, InvalidCredential, ServiceClient, ServiceError, Unpaced
+from edgeshift.service_api import Credential, InvalidCredential, ServiceClient, ServiceError
 from edgeshift.service_api.transport import Call, Transport
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.tickets import FolderTickets, TicketError, ticket_system

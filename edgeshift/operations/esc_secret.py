@@ -15,9 +15,10 @@ from edgeshift.areas import esc
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import is_identifier
+from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.secret_refs import said_or_kept
 from edgeshift.service_api import NotFound as NoSuchThing
-from edgeshift.service_api import Refused, ServiceClient, Unpaced
+from edgeshift.service_api import Refused, ServiceClient
 
 
 @dataclass(frozen=True)

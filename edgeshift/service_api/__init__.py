@@ -1,6 +1,5 @@
-"""The service's typed client: calls, answers, errors, pace."""
+"""The service's typed client: calls, answers, errors."""
 
-from edgeshift.rate_limit.slots import PaceTerms
 from edgeshift.service_api.client import ServiceClient
 from edgeshift.service_api.confidential import EscSetting, LogJob, OwnershipChallenge
 from edgeshift.service_api.credential import Credential
@@ -29,8 +28,6 @@ from edgeshift.service_api.errors import (
     Unauthorized,
     Unsuccessful,
 )
-from edgeshift.service_api.local_pacing import LocalPacer
-from edgeshift.service_api.pacing import Fate, Lane, Lease, Pacer, SlotPacer, Unpaced
 
 __all__ = [
     "Conflict",
@@ -38,15 +35,11 @@ __all__ = [
     "ConnectionRefused",
     "Credential",
     "EscSetting",
-    "Fate",
     "Forbidden",
     "GatewayError",
     "Gone",
     "InvalidCredential",
     "InvalidIdentifier",
-    "Lane",
-    "Lease",
-    "LocalPacer",
     "LogJob",
     "Misconfigured",
     "NoTurn",
@@ -54,8 +47,6 @@ __all__ = [
     "NotUnderstood",
     "Outcome",
     "OwnershipChallenge",
-    "PaceTerms",
-    "Pacer",
     "QueryFailed",
     "RateLimited",
     "Redirected",
@@ -64,9 +55,7 @@ __all__ = [
     "ServiceClient",
     "ServiceError",
     "ServiceHeld",
-    "SlotPacer",
     "TimedOut",
     "Unauthorized",
-    "Unpaced",
     "Unsuccessful",
 ]

@@ -13,23 +13,27 @@ from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
+from edgeshift.rate_limit.breaker import Fate
+from edgeshift.rate_limit.errors import CallsHeld, NoLease
+from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.slots import Lane
 from edgeshift.service_api.credential import Credential
 from edgeshift.service_api.envelope import Envelope, is_page, opened, parsed, refusal
 from edgeshift.service_api.errors import (
     InvalidIdentifier,
     NotUnderstood,
+    NoTurn,
     Outcome,
     RateLimited,
     Redirected,
     ServerError,
     ServiceError,
+    ServiceHeld,
     TimedOut,
     Unauthorized,
 )
 from edgeshift.service_api.listing import MOST_BYTES, OddList, Pages
 from edgeshift.service_api.models import Answer, ResultInfo
-from edgeshift.service_api.pacing import Fate, Pacer
 from edgeshift.service_api.transport import Call, Received, Transport
 
 A = TypeVar("A", bound=Answer)
@@ -123,7 +127,7 @@ class Caller:
     ) -> Received:
         """The answer as it came. ``urgent``: by default writes are, and reads are not."""
         lane = Lane.URGENT if (call.write if urgent is None else urgent) else Lane.NORMAL
-        await self._pacer.acquire(lane, self._credential)
+        await self._turn(lane)
         fate, said = Fate.NOT_MADE, ""
         try:
             if before_send is not None:
@@ -137,6 +141,15 @@ class Caller:
             return received
         finally:
             self._pacer.ended(fate, said, self._credential)
+
+    async def _turn(self, lane: Lane) -> None:
+        """Wait until the call may be made. Raises ServiceHeld and NoTurn; then nothing was sent."""
+        try:
+            await self._pacer.acquire(lane, self._credential)
+        except CallsHeld as held:
+            raise ServiceHeld(held.hold) from held
+        except NoLease as refused:
+            raise NoTurn(refused.why) from refused
 
     def _fate(self, call: Call, received: Received) -> tuple[Fate, str]:
         """Whether it was the service that answered, and whether it takes the credential."""

@@ -26,7 +26,8 @@ from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import EvidencePolicy, judge
 from edgeshift.model.digests import NotCanonical, digest, fingerprint
 from edgeshift.model.fleet import Plan, Zone
-from edgeshift.service_api import Credential, ServiceClient, ServiceError, Unpaced
+from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.service_api import Credential, ServiceClient, ServiceError
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.testbed.invariants.control import Control
 from edgeshift.testbed.simulator.fleet_file import Fleet

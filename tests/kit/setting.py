@@ -17,8 +17,8 @@ from temporalio.worker import (
 
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.fleet import Area
+from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.settings import Settings, WorkerSettings
-from edgeshift.service_api import Unpaced
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.simulator.fleet_file import Fleet
 from edgeshift.testbed.simulator.options import SimulatorOptions

@@ -219,7 +219,8 @@ STEERING = (
             Edit(
                 "worker/wiring.py",
                 "        pacer or quotas.pacer,\n",
-                "        lambda *of: __import__('edgeshift.service_api').service_api.Unpaced(),\n",
+                "        lambda *of: "
+                "__import__('edgeshift.rate_limit.pacing').rate_limit.pacing.Unpaced(),\n",
             )
         ],
         "paced",

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import (
     Circuit,
     ServiceHold,
@@ -18,7 +19,6 @@ from edgeshift.rate_limit.circuit import (
     stops,
     to_mend,
 )
-from edgeshift.service_api.breaker import Breaker, Fate
 
 MINUTE = 60.0
 NOW = 1_000_000.0

@@ -26,9 +26,9 @@ from edgeshift.messages import Change, ChangeResult, Permit, Step, ZoneStart
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.model.sign_off import Choice, Decision
+from edgeshift.rate_limit.pacing import Pacer, Unpaced
 from edgeshift.runtime.clock import Clock, SystemClock
 from edgeshift.runtime.settings import Settings
-from edgeshift.service_api import Pacer, Unpaced
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.invariants.control import Control
 from tests.kit import fleet_of

@@ -12,23 +12,22 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from edgeshift.rate_limit.pacing import Pacer, Unpaced
+from edgeshift.rate_limit.slots import Lane
 from edgeshift.runtime.redaction import MASK, redact_text, register_secret
 from edgeshift.service_api import (
     Credential,
     EscSetting,
     Gone,
     InvalidIdentifier,
-    Lane,
     NotFound,
     NotUnderstood,
     Outcome,
-    Pacer,
     RateLimited,
     Refused,
     ServerError,
     ServiceClient,
     ServiceError,
-    Unpaced,
     Unsuccessful,
 )
 from tests.service.raw_service import RawService, envelope, http, raw_service, refusal

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.redaction import MASK, destination_mask, redact_text, register_destination
 from edgeshift.service_api import (
     Credential,
@@ -20,7 +21,6 @@ from edgeshift.service_api import (
     ServiceClient,
     ServiceError,
     TimedOut,
-    Unpaced,
     Unsuccessful,
 )
 from tests.service.raw_service import RawService, envelope, http, raw_service, refusal

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import gzip
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from edgeshift.rate_limit.circuit import Trouble, held
+from edgeshift.rate_limit.errors import CallsHeld, NoLease, TurnRefused
+from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.rate_limit.slots import Lane
 from edgeshift.service_api import (
     Conflict,
     ConnectionLost,
@@ -22,10 +26,10 @@ from edgeshift.service_api import (
     Gone,
     InvalidCredential,
     InvalidIdentifier,
-    Lane,
     Misconfigured,
     NotFound,
     NotUnderstood,
+    NoTurn,
     Outcome,
     RateLimited,
     Redirected,
@@ -33,9 +37,9 @@ from edgeshift.service_api import (
     ServerError,
     ServiceClient,
     ServiceError,
+    ServiceHeld,
     TimedOut,
     Unauthorized,
-    Unpaced,
     Unsuccessful,
 )
 from edgeshift.service_api.errors import abridged
@@ -268,6 +272,29 @@ async def test_what_before_send_raises_keeps_the_write_from_being_sent() -> None
     async with raw_service(lambda request: script) as service, client(service, pacer=Recording()) as calls:
         with pytest.raises(LookupError, match="the permit ran out"):
             await calls.put_entry_point(ZONE, BODY, "pending", before_send=too_late)
+    assert service.requests == []
+
+
+HELD = held(Trouble.OUTAGE, "waf.check: 502", datetime(2026, 3, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [(CallsHeld(HELD), ServiceHeld), (NoLease(TimeoutError("no quota")), NoTurn)],
+    ids=["calls are held", "nobody hands out slots"],
+)
+async def test_a_call_without_a_turn_is_not_sent(refused: TurnRefused, said: type[ServiceError]) -> None:
+    """The client says so in an error of its own, which proves that nothing happened."""
+
+    class Refusing(Unpaced):
+        async def acquire(self, lane: Lane, credential: str = "") -> None:
+            raise refused
+
+    script = http(200)
+    async with raw_service(lambda request: script) as service, client(service, pacer=Refusing()) as calls:
+        with pytest.raises(said, match=r"502|no quota") as found:
+            await calls.put_entry_point(ZONE, BODY, "pending")
+    assert found.value.nothing_happened
     assert service.requests == []
 
 

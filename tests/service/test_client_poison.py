@@ -14,14 +14,8 @@ import pytest
 
 from activities.stable_read import MOST_LOOKS, twice
 from edgeshift.areas import waf
-from edgeshift.service_api import (
-    Credential,
-    NotUnderstood,
-    ServiceClient,
-    ServiceError,
-    Unpaced,
-    Unsuccessful,
-)
+from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.service_api import Credential, NotUnderstood, ServiceClient, ServiceError, Unsuccessful
 from edgeshift.service_api.documents import DEEPEST, NotADocument, document_of
 from tests.harness.poison_bodies import meet
 from tests.service.raw_service import Answer, Request, envelope, http, raw_service

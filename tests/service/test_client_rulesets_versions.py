@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.service_api import (
     Credential,
     InvalidIdentifier,
@@ -14,7 +15,6 @@ from edgeshift.service_api import (
     Refused,
     ServiceClient,
     ServiceError,
-    Unpaced,
 )
 from edgeshift.service_api.models import Ruleset
 from tests.service.raw_service import envelope, http, raw_service, refusal

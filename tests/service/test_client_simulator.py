@@ -15,21 +15,20 @@ import pytest
 
 from activities.waf.zone import read_zone
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.rate_limit.local_pacing import LocalPacer
+from edgeshift.rate_limit.pacing import Pacer, Unpaced
 from edgeshift.rate_limit.slots import PaceTerms
 from edgeshift.service_api import (
     Credential,
     Forbidden,
     InvalidCredential,
-    LocalPacer,
     NotFound,
     NotUnderstood,
     Outcome,
-    Pacer,
     RateLimited,
     Refused,
     ServiceClient,
     ServiceError,
-    Unpaced,
 )
 from edgeshift.testbed.simulator.faults import FaultSpec
 from edgeshift.testbed.simulator.fleet_whole import Fleet

@@ -15,7 +15,8 @@ from bench.evidence_planted import planted_fleet
 from edgeshift.areas.waf.evidence import EvidenceVerdict, Kind
 from edgeshift.areas.waf.evidence_told import evidence_lines
 from edgeshift.campaign_file.spec import ValidationMode
-from edgeshift.service_api import Credential, ServiceClient, Unpaced
+from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.service_api.events import SHORTEST_SPAN
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.server import running

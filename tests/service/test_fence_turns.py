@@ -15,9 +15,10 @@ from activities.boundary import named, refuse_held
 from activities.change.intents import commit_may_show
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Area
+from edgeshift.rate_limit.pacing import SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease
 from edgeshift.runtime.clock import SystemClock
-from edgeshift.service_api import NoTurn, SlotPacer
+from edgeshift.service_api import NoTurn
 from tests.service.gate_kit import Gate, gate
 from workflows.options import PERMANENT
 

@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.circuit import ServiceHold, Trouble, held
+from edgeshift.rate_limit.errors import CallsHeld, NoLease
+from edgeshift.rate_limit.local_pacing import LocalPacer
+from edgeshift.rate_limit.pacing import SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
-from edgeshift.service_api import Fate, LocalPacer, NoTurn, ServiceHeld, SlotPacer
 
 
 class SkippingLoop(asyncio.SelectorEventLoop):
@@ -203,7 +206,7 @@ def test_a_lease_that_fails_tells_those_who_wait() -> None:
             *(pacer.acquire(lane) for lane in (Lane.NORMAL, Lane.URGENT)), return_exceptions=True
         )
         for result in results:
-            assert isinstance(result, NoTurn) and result.nothing_happened
+            assert isinstance(result, NoLease) and isinstance(result.why, ConnectionError)
             assert "ConnectionError: no quota" in str(result)
         await pacer.acquire(Lane.NORMAL)
         await pacer.aclose()
@@ -314,12 +317,12 @@ def test_a_refused_credential_refuses_who_waits_and_nobody_is_given_a_slot_until
         other = asyncio.create_task(pacer.acquire(Lane.NORMAL, "env:B"))
         await asyncio.sleep(1)
         pacer.ended(Fate.REFUSED, "9109 Invalid access token", "env:A")
-        with pytest.raises(ServiceHeld, match="refuses the credential env:A"):
+        with pytest.raises(CallsHeld, match="refuses the credential env:A"):
             await waiting
         await other
         assert [hold.credential for hold in told] == ["env:A"]
         asked = len(leases.asked)
-        with pytest.raises(ServiceHeld):
+        with pytest.raises(CallsHeld):
             await pacer.acquire(Lane.NORMAL, "env:A")
         assert len(leases.asked) == asked + 1
         await pacer.acquire(Lane.NORMAL, "env:A")

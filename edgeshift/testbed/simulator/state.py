@@ -9,19 +9,19 @@ from edgeshift.testbed.simulator import log_fields
 from edgeshift.testbed.simulator.clock import Clock, TimeSource, parse_timestamp, timestamp
 from edgeshift.testbed.simulator.credentials import Credentials
 from edgeshift.testbed.simulator.database import SCHEMA_VERSION, Database, digest_of
-from edgeshift.testbed.simulator.edge.visits import Visits
 from edgeshift.testbed.simulator.equivalent import equivalent_configuration
 from edgeshift.testbed.simulator.esc_settings import EscSettings, account_scope, zone_scope
 from edgeshift.testbed.simulator.fault_book import FaultBook
 from edgeshift.testbed.simulator.fleet_file import Fleet, FleetZone
 from edgeshift.testbed.simulator.journal import Journal
 from edgeshift.testbed.simulator.log_jobs import LogJobs
-from edgeshift.testbed.simulator.logs.pipeline import LogPipeline
+from edgeshift.testbed.simulator.log_pipeline import LogPipeline
 from edgeshift.testbed.simulator.migration import Migrations
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.rate_limit import RateLimits
 from edgeshift.testbed.simulator.rulesets import Rulesets, seeded
 from edgeshift.testbed.simulator.strangers import Strangers
+from edgeshift.testbed.simulator.visits import Visits
 from edgeshift.testbed.simulator.zone_records import Zones
 
 
@@ -32,6 +32,8 @@ class State:
     Options and clock changes made while it runs are kept in the data folder, and hold again when it is
     reopened.
     """
+
+    options: SimulatorOptions
 
     def __init__(
         self,

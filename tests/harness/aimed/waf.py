@@ -21,7 +21,7 @@ from temporalio.service import RPCError
 from edgeshift.messages import Answer, Person, ZonePhase
 from edgeshift.model.fleet import campaign_id
 from edgeshift.model.sign_off import Choice, Decision
-from edgeshift.service_api import Unpaced
+from edgeshift.rate_limit.pacing import Unpaced
 from tests.faults_kit import Stage, staged, zone
 from tests.faults_worker import Kill, supervised
 from tests.harness.aimed.scene import LATE, PATIENCE, Stalled, comes_to, ends, judged, quiet, waits

@@ -19,13 +19,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.errors import CallsHeld, NoLease, TurnRefused
+from edgeshift.rate_limit.leased_slots import LeasedSlots
 from edgeshift.rate_limit.slots import Lane, Lease
-from edgeshift.service_api.breaker import Breaker, Fate
-from edgeshift.service_api.errors import NoTurn, ServiceError, ServiceHeld
-from edgeshift.service_api.slots import Slots
-
-__all__ = ["Fate", "Lane", "Lease", "Pacer", "SlotPacer", "Unpaced"]
 
 LeaseSource = Callable[[int, Lane], Awaitable[Lease]]
 """Asks for at most so many slots in a lane. A lease of count 0 says when to ask again."""
@@ -47,7 +45,7 @@ class Pacer(Protocol):
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
         """Return when one call may be made, with the credential of this reference; ``ended`` then tells what
-        became of it. Cancelling it costs nobody a slot. Raises ServiceHeld where calls are held, and NoTurn
+        became of it. Cancelling it costs nobody a slot. Raises CallsHeld where calls are held, and NoLease
         where nobody can say.
         """
 
@@ -83,9 +81,9 @@ class SlotPacer:
     """Spends timed slots that come from leases. Urgent waiters go first, each lane in the order of its
     arrival.
 
-    ``lease_source`` may fail: whoever waits gets a NoTurn, and the next one asks again. ``on_blocked`` is
+    ``lease_source`` may fail: whoever waits gets a NoLease, and the next one asks again. ``on_blocked`` is
     told of a block, so that other processes of the user hold back too; ``on_held``, that calls are held, and
-    where it is not given they never are (edgeshift/service_api/breaker.py). ``clock``: monotonic seconds.
+    where it is not given they never are (edgeshift/rate_limit/breaker.py). ``clock``: monotonic seconds.
     """
 
     def __init__(
@@ -103,7 +101,7 @@ class SlotPacer:
         self._breaker = Breaker(minute, clock)
         self._clock = clock
         self._waiting: dict[Lane, deque[_Waiting]] = {Lane.URGENT: deque(), Lane.NORMAL: deque()}
-        self._slots: list[Slots] = []
+        self._slots: list[LeasedSlots] = []
         self._blocked_until = 0.0
         self._ask_at: dict[Lane, float] = {lane: -1e9 for lane in Lane}
         self._too_few = False
@@ -116,11 +114,11 @@ class SlotPacer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
-        """Wait for a slot. Raises NoTurn and ServiceHeld."""
+        """Wait for a slot. Raises NoLease and CallsHeld."""
         if self._breaker.stops(credential):
             await self._look_again(lane)
             if hold := self._breaker.stops(credential):
-                raise ServiceHeld(hold)
+                raise CallsHeld(hold)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiting = _Waiting(turn, credential)
         self._waiting[lane].append(waiting)
@@ -158,7 +156,7 @@ class SlotPacer:
                 if hold is None:
                     stay.append(one)
                 elif not one.turn.done():
-                    one.turn.set_exception(ServiceHeld(hold))
+                    one.turn.set_exception(CallsHeld(hold))
             self._waiting[lane] = stay
 
     async def _look_again(self, lane: Lane) -> None:
@@ -173,15 +171,15 @@ class SlotPacer:
         self._keep_slots(await self._lease(1, lane), asked, 1, lane, news)
 
     async def _lease(self, want: int, lane: Lane) -> Lease:
-        """Raises ServiceError: whatever keeps a lease away keeps calls from being made, and that is what
+        """Raises TurnRefused: whatever keeps a lease away keeps calls from being made, and that is what
         callers have to know.
         """
         try:
             return await self._lease_source(want, lane)
-        except ServiceError:
+        except TurnRefused:
             raise
         except Exception as why:
-            raise NoTurn(why) from why
+            raise NoLease(why) from why
 
     def blocked(self, seconds: float) -> None:
         """Hold everything back for ``seconds``; a block that lasts longer already stays."""
@@ -249,7 +247,7 @@ class SlotPacer:
         asked, news = self._clock(), self._breaker.news
         try:
             answer = await self._lease(want, lane)
-        except ServiceError as why:
+        except TurnRefused as why:
             self._fail(why)
         else:
             self._keep_slots(answer, asked, want, lane, news)
@@ -276,9 +274,9 @@ class SlotPacer:
         if (late := now - asked) > _SLOW_ANSWER and answer.interval > 0:
             left -= int(late // answer.interval)
         if left > 0:
-            self._slots.append(Slots(next=now + answer.first_in, interval=answer.interval, left=left))
+            self._slots.append(LeasedSlots(next=now + answer.first_in, interval=answer.interval, left=left))
 
-    def _fail(self, why: ServiceError) -> None:
+    def _fail(self, why: TurnRefused) -> None:
         for turns in self._waiting.values():
             while turns:
                 if not (turn := turns.popleft().turn).done():

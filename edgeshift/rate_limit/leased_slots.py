@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Slots:
+class LeasedSlots:
     """What is left of a lease: the next slot's time by the pacer's clock, the distance of slots, how many."""
 
     next: float

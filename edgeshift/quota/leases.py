@@ -27,8 +27,8 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import quota_id
 from edgeshift.rate_limit.circuit import ServiceHold, Standing
+from edgeshift.rate_limit.pacing import Pacer, SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
-from edgeshift.service_api import Pacer, SlotPacer
 
 QUOTA_QUEUE = "edgeshift-quota"
 """A task queue of its own: zones that wait for a slot must not keep the quota from handing it out."""

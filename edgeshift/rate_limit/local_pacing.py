@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from edgeshift.rate_limit.pacing import SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, block, lease
-from edgeshift.service_api.pacing import SlotPacer
 
 
 class LocalPacer(SlotPacer):

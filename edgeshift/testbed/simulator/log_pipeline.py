@@ -9,20 +9,21 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from edgeshift.testbed.simulator.clock import timestamp
+from edgeshift.testbed.simulator.clock import Clock, timestamp
+from edgeshift.testbed.simulator.database import Database
 from edgeshift.testbed.simulator.edge_exchange import EdgeExchange
 from edgeshift.testbed.simulator.log_fields import PHASE, configured
-from edgeshift.testbed.simulator.log_jobs import Document
+from edgeshift.testbed.simulator.log_jobs import Document, LogJobs
 from edgeshift.testbed.simulator.logs.destinations import parsed
 from edgeshift.testbed.simulator.logs.entries import Logged, entry
 from edgeshift.testbed.simulator.logs.field_names import HTTP_REQUESTS
 from edgeshift.testbed.simulator.logs.pull_options import parsed as pull_options
 from edgeshift.testbed.simulator.logs.sending import DeliveryError, deliver
-
-if TYPE_CHECKING:
-    from edgeshift.testbed.simulator.state import State
+from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.rulesets import Rulesets
+from edgeshift.testbed.simulator.zone_records import Zones
 
 log = logging.getLogger("edgeshift.testbed.simulator")
 LOW_FREQUENCY = 10
@@ -45,6 +46,17 @@ class _Queue:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+class LoggedState(Protocol):
+    """What the pipeline reads of the simulator's state; the options may change while it runs."""
+
+    options: SimulatorOptions
+    database: Database
+    clock: Clock
+    zones: Zones
+    rulesets: Rulesets
+    log_jobs: LogJobs
+
+
 class LogPipeline:
     """Writes an entry of every exchange for each enabled job of its zone, and pushes them in batches.
 
@@ -52,7 +64,7 @@ class LogPipeline:
     cannot be delivered is tried again, five times in all.
     """
 
-    def __init__(self, state: "State") -> None:
+    def __init__(self, state: LoggedState) -> None:
         self._state = state
         self._queues: dict[int, _Queue] = {}
         self._woken = asyncio.Event()

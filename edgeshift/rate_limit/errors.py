@@ -1,0 +1,25 @@
+"""Why a call was given no turn. Nothing was sent; the service's client says so in errors of its own."""
+
+from __future__ import annotations
+
+from edgeshift.rate_limit.circuit import ServiceHold
+
+
+class TurnRefused(Exception):
+    """No turn to call was given, so nothing was sent."""
+
+
+class CallsHeld(TurnRefused):
+    """Calls are held: the service refuses the credential, or does not answer."""
+
+    def __init__(self, hold: ServiceHold) -> None:
+        super().__init__(str(hold))
+        self.hold = hold
+
+
+class NoLease(TurnRefused):
+    """Whoever hands out the slots did not answer, such as the user's quota. ``why``: what it failed by."""
+
+    def __init__(self, why: Exception) -> None:
+        super().__init__(f"{type(why).__name__}: {why}")
+        self.why = why
