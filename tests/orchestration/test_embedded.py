@@ -105,7 +105,7 @@ async def test_it_ends_with_a_killed_parent_and_its_folder_is_free_again(tmp_pat
     """SIGKILL of the process that runs it leaves no server behind, and the next start waits for its end."""
     script = (
         "import asyncio, pathlib\n"
-        "from edgeshift.embedded import embedded_temporal\n"
+        "from edgeshift.testbed.temporal_server.embedded import embedded_temporal\n"
         "async def main():\n"
         f"    async with embedded_temporal(pathlib.Path({str(tmp_path)!r})) as server:\n"
         "        print(server.pid, flush=True)\n"
