@@ -21,7 +21,6 @@ from activities.boundary import hold_of, named_failures, refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.intents import commit_may_show
 from activities.connections import Connections
-from activities.mending import mend_one
 from activities.reminders import said_before
 from edgeshift.areas import AREAS
 from edgeshift.campaign.target_states import is_said
@@ -158,8 +157,6 @@ class ZoneActivities:
                         index=index,
                         reason=f"already in {held.get('campaign', 'another workflow')}{through}",
                     )
-                if await mend_one(self._connections.temporal, holder):
-                    continue
                 if not same:
                     # Only one run of a campaign is open, so this one's is gone: its zone is told to end.
                     if holder.run_id not in told:
@@ -281,8 +278,6 @@ class ZoneActivities:
             # A later one was begun by a run of the campaign that was reset since.
             mine, later = attempt >= batch.attempts[place], attempt > batch.attempts[place]
             if found.status is WorkflowExecutionStatus.RUNNING and mine:
-                if await mend_one(self._connections.temporal, found):
-                    return None
                 if index not in batch.working and not later:
                     return None
                 policy = (await self._connections.spec(batch.spec)).sign_off

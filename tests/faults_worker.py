@@ -140,7 +140,6 @@ async def _serve(order: Order, interceptors: Sequence[Interceptor]) -> None:
         pacer=None if order.paced else lambda credential, campaign: Unpaced(),
         quota=order.paced,
         interceptors=interceptors,
-        mends_every=1.0,
     ):
         await stop.wait()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -11,9 +10,11 @@ from typing import Any
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import (
     Interceptor,
     PollerBehaviorSimpleMaximum,
+    Replayer,
     Worker,
     WorkerDeploymentConfig,
 )
@@ -29,7 +30,6 @@ from activities.esc.scope import EscActivities
 from activities.fanout import ZoneActivities
 from activities.log_fields.changes import LogFieldsWork
 from activities.log_fields.zone import LogFieldsActivities
-from activities.mending import LOOKS_EVERY, mend_regularly
 from activities.reports import ReportActivities
 from activities.targets import TargetActivities
 from activities.tickets import SupportActivities
@@ -54,6 +54,15 @@ WORKFLOWS: list[type] = [Campaign, WafZone, EscScope, LogFieldsZone, ZoneHold, A
 
 GRACE = timedelta(seconds=90)
 """Longer than any request's limit with the checks before it, so that a stopping worker sees a change through.
+"""
+
+STICKY = timedelta(seconds=1)
+"""How long a workflow task waits for the worker that has the workflow in its cache.
+
+A query that waits longer for a worker that is dead or busy reaches another one, whose history runs past the
+last workflow task; what it leaves in that worker's cache is no state that a replay comes to, and later
+messages build on it (docs/decisions.md, "What a query may leave"). With the SDK's ten seconds such histories
+were written; with one, none.
 """
 
 PASSED_THROUGH = (
@@ -142,6 +151,17 @@ def deployment(settings: Settings) -> WorkerDeploymentConfig | None:
     )
 
 
+def replayer() -> Replayer:
+    """What replays a history as these workers would, without a server: raises, or names, where a history
+    leaves the code's course.
+    """
+    return Replayer(
+        workflows=[*WORKFLOWS, Quota],
+        data_converter=pydantic_data_converter,
+        workflow_runner=sandbox(),
+    )
+
+
 @asynccontextmanager
 async def workers(
     client: Client,
@@ -154,7 +174,6 @@ async def workers(
     grace: timedelta = GRACE,
     extra: Sequence[type] = (),
     interceptors: Sequence[Interceptor] = (),
-    mends_every: float = LOOKS_EVERY,
 ) -> AsyncIterator[Connections]:
     """Run the workers of one process until the block ends: one for campaigns and zones, one for quotas.
 
@@ -177,7 +196,14 @@ async def workers(
         running.push_async_callback(connections.close)
         if quota:
             await running.enter_async_context(
-                Worker(client, task_queue=QUOTA_QUEUE, workflows=[Quota], workflow_runner=sandbox())
+                Worker(
+                    client,
+                    task_queue=QUOTA_QUEUE,
+                    workflows=[Quota],
+                    workflow_runner=sandbox(),
+                    sticky_queue_schedule_to_start_timeout=STICKY,
+                    deployment_config=deployment(settings),
+                )
             )
         await running.enter_async_context(
             Worker(
@@ -192,11 +218,10 @@ async def workers(
                 max_concurrent_local_activities=tuning.concurrent_local_activities,
                 workflow_task_poller_behavior=PollerBehaviorSimpleMaximum(tuning.workflow_pollers),
                 activity_task_poller_behavior=PollerBehaviorSimpleMaximum(tuning.activity_pollers),
+                sticky_queue_schedule_to_start_timeout=STICKY,
                 graceful_shutdown_timeout=grace,
                 interceptors=interceptors,
                 deployment_config=deployment(settings),
             )
         )
-        mending = asyncio.create_task(mend_regularly(client, mends_every))
-        running.callback(mending.cancel)
         yield connections

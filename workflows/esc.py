@@ -97,7 +97,7 @@ class EscScope(ReversibleZone):
                 continue
             probed = await self._probe(prepared)
             if probed.verdict is not Verdict.READY:
-                if probed.verdict is Verdict.ALREADY_SETTLED and workflow.patched("read-again-after-a-pause"):
+                if probed.verdict is Verdict.ALREADY_SETTLED:
                     # It was found off, and is read again; readings may show that a little later.
                     poll = self._start.policy.poll
                     await self._until(lambda: False, poll, summary="before it is read again")

@@ -42,5 +42,5 @@ async def locally(activity: Callable[[Any, M], Awaitable[T]], message: M, *, sum
             if not is_cancelled_exception(failure) or workflow.cancellation_reason() is not None:
                 raise
             called_off += 1
-            if called_off > MOST_CALLED_OFF or not workflow.patched("called-off-is-made-again"):
+            if called_off > MOST_CALLED_OFF:
                 raise

@@ -102,8 +102,6 @@ class ReversibleZone(ZoneWorkflow):
         """
         if self._went_back or ended.outcome in self._read_to_the_end:
             return None
-        if not workflow.patched("looks-back-before-it-ends"):
-            return None
         part = await self._part_left(self._looking_back, ended)
         if part.prepared is None:
             return None
@@ -256,8 +254,7 @@ class ReversibleZone(ZoneWorkflow):
 
     def _way_back(self, number: int) -> PermitGrant:
         # Drawn, so that a reset to after it does not name anew what has been sent under this name.
-        drawn = workflow.patched("way-back-named-once")
-        of_run = workflow.uuid4().hex if drawn else workflow.info().run_id
+        of_run = workflow.uuid4().hex
         permit = Permit(
             number=-number,
             name=f"back-{of_run[-12:]}-{number}",

@@ -78,8 +78,6 @@ class WafZone(ZoneWorkflow):
         """
         if ended.outcome is ZoneOutcome.UNKNOWN or ended.outcome in DONE or self._read_back:
             raise ended
-        if not workflow.patched("what-was-sent-is-seen-through"):
-            raise ended
         part = await self._part_left(MutationActivities.look_back, ended)
         if part.prepared is None:
             raise ended
@@ -144,11 +142,8 @@ class WafZone(ZoneWorkflow):
         validated = self._validated_rules
         if not self._validated or validated in ("", prepared.digest):
             return
-        if workflow.patched("validated-alone"):
-            self._drifted_from = validated
-            self._nothing_validated()
-        else:
-            self._validated_rules = prepared.digest
+        self._drifted_from = validated
+        self._nothing_validated()
 
     def _nothing_validated(self) -> None:
         self._validated, self._validated_rules = False, ""
@@ -230,8 +225,8 @@ class WafZone(ZoneWorkflow):
         """Whether the next mode may begin, by the evidence of this one. Joining a fingerprint is another
         matter.
         """
-        if self._joins or not workflow.patched("next-mode-by-the-evidence"):
-            return self._joins
+        if self._joins:
+            return True
         return self._gathered is not None and self._gathered.verdict is EvidenceVerdict.PASS
 
     async def _start_validation(self, prepared: Prepared, mode: ValidationMode) -> bool:
@@ -315,7 +310,7 @@ class WafZone(ZoneWorkflow):
             return ""
         if result.status is ChangeStatus.REFUSED:
             before = self._sent if result.cause is None else None
-            if before is not None and workflow.patched("refused-after-one-of-unknown-outcome"):
+            if before is not None:
                 # The one that was sent before may have come to show since: then it is that which is refused.
                 return await self._committed(before, result.reason)
             await self._refused(result)

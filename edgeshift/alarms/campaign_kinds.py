@@ -76,7 +76,11 @@ SURROUNDINGS = (
         Severity.CRITICAL,
         "the task of a workflow fails again and again: it does not go on",
         (_DESCRIBE, _SHOW),
-        ("edgeshift worker", f'temporal workflow terminate --reason "REASON" {_THERE}'),
+        (
+            "edgeshift worker",
+            'edgeshift repair WORKFLOW --reason "REASON"',
+            f'temporal workflow terminate --reason "REASON" {_THERE}',
+        ),
     ),
 )
 """What is wrong with what every campaign stands on."""

@@ -46,6 +46,7 @@ VERBS: dict[str, Verb] = {
     "support-resolved": Verb(
         "control", "support_resolved", "Say that the provider has mended a zone.", DECIDE
     ),
+    "repair": Verb("repair", "repair", "Get a workflow on whose history does not replay.", DECIDE),
     "watch": Verb("watch", "watch", "Follow a campaign live.", LOOK),
     "status": Verb("status", "status", "Show a campaign, or list all.", LOOK),
     "alarms": Verb("alarms", "alarms", "Tell what needs a person now. Exit 7 if something does.", LOOK),

@@ -20,6 +20,7 @@ from edgeshift.runtime.settings import SecretRefError, TemporalSettings
 
 __all__ = [
     "CAMPAIGN",
+    "FAILS_OFTEN",
     "FINGERPRINT",
     "PHASE",
     "PLAN",
@@ -49,6 +50,9 @@ SEARCH_ATTRIBUTES: tuple[SearchAttributeKey[str] | SearchAttributeKey[int], ...]
     FINGERPRINT,
 )
 """Registered once a namespace: the embedded server has them, elsewhere `ensure_search_attributes` does it."""
+
+FAILS_OFTEN = 3
+"""Attempts of a workflow's task from which on the workflow counts as stuck."""
 
 _CONNECT_WITHIN = 10.0
 

@@ -22,6 +22,7 @@ from edgeshift.operations.calls import ask
 from edgeshift.operations.errors import NotFound, OperationError
 from edgeshift.rate_limit.slots import SlotBook
 from edgeshift.runtime.settings import Settings
+from edgeshift.runtime.temporal import FAILS_OFTEN
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.finding import campaigns, checked_name
 from edgeshift.views.gathering import Known, each, known_campaign, zone_rows
@@ -36,9 +37,6 @@ MOST_OPEN = 200
 
 MOST_STEPS = 20
 """Zones at one step for long of which the last failure is looked for in their histories."""
-
-FAILS_OFTEN = 3
-"""Attempts of a workflow's task from which on it counts as stuck: edgeshift mends what it can before."""
 
 TRIED_FOR = timedelta(minutes=10)
 """How long a step that fails may be tried again before somebody should look."""

@@ -189,9 +189,7 @@ async def a_new_worker(client: Client, folder: Path) -> None:
         play = stage.play
 
         def worker() -> Any:
-            return workers(
-                play.client, play.settings, quota=True, grace=timedelta(seconds=2), mends_every=1.0
-            )
+            return workers(play.client, play.settings, quota=True, grace=timedelta(seconds=2))
 
         async with worker():
             await play.begin()

@@ -187,8 +187,13 @@ def stuck(here: Desk) -> None:
         *("--input", '{"terms": "of another version"}'),
     )
     assert quota in here.alarmed("workflow-stuck")["said"]
-    here.look("workflow-stuck", {"WORKFLOW": quota})
-    here.act("workflow-stuck", {"WORKFLOW": quota})
+    names = {"WORKFLOW": quota}
+    here.look("workflow-stuck", names)
+    here.act("workflow-stuck", names, only=[0])
+    # Nothing of it replays: the page says that it is refused then, and what to do.
+    repair = 'edgeshift repair WORKFLOW --reason "REASON"'
+    here.run("workflow-stuck", repair, {**here.names, **names}, allowed=(6,))
+    here.act("workflow-stuck", names, only=[2])
     here.end_workers()
     here.over("workflow-stuck")
 

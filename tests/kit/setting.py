@@ -109,7 +109,6 @@ async def scene(
                     pacer=None if paced else lambda credential, campaign: Unpaced(),
                     quota=paced,
                     grace=timedelta(seconds=5),
-                    mends_every=3600.0 if clock else 1.0,
                     interceptors=[*([Refreshing(clock)] if clock else []), *interceptors],
                 )
             )

@@ -15,7 +15,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.fanout import ZoneActivities
-    from edgeshift.campaign.target_states import FAILURES, Place
+    from edgeshift.campaign.target_states import AWAITING, FAILURES, Place
     from edgeshift.messages import (
         OUTLIVED,
         DescribedZones,
@@ -150,20 +150,14 @@ class CampaignBatches(CampaignState, ABC):
             for index in self._ledger.indexes(Place.WORKING, Place.PERMITTED, Place.STOPPING)
             if index not in self._ledger.heard
         ]
-        doubted: list[int] = []
-        if self._ledger.doubted and workflow.patched("doubted-zones-are-looked-at"):
-            doubted = sorted(filter(self._ledger.may_wait, self._ledger.doubted))[:SLICE]
-            silent += sorted({*doubted} - {*silent})
-            self._ledger.doubted.difference_update(doubted)
-        if self._ledger.overtaken and workflow.patched("later-attempts-are-taken-up"):
-            overtaken = sorted(self._ledger.overtaken)[:SLICE]
-            silent += sorted({*overtaken} - {*silent})
+        doubted = sorted(filter(self._ledger.may_wait, self._ledger.doubted))[:SLICE]
+        silent += sorted({*doubted} - {*silent})
+        self._ledger.doubted.difference_update(doubted)
+        overtaken = sorted(self._ledger.overtaken)[:SLICE]
+        silent += sorted({*overtaken} - {*silent})
         self._ledger.heard.clear()
-        places = [Place.WAITING, Place.SUPPORT, Place.AWAITING, Place.AWAITING_SEPARATE]
-        ready = (Place.READY, Place.READY_VALIDATE)
-        if self._ledger.number(*ready) and workflow.patched("ready-zones-are-looked-at"):
-            # In a pause they wait for a permit as long as others wait for people.
-            places += ready
+        # In a pause those that are ready wait for a permit as long as others wait for people.
+        places = (*AWAITING, Place.WAITING, Place.SUPPORT, Place.READY, Place.READY_VALIDATE)
         waiting = self._ledger.indexes(*places, first=self._cursor)
         some = list(islice(waiting, SLICE))
         self._cursor = some[-1] + 1 if len(some) == SLICE else 0
@@ -184,9 +178,8 @@ class CampaignBatches(CampaignState, ABC):
         for permit in expired:
             self._ledger.settle(permit.number, permit.index)
         quiet = [permit for permit in expired if self._ledger.places[permit.index] == Place.PERMITTED]
-        if quiet and workflow.patched("expired-permits-are-revoked"):
-            for first in range(0, len(quiet), 4 * BATCH):
-                await self._revoke(quiet[first : first + 4 * BATCH])
+        for first in range(0, len(quiet), 4 * BATCH):
+            await self._revoke(quiet[first : first + 4 * BATCH])
 
     async def _revoke(self, permits: list[Permit]) -> None:
         """Tell the holders that their permits count no more."""
@@ -230,7 +223,7 @@ class CampaignBatches(CampaignState, ABC):
         for zone in described.closed:
             # One that is only just being started is not to be found yet, and is no end; nor is that of an
             # attempt before. One that was begun by a run that was reset since may have ended once more.
-            # After a worker's death a replay may ask for others than were asked for (activities/mending.py).
+            # A replay may ask for others than were asked for, which the engine does not compare.
             known = self._ledger.attempts[zone.index]
             stale, later = known != asked.get(zone.index, known), zone.attempt > known
             if zone.index in self._beginning or stale:
@@ -250,7 +243,7 @@ class CampaignBatches(CampaignState, ABC):
         """
         if zone.attempt or zone.outcome is not ZoneOutcome.FAILED or self._aborted:
             return False
-        return workflow.patched("missed-zones-are-started") and self._ledger.miss(zone.index)
+        return self._ledger.miss(zone.index)
 
     def _take_up(self, index: int, attempt: int) -> None:
         """The campaign was reset to before it began this attempt, which is open."""
@@ -321,10 +314,6 @@ class CampaignBatches(CampaignState, ABC):
     def _stand_down(self, message: Person) -> None:
         self._aborted = message
         self._note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
-        stands = bool(self._ledger.ended_as) and workflow.patched("an-earlier-end-stands")
         for index in list(self._ledger.indexes(Place.PENDING)):
-            if stands:
-                self._ledger.stand_down(index)
-            else:
-                self._ledger.finish(index, ZoneOutcome.ABORTED)
+            self._ledger.stand_down(index)
         self._changed = True

@@ -39,10 +39,7 @@ class CampaignMessages(ServicePause):
             if report.hold is not None and report.index in self._ledger.held:
                 self._hear_hold(report.hold)
         if self._ledger.revived:
-            if workflow.patched("revived-zones-are-told"):
-                self._changed = True
-            else:
-                self._ledger.revived.clear()
+            self._changed = True
 
     @workflow.update
     def sign_off(self, message: CampaignSignOff) -> Answer:

@@ -143,10 +143,6 @@ class CampaignState:
         """Zones that failed, are unknown or were rolled back, and that nobody has accepted yet."""
         return max(0, self._ledger.zones(*FAILURES) - self._failures_accepted)
 
-    def _gives_none(self) -> bool:
-        """Whether too many zones have failed for another permit."""
-        return bool(self._halted) and workflow.patched("halted-campaigns-give-no-permits")
-
     @property
     def _first_step(self) -> Step:
         """The step that targets of this area ask for before anybody has seen their proposal."""
@@ -160,13 +156,6 @@ class CampaignState:
         keeps its place, so that what failed and what is in flight never exceed the window, or the failures
         allowed and one where that is more (docs/rules.md, rule 8).
         """
-        left = self._places_left
-        if left == self._start.window:
-            return left
-        return left if workflow.patched("failures-keep-their-places") else self._start.window
-
-    @property
-    def _places_left(self) -> int:
         start = self._start
         if start.area is not Area.WAF:
             return start.window
@@ -275,8 +264,9 @@ class CampaignState:
         if self._holds:
             more = f" (and {len(self._holds) - 1} more)" if len(self._holds) > 1 else ""
             said.append(f"by itself: {self._holds[0]}{more}")
-        if not said and not self._halted and not self._closed and self._places_left < self._start.window:
-            return f"{self._failures} zone(s) failed: {self._places_left} at a time until a person resumes"
+        most = self._most_in_flight()
+        if not said and not self._halted and not self._closed and most < self._start.window:
+            return f"{self._failures} zone(s) failed: {most} at a time until a person resumes"
         return "; ".join(said) or self._halted
 
     def _waiting(self) -> list[Waiting]:

@@ -107,7 +107,7 @@ class Campaign(CampaignMessages):
         if not indexes:
             return
         permits: list[Permit | None] = []
-        halted = self._gives_none()
+        halted = bool(self._halted)
         for index in indexes:
             self._ledger.begin(index)
             goes = index in self._enterprise and not halted
@@ -135,7 +135,7 @@ class Campaign(CampaignMessages):
         self._changed = True
 
     async def _grant_permits(self) -> None:
-        if self._stands_still or self._aborted or self._gives_none():
+        if self._stands_still or self._aborted or self._halted:
             return
         ready = self._ledger.indexes(Place.READY, Place.READY_VALIDATE)
         indexes = self._ledger.within(ready, self._free_slots(), BATCH)

@@ -24,8 +24,6 @@ MOST_WAITS = 100
 makes, it would wait for ever.
 """
 
-PATCH = "waits-for-the-service"
-
 
 class ServiceWaiting(ZoneProtocol):
     """Doing a step again once the service may be called again."""
@@ -47,7 +45,7 @@ class ServiceWaiting(ZoneProtocol):
 
     def _may_wait(self) -> bool:
         """Whether to wait for the service once more."""
-        return self._waits < MOST_WAITS and workflow.patched(PATCH)
+        return self._waits < MOST_WAITS
 
     async def _wait_for_service(self, hold: ServiceHold, *, sent: bool = False) -> None:
         """Tell the campaign, and wait for its word that the service answers again. Raises Ended on an abort,

@@ -159,8 +159,7 @@ class ZoneProtocol:
         if resumable and self._is_flooded() and not found():
             await workflow.wait_condition(workflow.all_handlers_finished)
             # The next run is not told of what came meanwhile: a word is said once, or not again for long.
-            came = self._stop is not None or found()
-            if came and workflow.patched("what-came-while-it-left-counts"):
+            if self._stop is not None or found():
                 self._check_stop()
                 return True
             self._continue()
@@ -267,7 +266,7 @@ class ZoneProtocol:
         """Stop, where a word to the campaign has shown that it has come to its end: nobody would grant, rule
         or expire anything. Returns whether that is so.
         """
-        if not is_left_alone(failure) or not workflow.patched("stops-without-its-campaign"):
+        if not is_left_alone(failure):
             return False
         self._stop = self._stop or Stop(by=LEFT_ALONE)
         return True
@@ -382,10 +381,7 @@ class ZoneProtocol:
             return
         self._revoked.add(message.number)
         unused = message.number not in self._used
-        if self._moves_forward and workflow.patched("revoked-once-nothing-is-in-use"):
-            await workflow.wait_condition(lambda: not self._moves_forward)
-        else:
-            await workflow.wait_condition(lambda: self._using != message.number)
+        await workflow.wait_condition(lambda: not self._moves_forward)
         first = self._phase in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
         step = self.first_step if first else self._prepared.step if self._prepared else None
         await self._tell(

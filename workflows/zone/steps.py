@@ -95,7 +95,7 @@ class ZoneWorkflow(ServiceWaiting):
             record=record,
             rejected=self._rejected,
         )
-        if outcome not in KEPT_BY_THEMSELVES and workflow.patched("the-end-is-kept"):
+        if outcome not in KEPT_BY_THEMSELVES:
             await workflow.sleep(timedelta(milliseconds=1), summary="the end is kept before it is told")
         await self._tell(ReportKind.FINISHED, outcome=outcome, reason=reason[:120])
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -226,8 +226,7 @@ class ZoneWorkflow(ServiceWaiting):
         grant = self._grant
         if grant is None or grant.permit.expires_at > workflow.now():
             return
-        if workflow.patched("permits-that-ran-out-go-back"):
-            self._to_settle, self._grant = grant.permit.number, None
+        self._to_settle, self._grant = grant.permit.number, None
 
     def _usable(self, grant: PermitGrant | None) -> bool:
         return grant is not None and grant.permit.number not in self._revoked
@@ -318,8 +317,6 @@ class ZoneWorkflow(ServiceWaiting):
         late = isinstance(cause, TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_START
         reason = "the permit ran out before it began" if late else said(failure)
         unknown = ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"no answer: {reason}"[:200])
-        if not workflow.patched("given-up-before-it-is-unknown"):
-            return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, reason=reason) if late else unknown
         try:
             found = await locally(
                 MutationActivities.give_up,

@@ -308,7 +308,6 @@ def serving(stage: Stage, *interceptors: Any) -> Any:
         pacer=lambda credential, campaign: Unpaced(),
         quota=False,
         interceptors=interceptors,
-        mends_every=1.0,
     )
 
 

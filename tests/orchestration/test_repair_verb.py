@@ -1,0 +1,108 @@
+"""`edgeshift repair`: a workflow that fails to replay goes on, with all that it was told."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from temporalio import workflow
+from temporalio.client import Client, WorkflowHandle
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from edgeshift.messages import Blocked, LeaseRequest, QuotaStart
+from edgeshift.quota.leases import QUOTA_QUEUE
+from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook
+from edgeshift.runtime.temporal import FAILS_OFTEN
+from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
+from tests.journeys.cli_kit import Place
+from tests.kit import eventually
+from worker.wiring import sandbox
+from workflows.quota import Quota
+
+pytestmark = pytest.mark.embedded
+
+TERMS = PaceTerms()
+ASKED = LeaseRequest(holder="one", want=1, lane=Lane.NORMAL, terms=TERMS)
+
+
+@workflow.defn(name="Quota")
+class Elsewhere(Quota):
+    """Another version's quota, which waits by a timer once it is blocked."""
+
+    @workflow.init
+    def __init__(self, start: QuotaStart) -> None:
+        super().__init__(start)
+
+    @workflow.run
+    async def run(self, start: QuotaStart) -> None:
+        """Wait as no other version does."""
+        await workflow.wait_condition(lambda: self._book.blocked_until > 0)
+        await workflow.sleep(timedelta(hours=1))
+
+
+async def failing(client: Client, queue: str, identifier: str) -> WorkflowHandle[object, object]:
+    """A quota that another version took off its course: leased, blocked, and blocked once more since."""
+    parts = {"task_queue": queue, "workflow_runner": UnsandboxedWorkflowRunner()}
+    start = QuotaStart(user="one", terms=TERMS)
+    async with Worker(client, workflows=[Elsewhere], **parts):  # type: ignore[arg-type]
+        handle = await client.start_workflow("Quota", start, id=identifier, task_queue=queue)
+        await handle.execute_update("lease", ASKED, result_type=Lease)
+        await handle.signal("blocked", Blocked(seconds=60))
+
+        async def has_a_timer() -> bool:
+            history = await handle.fetch_history()
+            return any(event.HasField("timer_started_event_attributes") for event in history.events)
+
+        await eventually(has_a_timer, 20, "the other version waits")
+    await handle.signal("blocked", Blocked(seconds=90_000))
+    return handle
+
+
+async def test_a_person_repairs_a_workflow_that_does_not_replay(
+    temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
+) -> None:
+    """A dry run changes nothing; the repair drops what does not replay and keeps what was said since; and
+    after it there is nothing to repair.
+    """
+    queue, identifier = f"{QUOTA_QUEUE}-{uuid.uuid4().hex[:8]}", f"quota/{uuid.uuid4().hex}"
+    place = Place(tmp_path)
+    words = ("repair", identifier, "--reason", "a test", "--address", embedded.address)
+
+    def repair(*more: str) -> tuple[int, str, str]:
+        ran = place.run(*words, *more)
+        return ran.code, ran.out, ran.err
+
+    handle = await failing(temporal_client, queue, identifier)
+    async with Worker(temporal_client, task_queue=queue, workflows=[Quota], workflow_runner=sandbox()):
+
+        async def fails_often() -> bool:
+            found = await handle.describe()
+            return found.raw_description.pending_workflow_task.attempt >= FAILS_OFTEN
+
+        await eventually(fails_often, 60, "its task fails")
+        code, out, _ = await asyncio.to_thread(repair, "--dry-run")
+        assert (code, "Nothing was changed." in out) == (0, True)
+        assert (await handle.describe()).run_id == handle.first_execution_run_id
+        code, out, _ = await asyncio.to_thread(repair)
+        assert (code, "It goes on in run " in out) == (0, True)
+        assert (await handle.describe()).run_id in out
+        again = temporal_client.get_workflow_handle(identifier)
+        # Whoever is blocked has no slots, and both words of that are there.
+        lease: Lease = await again.execute_update("lease", ASKED, result_type=Lease)
+        book: SlotBook = await again.query("book", result_type=SlotBook)
+        assert not lease.count
+        assert book.blocked_until > (await again.describe()).start_time.timestamp() + 80_000
+        code, _, err = await asyncio.to_thread(repair)
+        assert (code, "gets on" in err) == (6, True)
+        await again.terminate()
+    code, _, err = await asyncio.to_thread(repair)
+    assert (code, "closed" in err) == (6, True)
+    code, _, err = await asyncio.to_thread(
+        lambda: (lambda ran: (ran.code, ran.out, ran.err))(
+            place.run("repair", "nothing/there", "--reason", "a test", "--address", embedded.address)
+        )
+    )
+    assert code == 5, err
