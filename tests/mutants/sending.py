@@ -144,7 +144,7 @@ SENDING = (
         11,
         [
             Edit(
-                "edgeshift/campaign/ledger.py",
+                "edgeshift/campaign/attempts.py",
                 "(before := self.ended_as.pop(index, None)) is None",
                 "(before := None) is None",
             )

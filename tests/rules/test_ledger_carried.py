@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.campaign.ledger import MOST_NAMED, MOST_SHAPES, Bits, Ledger, Packed, WaveIndex, pack_bits
+from edgeshift.campaign.attempts import MOST_NAMED
+from edgeshift.campaign.ledger import Ledger, Packed, WaveIndex
+from edgeshift.campaign.packing import Bits, pack_bits
 from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.zone_reports import MOST_SHAPES
 from edgeshift.messages import Book, ReportKind, Step
 from edgeshift.model.fleet import Wave
 from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy

@@ -1,0 +1,117 @@
+"""Attempts of a campaign's targets, from their start to an outcome, and the permits they hold. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from edgeshift.campaign.target_states import OUTCOME_PLACE, REOPENED, Place
+from edgeshift.campaign.target_table import TargetTable
+from edgeshift.messages import Permit, Step
+from edgeshift.model.fleet import ZoneOutcome
+
+MOST_NAMED = 500
+"""How many exclusions are kept by name; the rest are counted."""
+
+
+class Attempts(TargetTable):
+    """Starts and ends of targets, and the permits given out meanwhile."""
+
+    def begin(self, index: int) -> None:
+        """The target is being started: a new attempt."""
+        self.places[index] = Place.WORKING
+        self.ended_as.pop(index, None)
+        for known in (self.held, self.overtaken, self.revived):
+            known.discard(index)
+        self.attempts[index] = min(255, self.attempts[index] + 1)
+        self.sequences[index] = 0
+        self.shapes[index] = 0
+        self.heard.add(index)
+
+    def again(self, index: int, *, named: bool = False) -> None:
+        """The target is to be started again. Where its fingerprint was rejected, people decide on it anew:
+        neither the rejection nor any approval of before counts. ``named``: somebody asked for this very one.
+        """
+        if self.places[index] == Place.REJECTED and (shape := self.shape(index)):
+            self.book = [entry for entry in self.book if entry.fingerprint != shape.fingerprint]
+        place = self.places[index]
+        if place == Place.REJECTED or (named and place in REOPENED):
+            self.reopened.add(index)
+        if self.places[index] != Place.EXCLUDED:
+            self.ended_as[index] = Place(self.places[index])
+        self.places[index] = Place.PENDING
+        self.excluded.pop(index, None)
+
+    def stand_down(self, index: int) -> None:
+        """The target, which has not begun, is not to begin any more. What an earlier attempt came to
+        stands.
+        """
+        if (before := self.ended_as.pop(index, None)) is None:
+            self.finish(index, ZoneOutcome.ABORTED)
+        else:
+            self.places[index] = before
+
+    def miss(self, index: int) -> bool:
+        """The target that was to be started is not to be found, and nothing was ever sent to it: it is to be
+        started in the same attempt, once. False: it was before, or has an outcome.
+        """
+        if index in self.missed or not self.is_open(index) or not self.attempts[index]:
+            return False
+        self.missed.add(index)
+        self.settle_all(index)
+        self.places[index] = Place.PENDING
+        self.attempts[index] -= 1
+        return True
+
+    def exclude(self, index: int, reason: str) -> None:
+        """The target was not started, and why."""
+        self.settle_all(index)
+        self.places[index] = Place.EXCLUDED
+        if len(self.excluded) < MOST_NAMED:
+            self.excluded[index] = reason[:120]
+
+    def finish(self, index: int, outcome: ZoneOutcome, attempt: int = 0) -> None:
+        """The target has an outcome. ``attempt``: in which of its attempts, where that may be a later one
+        than is known.
+        """
+        self.attempts[index] = max(self.attempts[index], min(255, attempt))
+        self.settle_all(index)
+        self.held.discard(index)
+        self.doubted.discard(index)
+        self.excluded.pop(index, None)
+        self.places[index] = OUTCOME_PLACE[outcome]
+
+    def permit(
+        self, index: int, step: Step, prefix: str, expires_at: datetime, draw: Callable[[], int]
+    ) -> Permit:
+        """A new permit for a step of the target. ``draw``: gives a number at random, so that one which a run
+        of the campaign gave out before it was reset does not come again.
+        """
+        while (number := draw()) in self.permits:
+            pass
+        permit = Permit(
+            number=number, name=f"{prefix}-{number}", index=index, step=step, expires_at=expires_at
+        )
+        self.permits[number] = permit
+        return permit
+
+    def settle(self, number: int, index: int) -> bool:
+        """The permit is used up or given back. Only its holder's word counts."""
+        found = self.permits.get(number)
+        if found is None or found.index != index:
+            return False
+        del self.permits[number]
+        return True
+
+    def settle_all(self, index: int) -> None:
+        """Whatever permits the target holds are settled. One that is not open holds none."""
+        if not self.is_open(index):
+            return
+        for number in [number for number, permit in self.permits.items() if permit.index == index]:
+            del self.permits[number]
+
+    def outstanding(self, now: datetime, after: timedelta) -> list[Permit]:
+        """Permits under which something may still be sent: not settled, and not past their expiry by
+        ``after``.
+        """
+        return [permit for permit in self.permits.values() if now < permit.expires_at + after]

@@ -1,0 +1,134 @@
+"""What zones report, taken into a campaign's memory: each report counts once, for its own attempt. Pure; the
+time is passed in.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from edgeshift.campaign.attempts import Attempts
+from edgeshift.campaign.target_states import KNOWN, LAST_WORDS, REPORTED, WAITS, Place, is_said
+from edgeshift.campaign.target_table import Shape
+from edgeshift.messages import BEFORE_SIGN_OFF, ReportKind, Step, ZoneReport
+from edgeshift.model.fleet import ZoneOutcome
+
+MOST_SHAPES = 2_000
+"""How many shapes are kept. A zone with another one waits for a sign-off of its own, by its own signal."""
+
+ROUND = 65_536
+"""Ticks that waiting times are told in, before they begin again."""
+
+
+class ZoneReports(Attempts):
+    """Takes in what zones report, and what one that was looked at has said last."""
+
+    def hear(self, report: ZoneReport, now: datetime) -> bool:
+        """Take a zone's word in; whether it changed anything. Words of earlier attempts and duplicates do not
+        count, but what they say of a permit does: a settled permit is settled.
+        """
+        index = report.index
+        if not 0 <= index < self.count:
+            return False
+        settled = report.settles is not None and self.settle(report.settles, index)
+        if report.attempt > self.attempts[index]:
+            self.overtaken.add(index)
+        if report.attempt != self.attempts[index]:
+            return settled
+        if not self.is_open(index):
+            if self.places[index] >= Place.EXCLUDED and report.kind not in LAST_WORDS:
+                self.revived.add(index)
+            return settled
+        if report.sequence <= self.sequences[index]:
+            self.doubted.add(index)
+            return settled
+        self.sequences[index] = min(65535, report.sequence)
+        self.heard.add(index)
+        if report.kind is ReportKind.SERVICE:
+            # It keeps its place: it takes its slot of the window, and goes on where it was.
+            self.held.add(index)
+            return True
+        if report.kind is not ReportKind.SETTLED:
+            self.held.discard(index)
+        if report.kind is ReportKind.FINISHED:
+            self.finish(index, report.outcome or ZoneOutcome.UNKNOWN)
+        elif self.places[index] == Place.STOPPING:
+            pass
+        elif report.kind is ReportKind.AWAITING:
+            self._propose(index, report, now)
+            self.places[index] = Place.AWAITING if report.joins else Place.AWAITING_SEPARATE
+        elif report.kind is ReportKind.READY:
+            if report.fingerprint:
+                self._propose(index, report, now)
+            self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
+        elif report.kind in REPORTED:
+            self.places[index] = REPORTED[report.kind]
+        elif report.unused and self.places[index] == Place.PERMITTED:
+            self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
+        return True
+
+    def may_wait(self, index: int) -> bool:
+        """Whether the target may wait for something else than is known: it holds no permit, and what it has
+        said may have been said to a run that was reset since, or by one.
+        """
+        place = self.places[index]
+        return place in WAITS or (
+            place == Place.PERMITTED and all(permit.index != index for permit in self.permits.values())
+        )
+
+    def said_by(self, index: int) -> str:
+        """What a word of the target would say that is no news: its kind and fingerprint, where that is known.
+        Empty where any word is news. One that waits apart from others of its fingerprint, or with them, goes
+        on so.
+        """
+        if index in self.held:
+            return ReportKind.SERVICE.value
+        kind = KNOWN.get(Place(self.places[index]))
+        if kind is None:
+            return ""
+        shape = self.shape(index) if kind is ReportKind.AWAITING else None
+        return f"{kind.value}:{shape.fingerprint if shape else ''}"
+
+    def remember(self, report: ZoneReport, now: datetime) -> bool:
+        """Take in what a target that ``may_wait`` has said last; whether it changed anything. A word of its
+        own that came meanwhile is newer. Its words are counted from this one on.
+        """
+        index = report.index
+        if not self.may_wait(index) or index in self.heard or report.attempt != self.attempts[index]:
+            return False
+        if is_said(report, self.said_by(index)):
+            self.sequences[index] = min(self.sequences[index], report.sequence)
+            return False
+        if self.places[index] == Place.STOPPING:
+            # It did not end by what it was told.
+            self.places[index] = Place.WORKING
+        self.sequences[index] = min(65534, max(0, report.sequence - 1))
+        return self.hear(report.model_copy(update={"sequence": max(1, report.sequence)}), now)
+
+    def take_up(self, index: int, attempt: int) -> bool:
+        """The target is in this attempt, of which nothing has been heard; whether it is later than the one
+        that is known, in which the target may have ended: the campaign began it before it was reset. It keeps
+        a permit, which may have reached it.
+        """
+        if attempt <= self.attempts[index] or self.places[index] == Place.PENDING:
+            return False
+        if self.places[index] != Place.PERMITTED or self.may_wait(index):
+            self.places[index] = Place.WORKING
+        self.attempts[index] = min(255, attempt)
+        self.sequences[index] = 0
+        for known in (self.heard, self.held, self.doubted, self.overtaken, self.revived):
+            known.discard(index)
+        self.excluded.pop(index, None)
+        return True
+
+    def _propose(self, index: int, report: ZoneReport, now: datetime) -> None:
+        self.since[index] = self.ticks(now)
+        step = report.step or Step.COMMIT
+        number = self._numbers.get((report.fingerprint, step), 0)
+        if not number and len(self.known) < MOST_SHAPES:
+            self.known.append(Shape(fingerprint=report.fingerprint, step=step))
+            number = self._numbers[report.fingerprint, step] = len(self.known)
+        self.shapes[index] = number
+
+    def ticks(self, now: datetime) -> int:
+        """The time in ticks, on a clock that begins again after 65,536 of them."""
+        return max(0, (now - self.epoch) // self.tick) % ROUND
