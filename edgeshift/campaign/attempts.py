@@ -21,7 +21,7 @@ class Attempts(TargetTable):
         """The target is being started: a new attempt."""
         self.places[index] = Place.WORKING
         self.ended_as.pop(index, None)
-        for known in (self.held, self.overtaken, self.revived):
+        for known in (self.held, self.overtaken, self.revived, self.accepted):
             known.discard(index)
         self.attempts[index] = min(255, self.attempts[index] + 1)
         self.sequences[index] = 0
@@ -76,8 +76,8 @@ class Attempts(TargetTable):
         """
         self.attempts[index] = max(self.attempts[index], min(255, attempt))
         self.settle_all(index)
-        self.held.discard(index)
-        self.doubted.discard(index)
+        for known in (self.held, self.doubted, self.accepted):
+            known.discard(index)
         self.excluded.pop(index, None)
         self.places[index] = OUTCOME_PLACE[outcome]
 

@@ -18,20 +18,9 @@ from edgeshift.campaign.packing import pack, pack_bits, pack_numbers, unpack, un
 from edgeshift.campaign.target_states import AWAITING, Place
 from edgeshift.campaign.target_table import Shape
 from edgeshift.campaign.zone_reports import ROUND, ZoneReports
-from edgeshift.messages import Book, Permit
+from edgeshift.messages import Book, PackedLedger, Permit
 from edgeshift.model.fleet import Wave
 from edgeshift.model.sign_off import SignOffPolicy, Tally, tally
-
-
-class Packed(BaseModel):
-    """A ledger as text, compressed: its arrays, and the JSON of the rest."""
-
-    places: str
-    attempts: str
-    sequences: str
-    shapes: str
-    since: str
-    rest: str
 
 
 class _Rest(BaseModel):
@@ -44,6 +33,7 @@ class _Rest(BaseModel):
     revived: list[int] = []
     reopened: str = ""
     ended_as: str = ""
+    accepted: str = ""
 
 
 class WaveIndex:
@@ -115,7 +105,7 @@ class Ledger(ZoneReports):
             elif verdicts[key] is Tally.APPROVED and self.places[index] == Place.AWAITING:
                 self.places[index] = Place.READY
 
-    def packed(self) -> Packed:
+    def packed(self) -> PackedLedger:
         """The ledger as a model that continue-as-new carries, without numbers that no longer matter."""
         open_now = (place if Place.PENDING < place < Place.EXCLUDED else 0 for place in self.places)
         sequences = (number if place else 0 for number, place in zip(self.sequences, open_now, strict=True))
@@ -130,11 +120,12 @@ class Ledger(ZoneReports):
             overtaken=sorted(self.overtaken),
             revived=sorted(self.revived),
             reopened=pack_bits(self.reopened, self.count) if self.reopened else "",
+            accepted=pack_bits(self.accepted, self.count) if self.accepted else "",
             ended_as=pack(bytes(self.ended_as.get(index, 0) for index in range(self.count)))
             if self.ended_as
             else "",
         )
-        return Packed(
+        return PackedLedger(
             places=pack(bytes(self.places)),
             attempts=pack(bytes(self.attempts)),
             sequences=pack_numbers(sequences),
@@ -143,7 +134,7 @@ class Ledger(ZoneReports):
             rest=pack(rest.model_dump_json().encode()),
         )
 
-    def unpack(self, packed: Packed) -> None:
+    def unpack(self, packed: PackedLedger) -> None:
         """Take over what ``packed`` carries."""
         self.places = bytearray(unpack(packed.places))
         self.attempts = bytearray(unpack(packed.attempts))
@@ -156,13 +147,14 @@ class Ledger(ZoneReports):
         self.book = rest.book
         self.permits = {permit.number: permit for permit in rest.permits}
         self.excluded = rest.excluded
-        bits = Bits(rest.held)
-        self.held = {index for index in range(self.count) if index in bits} if rest.held else set()
+        self.held = self._indexes_in(rest.held)
         self.overtaken = set(rest.overtaken)
         self.revived = set(rest.revived)
-        reopened = Bits(rest.reopened)
-        self.reopened = (
-            {index for index in range(self.count) if index in reopened} if rest.reopened else set()
-        )
+        self.reopened = self._indexes_in(rest.reopened)
+        self.accepted = self._indexes_in(rest.accepted)
         ended_as = unpack(rest.ended_as) if rest.ended_as else b""
         self.ended_as = {index: Place(place) for index, place in enumerate(ended_as) if place}
+
+    def _indexes_in(self, packed: str) -> set[int]:
+        bits = Bits(packed)
+        return {index for index in range(self.count) if index in bits} if packed else set()

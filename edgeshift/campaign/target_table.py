@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pydantic import BaseModel
 
 from edgeshift.campaign.packing import unpack_numbers
-from edgeshift.campaign.target_states import PLACE_OUTCOME, Place
+from edgeshift.campaign.target_states import FAILURES, PLACE_OUTCOME, Place
 from edgeshift.messages import Book, Permit, Step
 from edgeshift.model.fleet import ZoneOutcome
 
@@ -63,6 +63,8 @@ class TargetTable:
         """Targets that were to be started and were not to be found, and are started once more."""
         self.reopened: set[int] = set()
         """Targets that a person has reopened: no rejection of before counts, not even an earlier run's."""
+        self.accepted: set[int] = set()
+        """Targets whose failure a person has accepted."""
         self.ended_as: dict[int, Place] = {}
         """How the last attempt ended of targets that are to begin again and have not begun yet."""
 
@@ -92,6 +94,15 @@ class TargetTable:
         if self._covers is None:
             return self.number(*places)
         return sum(map(self.covered, self.indexes(*places)))
+
+    def failures(self) -> int:
+        """How many zones failed, are unknown or were rolled back, and that nobody has accepted yet."""
+        accepted = (index for index in self.accepted if self.places[index] in FAILURES)
+        return self.zones(*FAILURES) - sum(map(self.covered, accepted))
+
+    def accept_failures(self) -> None:
+        """A person goes on in spite of every failure so far."""
+        self.accepted.update(self.indexes(*FAILURES))
 
     def within(self, indexes: Iterable[int], zones: int, most: int) -> list[int]:
         """The first of the targets, at most ``most``, that stand for no more than ``zones`` zones

@@ -115,7 +115,7 @@ class ZoneReports(Attempts):
             self.places[index] = Place.WORKING
         self.attempts[index] = min(255, attempt)
         self.sequences[index] = 0
-        for known in (self.heard, self.held, self.doubted, self.overtaken, self.revived):
+        for known in (self.heard, self.held, self.doubted, self.overtaken, self.revived, self.accepted):
             known.discard(index)
         self.excluded.pop(index, None)
         return True

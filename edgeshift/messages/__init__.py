@@ -38,6 +38,7 @@ from edgeshift.messages.campaign import (
     Waiting,
     WaveSummary,
 )
+from edgeshift.messages.carried import CampaignCarried, PackedLedger
 from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo
 from edgeshift.messages.quota import (
     AskProbe,
@@ -126,6 +127,7 @@ __all__ = [
     "AwaitService",
     "Blocked",
     "Book",
+    "CampaignCarried",
     "CampaignResult",
     "CampaignSignOff",
     "CampaignStart",
@@ -152,6 +154,7 @@ __all__ = [
     "MergeAssessment",
     "Message",
     "OpenTicket",
+    "PackedLedger",
     "Part",
     "Permit",
     "PermitGrant",

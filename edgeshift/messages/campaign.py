@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from edgeshift.messages.base import By, Message, Step, Why
+from edgeshift.messages.carried import CampaignCarried
 from edgeshift.messages.zone import ZonePolicy
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, Wave
@@ -29,8 +30,8 @@ class CampaignStart(Message):
     """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled.
 
     ``enterprise``: bitmap of the targets that get a permit with their start, which are the Enterprise zones
-    of the area waf. ``covers``: how many zones each target stands for, where it is not one. ``carried``: JSON
-    of the state of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``:
+    of the area waf. ``covers``: how many zones each target stands for, where it is not one. ``carried``:
+    the state of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``:
     events of one run after which the campaign goes on in a new one.
     """
 
@@ -50,7 +51,7 @@ class CampaignStart(Message):
     enterprise: str = ""
     covers: str = ""
     time_scale: float = 1.0
-    carried: str | None = None
+    carried: CampaignCarried | None = None
     again: Again | None = None
     most_events: int = 2_000
 
@@ -156,4 +157,4 @@ class CampaignResult(Message):
 
     outcomes: dict[str, int]
     aborted: bool = False
-    carried: str = ""
+    carried: CampaignCarried | None = None

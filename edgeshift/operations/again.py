@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from pydantic import TypeAdapter
 from temporalio.client import Client
 
-from edgeshift.campaign.ledger import Ledger, Packed
+from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import Place
 from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetsAt
 from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
 from edgeshift.operations.calls import tell, told
 from edgeshift.operations.campaigns import campaign_input, campaign_result, launch
-from edgeshift.operations.errors import BadInput, NotFound
+from edgeshift.operations.errors import BadInput, NotFound, Refused
 
 EXCLUDED = "excluded"
 BY_NAME_ONLY = frozenset(
@@ -23,8 +22,6 @@ BY_NAME_ONLY = frozenset(
 """Outcomes that are begun again only when they are asked for: something has to change first."""
 
 VERBS: dict[str, frozenset[ZoneOutcome]] = {"retry": RETRYABLE, "reopen": REOPENABLE}
-
-_CARRIED = TypeAdapter(dict[str, object])
 
 
 async def zones_at(client: Client, name: str, places: Sequence[str], most: int = 5_000) -> TargetsAt:
@@ -90,7 +87,12 @@ async def _reopened(
 ) -> Answer:
     start = await campaign_input(client, name)
     ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
-    ledger.unpack(Packed.model_validate(_CARRIED.validate_json(result.carried)["ledger"]))
+    if result.carried is None:
+        raise Refused(
+            f"campaign {name} closed without its state; nothing of it can begin again",
+            "`edgeshift start --again` starts it anew",
+        )
+    ledger.unpack(result.carried.ledger)
     wanted = frozenset(Place[place.upper()] for place in places)
     chosen = tuple(index for index in (indexes or range(start.count)) if ledger.places[index] in wanted)
     if not chosen:

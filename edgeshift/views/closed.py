@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 
-from edgeshift.campaign.ledger import Ledger, Packed
+from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import Place
 from edgeshift.messages import CampaignResult, CampaignStart, CampaignSummary, TargetAt, WaveSummary
 
 
 def ledger_of(start: CampaignStart, result: CampaignResult) -> Ledger | None:
     """The ledger that the campaign left in its result, or None where it cannot be read."""
+    if result.carried is None:
+        return None
     ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
     try:
-        ledger.unpack(Packed.model_validate(json.loads(result.carried)["ledger"]))
-    except (ValueError, KeyError):
+        ledger.unpack(result.carried.ledger)
+    except ValueError:
         # Written by a version with another form: the zones' own results say as much, only more slowly.
         return None
     return ledger
@@ -36,7 +37,7 @@ def closed_summary(
     start: CampaignStart, result: CampaignResult, ledger: Ledger | None, ended: datetime
 ) -> CampaignSummary:
     """What the campaign's own summary would say now that it has closed at ``ended``."""
-    carried = json.loads(result.carried) if result.carried else {}
+    carried = result.carried
     waves = [
         WaveSummary(
             number=wave.number,
@@ -52,18 +53,18 @@ def closed_summary(
         state="closed",
         why="aborted" if result.aborted else "",
         started_by=start.started_by,
-        started_at=carried.get("started_at", ended),
+        started_at=carried.started_at if carried else ended,
         now=ended,
         time_scale=start.time_scale,
         count=start.count,
-        wave=carried.get("wave", 0),
+        wave=carried.wave if carried else 0,
         waves=waves,
         places=result.outcomes,
         permits_out=0,
         waiting=[],
         book=ledger.book if ledger else [],
         excluded=ledger.excluded if ledger else {},
-        notes=carried.get("notes", []),
+        notes=list(carried.notes) if carried else [],
         targets=start.targets,
         spec=start.spec,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
-from edgeshift.campaign.ledger import Ledger, Packed
+from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign.target_states import Place
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -122,7 +121,8 @@ class CampaignScene:
         """What the closed campaign has of its targets."""
         result = await self.result()
         ledger = Ledger(len(self.targets), self.now(), timedelta(seconds=1))
-        ledger.unpack(Packed.model_validate(json.loads(result.carried)["ledger"]))
+        assert result.carried is not None
+        ledger.unpack(result.carried.ledger)
         return ledger
 
     async def named(self) -> dict[str, str]:

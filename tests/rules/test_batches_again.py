@@ -21,7 +21,7 @@ def test_a_batch_is_tried_soon_at_first() -> None:
 
 
 def test_a_campaign_whose_batches_all_fail_lasts_two_weeks() -> None:
-    """Three are tried at the same time, and the run cannot go on in a new one meanwhile."""
+    """A run in which three are tried at the same time does not come to its end by them."""
     tried, lasted = 0, timedelta(0)
     for tried in count():
         lasted += again_in(tried)

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.campaign.attempts import MOST_NAMED
-from edgeshift.campaign.ledger import Ledger, Packed, WaveIndex
+from edgeshift.campaign.ledger import Ledger, WaveIndex
 from edgeshift.campaign.packing import Bits, pack_bits
 from edgeshift.campaign.target_states import Place
 from edgeshift.campaign.zone_reports import MOST_SHAPES
-from edgeshift.messages import Book, ReportKind, Step
+from edgeshift.messages import Book, PackedLedger, ReportKind, Step
 from edgeshift.model.fleet import Wave
 from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy
 from tests.rules.ledger_kit import (
@@ -180,7 +180,7 @@ def test_what_is_carried_on_goes_on_the_same(words: list[tuple[int, ReportKind, 
             report(sequence, kind, index, fingerprint=fingerprint, step=Step.COMMIT), NOW + HOUR * sequence
         )
     carried = Ledger(10, NOW, FORTNIGHT / 100)
-    carried.unpack(Packed.model_validate_json(found.packed().model_dump_json()))
+    carried.unpack(PackedLedger.model_validate_json(found.packed().model_dump_json()))
     assert carried.packed() == found.packed()
     assert (carried.permits, carried.book, carried.excluded) == (found.permits, found.book, found.excluded)
     assert [carried.shape(index) for index in range(10)] == [found.shape(index) for index in range(10)]
@@ -225,7 +225,7 @@ def test_a_hundred_thousand_zones_fit_into_a_quarter_of_a_megabyte(waiting: bool
     text = found.packed().model_dump_json()
     assert len(text) < 256 * 1024
     carried = Ledger(many, NOW, FORTNIGHT / 100)
-    carried.unpack(Packed.model_validate_json(text))
+    carried.unpack(PackedLedger.model_validate_json(text))
     assert (
         carried.places == found.places
         and carried.shapes == found.shapes

@@ -1,13 +1,10 @@
-"""A campaign's work on batches of its zones: telling them things, looking for silent ones, taking permits
-back.
-"""
+"""A campaign's work on batches of its zones: telling them things, and looking at them."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from datetime import timedelta
-from itertools import count, islice
+from itertools import count
 from typing import Any
 
 from temporalio import workflow
@@ -15,9 +12,8 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.fanout import ZoneActivities
-    from edgeshift.campaign.target_states import AWAITING, FAILURES, Place
+    from edgeshift.campaign.target_states import Place
     from edgeshift.messages import (
-        OUTLIVED,
         DescribedZones,
         DescribeZones,
         Expire,
@@ -25,7 +21,6 @@ with workflow.unsafe.imports_passed_through():
         Message,
         Permit,
         PermitGrant,
-        Person,
         Revoke,
         Ruling,
         SilentZone,
@@ -37,12 +32,16 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.rate_limit.circuit import ServiceHold
     from workflows import options
     from workflows.campaign.state import CampaignState
+    from workflows.campaign.tasks import RunEnds
 
 BATCH = 25
-"""Zones that are started or told in one activity."""
+"""Zones that are started or granted a permit in one activity."""
 
-SLICE = 100
-"""Waiting zones that each sweep looks at beside the silent ones."""
+MANY = 4 * BATCH
+"""Zones that are told in one activity."""
+
+MOST_HOLDS = 20
+"""Credentials that are kept by name."""
 
 AGAIN_IN = timedelta(seconds=30)
 """After which a batch that failed for good is tried again, ten times; then each pause is twice as long."""
@@ -58,10 +57,46 @@ def again_in(tried: int) -> timedelta:
     return min(AGAIN_IN * (1 << min(max(0, tried - 9), 9)), AGAIN_AT_LAST)
 
 
-class CampaignBatches(CampaignState, ABC):
+class Batches:
     """What a campaign does to many zones at once."""
 
-    async def _tell_zones(
+    def __init__(self, state: CampaignState) -> None:
+        self._state = state
+
+    async def work(
+        self,
+        activity: Callable[..., Any],
+        batch: Message,
+        summary: str,
+        limits: dict[str, Any] | None = None,
+    ) -> Any:
+        """Run an activity over a batch of zones. One that fails for good, such as by a corrupt archive, is
+        named in the notes and tried again after a while: a campaign does not end by it. Raises RunEnds where
+        the run is to end before that.
+        """
+        state = self._state
+        for tried in count():
+            try:
+                return await workflow.execute_activity_method(
+                    activity, batch, summary=summary, **(limits or options.spreading(state.start.policy))
+                )
+            except ActivityError as failure:
+                if is_cancelled_exception(failure):
+                    raise
+                again = again_in(tried)
+                state.note(f"{summary}: tried again in {again.total_seconds():.0f} s: {failure.cause}")
+            try:
+                # Whoever pauses the campaign waits for an answer of this run.
+                await workflow.wait_condition(
+                    lambda: state.leaving and not state.pausing,
+                    timeout=again,
+                    timeout_summary=f"before again: {summary}",
+                )
+            except TimeoutError:
+                continue
+            raise RunEnds
+
+    async def tell(
         self,
         signal: str,
         indexes: list[int],
@@ -74,13 +109,15 @@ class CampaignBatches(CampaignState, ABC):
         attempts: tuple[int, ...] = (),
         ended_as: tuple[ZoneOutcome | None, ...] = (),
     ) -> None:
-        told: ToldZones = await self._work(
+        """Send each of the zones a signal; those that are not open are looked at."""
+        state = self._state
+        told: ToldZones = await self.work(
             ZoneActivities.tell,
             TellZones(
                 campaign=workflow.info().workflow_id,
-                campaign_run=self._first_run,
-                targets=self._start.targets,
-                area=self._start.area,
+                campaign_run=state.first_run,
+                targets=state.start.targets,
+                area=state.start.area,
                 signal=signal,
                 indexes=tuple(indexes),
                 grants=grants,
@@ -95,225 +132,101 @@ class CampaignBatches(CampaignState, ABC):
             f"{signal}: {len(indexes)} zone(s)",
         )
         # A zone that takes no signal now is flooded; it goes on in a new run, and is told again at the sweep.
-        self._unreached |= {index: Place(self._ledger.places[index]) for index in told.unreached}
+        state.unreached |= {index: Place(state.ledger.places[index]) for index in told.unreached}
         if told.gone:
-            self._ledger.heard.difference_update(told.gone)
-            await self._look_at(list(told.gone))
-        self._changed = True
+            state.ledger.heard.difference_update(told.gone)
+            await self.look_at(list(told.gone))
+        state.changed()
 
-    async def _work(
-        self,
-        activity: Callable[..., Any],
-        batch: Message,
-        summary: str,
-        limits: dict[str, Any] | None = None,
-    ) -> Any:
-        """Run an activity over a batch of zones. One that fails for good, such as by a corrupt archive, is
-        named in the notes and tried again after a while: a campaign does not end by it.
-        """
-        for tried in count():
-            try:
-                return await workflow.execute_activity_method(
-                    activity, batch, summary=summary, **(limits or options.spreading(self._start.policy))
-                )
-            except ActivityError as failure:
-                if is_cancelled_exception(failure):
-                    raise
-                again = again_in(tried)
-                self._note(f"{summary}: tried again in {again.total_seconds():.0f} s: {failure.cause}")
-                await workflow.sleep(again, summary=f"before again: {summary}")
-
-    async def _sweep_regularly(self) -> None:
-        while True:
-            left = self._sweep_at - workflow.now()
-            if left > timedelta(0):
-                await workflow.sleep(left, summary="sweep")
-            self._sweep_at = workflow.now() + self._start.sweep
-            self._sweep_due = True
-
-    async def _sweep(self) -> None:
-        """Expire what has waited too long; look for zones that closed without a word."""
-        now = workflow.now()
-        for index in self._ledger.overdue(now, self._start.policy.sign_off.expires_after):
-            self._ledger.places[index] = Place.EXPIRING
-            self._changed = True
-        for index, place in self._unreached.items():
-            self._told.discard(index)
-            if self._ledger.places[index] == Place.STOPPING:
-                self._ledger.places[index] = place
-            self._changed = True
-        self._unreached.clear()
-        await self._tell_held_zones()
-        await self._give_up_expired_permits()
-        silent = [
-            index
-            for index in self._ledger.indexes(Place.WORKING, Place.PERMITTED, Place.STOPPING)
-            if index not in self._ledger.heard
-        ]
-        doubted = sorted(filter(self._ledger.may_wait, self._ledger.doubted))[:SLICE]
-        silent += sorted({*doubted} - {*silent})
-        self._ledger.doubted.difference_update(doubted)
-        overtaken = sorted(self._ledger.overtaken)[:SLICE]
-        silent += sorted({*overtaken} - {*silent})
-        self._ledger.heard.clear()
-        # In a pause those that are ready wait for a permit as long as others wait for people.
-        places = (*AWAITING, Place.WAITING, Place.SUPPORT, Place.READY, Place.READY_VALIDATE)
-        waiting = self._ledger.indexes(*places, first=self._cursor)
-        some = list(islice(waiting, SLICE))
-        self._cursor = some[-1] + 1 if len(some) == SLICE else 0
-        found = list(dict.fromkeys((*silent, *some)))
-        for first in range(0, len(found), SLICE):
-            await self._look_at(found[first : first + SLICE], frozenset(doubted))
-
-    async def _give_up_expired_permits(self) -> None:
-        """Nothing can be sent any more under a permit that has run out. Its zone is told so: one that never
-        had it, or did not believe it, asks for another.
-        """
-        now = workflow.now()
-        expired = [
-            permit
-            for permit in self._ledger.permits.values()
-            if now > permit.expires_at + self._settling_time
-        ]
-        for permit in expired:
-            self._ledger.settle(permit.number, permit.index)
-        quiet = [permit for permit in expired if self._ledger.places[permit.index] == Place.PERMITTED]
-        for first in range(0, len(quiet), 4 * BATCH):
-            await self._revoke(quiet[first : first + 4 * BATCH])
-
-    async def _revoke(self, permits: list[Permit]) -> None:
+    async def revoke(self, permits: list[Permit]) -> None:
         """Tell the holders that their permits count no more."""
-        await self._tell_zones(
-            "revoke",
-            [permit.index for permit in permits],
-            revokes=tuple(Revoke(number=permit.number) for permit in permits),
-        )
+        for first in range(0, len(permits), MANY):
+            some = permits[first : first + MANY]
+            await self.tell(
+                "revoke",
+                [permit.index for permit in some],
+                revokes=tuple(Revoke(number=permit.number) for permit in some),
+            )
 
-    async def _look_at(self, indexes: list[int], doubted: Collection[int] = ()) -> None:
-        attempts = tuple(self._ledger.attempts[index] for index in indexes)
-        described: DescribedZones = await self._work(
+    async def look_at(self, indexes: list[int], doubted: Collection[int] = ()) -> None:
+        """Find out where zones are: what they have said, or how they ended. ``doubted``: those of which what
+        is known may be untrue.
+        """
+        state, ledger = self._state, self._state.ledger
+        attempts = tuple(ledger.attempts[index] for index in indexes)
+        described: DescribedZones = await self.work(
             ZoneActivities.describe,
             DescribeZones(
                 campaign=workflow.info().workflow_id,
-                campaign_run=self._first_run,
-                targets=self._start.targets,
-                spec=self._start.spec,
-                area=self._start.area,
+                campaign_run=state.first_run,
+                targets=state.start.targets,
+                spec=state.start.spec,
+                area=state.start.area,
                 indexes=tuple(indexes),
                 attempts=attempts,
-                settles_in=self._start.policy.migration_limit,
-                working=frozenset(filter(self._ledger.may_wait, indexes)),
-                known=tuple("" if index in doubted else self._ledger.said_by(index) for index in indexes),
+                settles_in=state.start.policy.migration_limit,
+                working=frozenset(filter(ledger.may_wait, indexes)),
+                known=tuple("" if index in doubted else ledger.said_by(index) for index in indexes),
             ),
             f"look at {len(indexes)} silent or waiting zone(s)",
         )
         if described.hold is not None:
-            self._hear_hold(described.hold)
+            self.hear_hold(described.hold)
         for one in described.later:
             self._take_up(one.index, one.attempt)
         for word in described.words:
             self._take_up(word.index, word.attempt)
-            if self._ledger.remember(word, workflow.now()):
-                self._note(f"zone {word.index} was found {word.kind.value}, which was not known")
+            if ledger.remember(word, workflow.now()):
+                state.note(f"zone {word.index} was found {word.kind.value}, which was not known")
                 if word.hold is not None:
-                    self._hear_hold(word.hold)
-                self._apply_book([word.index])
-                self._changed = True
+                    self.hear_hold(word.hold)
+                state.apply_book([word.index])
+                state.changed()
         asked = dict(zip(indexes, attempts, strict=True))
         for zone in described.closed:
-            # One that is only just being started is not to be found yet, and is no end; nor is that of an
-            # attempt before. One that was begun by a run that was reset since may have ended once more.
-            # A replay may ask for others than were asked for, which the engine does not compare.
-            known = self._ledger.attempts[zone.index]
-            stale, later = known != asked.get(zone.index, known), zone.attempt > known
-            if zone.index in self._beginning or stale:
-                continue
-            self._ledger.overtaken.discard(zone.index)
-            if self._is_missed(zone):
-                self._note(f"zone {zone.index} was to be started and is not to be found; started once more")
-                self._changed = True
-            elif self._ledger.is_open(zone.index) or later:
-                self._ledger.finish(zone.index, zone.outcome, zone.attempt)
-                self._note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
-                self._changed = True
+            self._take_end(zone, asked)
+
+    def _take_end(self, zone: SilentZone, asked: dict[int, int]) -> None:
+        """A zone was found closed, or not at all. ``asked``: the attempts that were asked for."""
+        state, ledger = self._state, self._state.ledger
+        # One that is only just being started is not to be found yet, and is no end; nor is that of an
+        # attempt before. One that was begun by a run that was reset since may have ended once more.
+        # A replay may ask for others than were asked for, which the engine does not compare.
+        known = ledger.attempts[zone.index]
+        stale, later = known != asked.get(zone.index, known), zone.attempt > known
+        if zone.index in state.beginning or stale:
+            return
+        ledger.overtaken.discard(zone.index)
+        if self._is_missed(zone):
+            state.note(f"zone {zone.index} was to be started and is not to be found; started once more")
+            state.changed()
+        elif ledger.is_open(zone.index) or later:
+            ledger.finish(zone.index, zone.outcome, zone.attempt)
+            state.note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
+            state.changed()
 
     def _is_missed(self, zone: SilentZone) -> bool:
         """Whether a zone was never begun, though this run believes that it was: of a task that was played
         again after a worker's death the batches may be others than those that were started.
         """
-        if zone.attempt or zone.outcome is not ZoneOutcome.FAILED or self._aborted:
+        if zone.attempt or zone.outcome is not ZoneOutcome.FAILED or self._state.aborted:
             return False
-        return self._ledger.miss(zone.index)
+        return self._state.ledger.miss(zone.index)
 
     def _take_up(self, index: int, attempt: int) -> None:
         """The campaign was reset to before it began this attempt, which is open."""
-        before = self._ledger.zones(*FAILURES)
-        if self._ledger.take_up(index, attempt):
-            self._note(f"zone {index} was found in attempt {attempt}, which was not known")
-            self._failures_accepted = max(0, self._failures_accepted + self._ledger.zones(*FAILURES) - before)
+        if self._state.ledger.take_up(index, attempt):
+            self._state.note(f"zone {index} was found in attempt {attempt}, which was not known")
             # It may not have been told what the attempt before it was.
-            self._told.discard(index)
-            self._changed = True
+            self._state.told.discard(index)
+            self._state.changed()
 
-    async def _tell_held_zones(self) -> None:
-        """Tell the zones that wait for the service to go on."""
-        while self._ledger.held and not self._holds:
-            some = sorted(self._ledger.held)[: 4 * BATCH]
-            # Whoever has to wait again says so again, maybe before all are told.
-            self._ledger.held.difference_update(some)
-            try:
-                await self._tell_zones("go_on", some, go_on=GoOn())
-            except BaseException:
-                # The run ends, or goes on in a new one, which tells them.
-                self._ledger.held.update(some)
-                raise
-            if unreached := self._unreached.keys() & set(some):
-                self._ledger.held.update(unreached)
-                return
-
-    async def _tell_revived_zones(self) -> None:
-        """Zones that were reset after their end are told that it stands, before any of them is begun again,
-        and before the campaign closes.
-        """
-        while some := sorted(self._ledger.revived)[: 4 * BATCH]:
-            attempts = tuple(self._ledger.attempts[index] for index in some)
-            ended = tuple(self._ledger.outcome(index) for index in some)
-            await self._tell_zones("stop", some, stop=Stop(by=OUTLIVED), attempts=attempts, ended_as=ended)
-            self._ledger.revived.difference_update(some)
-
-    @abstractmethod
-    def _hear_hold(self, hold: ServiceHold) -> None:
-        """The service is not to be called for now."""
-
-    async def _take_back_permits(self) -> int:
-        """Revoke what is out; come back when nothing can be sent under any of it."""
-        self._pausing += 1
-        try:
-            # A zone that is just being started cannot be told yet: it would seem gone, and yet begin.
-            await workflow.wait_condition(lambda: not self._beginning)
-            permits = self._ledger.outstanding(workflow.now(), self._settling_time)
-            for place in range(0, len(permits), 4 * BATCH):
-                await self._revoke(permits[place : place + 4 * BATCH])
-            numbers = {permit.number for permit in permits}
-            last = (
-                max((permit.expires_at for permit in permits), default=workflow.now()) + self._settling_time
-            )
-            try:
-                await workflow.wait_condition(
-                    lambda: not numbers & self._ledger.permits.keys(),
-                    timeout=max(timedelta(0), last - workflow.now()),
-                    timeout_summary="until no permit can be used",
-                )
-            except TimeoutError:
-                self._note("permits settled by their expiry")
-            return len(permits)
-        finally:
-            self._pausing -= 1
-            self._changed = True
-
-    def _stand_down(self, message: Person) -> None:
-        self._aborted = message
-        self._note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
-        for index in list(self._ledger.indexes(Place.PENDING)):
-            self._ledger.stand_down(index)
-        self._changed = True
+    def hear_hold(self, hold: ServiceHold) -> None:
+        """A zone waits for the service: nothing new begins until it answers again."""
+        state = self._state
+        known = {one.credential for one in state.holds}
+        if hold.credential in known or len(known) >= MOST_HOLDS:
+            return
+        state.holds = (*state.holds, hold)
+        state.note(f"paused by itself: {hold}")
+        state.changed()

@@ -7,38 +7,54 @@ each zone is a few bytes (edgeshift/campaign/ledger.py), so that continue-as-new
 from __future__ import annotations
 
 import asyncio
-from itertools import islice
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.fanout import ZoneActivities
-    from edgeshift.campaign.target_states import Place
     from edgeshift.messages import (
+        Again,
+        Answer,
         CampaignResult,
+        CampaignSignOff,
         CampaignStart,
-        Permit,
-        PermitGrant,
+        CampaignSummary,
         Person,
-        Ruling,
-        StartedZones,
-        StartZones,
-        Step,
-        Stop,
+        PlacesAsked,
+        TargetsAt,
+        ZoneReport,
     )
+    from edgeshift.model.fleet import REOPENABLE, RETRYABLE
     from edgeshift.model.rollout import may_advance
-    from edgeshift.model.sign_off import Choice
-    from workflows.campaign.batches import BATCH
-    from workflows.campaign.handlers import CampaignMessages
+    from workflows.campaign.batches import Batches
+    from workflows.campaign.decisions import Decisions
+    from workflows.campaign.messenger import Messenger
+    from workflows.campaign.outage import ServicePause
+    from workflows.campaign.starter import Granter, Starter
+    from workflows.campaign.state import CampaignState
+    from workflows.campaign.steering import Steering, refuse_if_over
+    from workflows.campaign.summary import summary, targets_at
+    from workflows.campaign.sweeper import Sweeper
+    from workflows.campaign.tasks import Tasks
+    from workflows.messages import one_message, refuse_nonsense
+
+CANCELLED = Person(by="a cancellation of the workflow")
 
 
 @workflow.defn(name="Campaign")
-class Campaign(CampaignMessages):
+class Campaign:
     """One campaign. Its id is ``campaign/<name>``."""
 
     @workflow.init
     def __init__(self, start: CampaignStart) -> None:
-        super().__init__(start)
+        self._state = CampaignState(start)
+        self._batches = Batches(self._state)
+        self._decisions = Decisions(self._state)
+        self._steering = Steering(self._state, self._batches)
+        self._messenger = Messenger(self._state, self._batches)
+        self._tasks = Tasks(self._state)
+        if start.again is not None:
+            self._state.ledger.permits.clear()
+            self._steering.begin_again(start.again, RETRYABLE | REOPENABLE)
 
     @workflow.run
     async def run(self, start: CampaignStart) -> CampaignResult:
@@ -46,161 +62,158 @@ class Campaign(CampaignMessages):
         workflow.set_current_details(
             f"campaign **{start.name}**: {start.count} zones in {len(start.waves)} wave(s)"
         )
-        sweeper = asyncio.create_task(self._sweep_regularly())
-        self._stand_by()
-        while not self._closed:
+        while True:
             try:
-                await self._take_a_turn()
+                return await self._course()
             except asyncio.CancelledError:
                 # Somebody cancelled the workflow: its zones must not be left without a campaign.
-                self._beginning = frozenset()
-                self._stand_down(Person(by="a cancellation of the workflow"))
-            if self._too_long and not self._pausing:
-                await workflow.wait_condition(workflow.all_handlers_finished)
-                await self._leave(sweeper)
+                self._steering.stand_down(CANCELLED)
+
+    async def _course(self) -> CampaignResult:
+        state = self._state
+        self._begin_tasks()
+        while not state.closed:
+            seen = state.changes
+            self._advance()
+            await state.next_change(seen, unless=lambda: self._tasks.mistake is not None)
+            if mistake := self._tasks.mistake:
+                raise mistake
+            if state.too_long and not state.pausing:
+                await self._leave()
                 workflow.continue_as_new(
-                    start.model_copy(update={"carried": self._carried().model_dump_json(), "again": None})
+                    state.start.model_copy(update={"carried": state.carried(), "again": None})
                 )
-        await self._leave(sweeper)
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        await self._tell_revived_zones()
+        await self._leave()
+        await self._messenger.tell_revived()
         return CampaignResult(
-            outcomes=self._ledger.tallies(),
-            aborted=self._aborted is not None,
-            carried=self._carried().model_dump_json(),
+            outcomes=state.ledger.tallies(), aborted=state.aborted is not None, carried=state.carried()
         )
 
-    async def _leave(self, sweeper: asyncio.Task[None]) -> None:
-        """End what goes on beside; a wait for the service begins anew in the next run."""
-        sweeper.cancel()
-        if self._standing_by is not None and not self._standing_by.done():
-            self._standing_by.cancel()
-            await asyncio.gather(self._standing_by, return_exceptions=True)
+    def _begin_tasks(self) -> None:
+        """What goes on side by side."""
+        state, tasks = self._state, self._tasks
+        starter, granter = Starter(state, self._batches), Granter(state, self._batches)
+        sweeper = Sweeper(state, self._batches)
+        outage = ServicePause(state, self._batches, self._steering)
+        tasks.begin("clock", sweeper.wait_for_the_next, when=lambda: True, waits=True)
+        tasks.begin("service", outage.wait_it_out, when=lambda: bool(state.holds), waits=True)
+        tasks.begin("revived", self._messenger.tell_revived)
+        tasks.begin("start", starter.start_some)
+        tasks.begin("grant", granter.grant_some)
+        tasks.begin("abort", self._messenger.tell_of_abort)
+        tasks.begin("rejections", self._messenger.tell_of_rejections)
+        tasks.begin("expiry", self._messenger.tell_of_expiry)
+        tasks.begin("go on", self._messenger.tell_to_go_on, when=lambda: state.go_on_due)
+        tasks.begin("sweep", sweeper.sweep, when=lambda: sweeper.is_due)
 
-    async def _take_a_turn(self) -> None:
-        """Wait until something has changed, then do what follows from it."""
-        await workflow.wait_condition(lambda: self._changed or self._sweep_due)
-        self._changed = False
-        self._advance()
-        await self._tell_revived_zones()
-        await asyncio.gather(self._start_zones(), self._grant_permits(), self._spread_word())
-        if self._sweep_due:
-            self._sweep_due = False
-            await self._sweep()
+    async def _leave(self) -> None:
+        """End what goes on beside; a wait for the service begins anew in the next run."""
+        await self._tasks.end()
+        await workflow.wait_condition(workflow.all_handlers_finished)
 
     def _advance(self) -> None:
         """Let later waves begin, as far as the waves so far have come."""
-        while self._wave + 1 < len(self._start.waves) and not self._halted and not self._stands_still:
-            end = self._start.waves[self._wave].end
-            if not may_advance(self._ledger.finished(0, end), end, self._start.advance_percent):
+        state = self._state
+        waves = state.start.waves
+        while state.wave + 1 < len(waves) and not state.halted and not state.stands_still:
+            end = waves[state.wave].end
+            if not may_advance(state.ledger.finished(0, end), end, state.start.advance_percent):
                 return
-            self._wave += 1
-            self._note(f"wave {self._start.waves[self._wave].name!r} begins")
+            state.wave += 1
+            state.note(f"wave {waves[state.wave].name!r} begins")
+            state.changed()
 
-    async def _start_zones(self) -> None:
-        if self._stands_still or self._aborted:
-            return
-        # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
-        free = self._free_slots() - self._ledger.zones(Place.READY, Place.READY_VALIDATE)
-        end = self._start.waves[self._wave].end
-        indexes = tuple(self._ledger.within(self._ledger.indexes(Place.PENDING, end=end), free, BATCH))
-        if not indexes:
-            return
-        permits: list[Permit | None] = []
-        halted = bool(self._halted)
-        for index in indexes:
-            self._ledger.begin(index)
-            goes = index in self._enterprise and not halted
-            permits.append(self._permit(index, Step.VALIDATE) if goes else None)
-        self._beginning = frozenset(indexes)
-        started: StartedZones = await self._work(
-            ZoneActivities.start,
-            StartZones(
-                campaign=workflow.info().workflow_id,
-                campaign_run=self._first_run,
-                origin=self._origin,
-                start=self._start.model_copy(
-                    update={"carried": None, "again": None, "enterprise": "", "covers": ""}
-                ),
-                indexes=indexes,
-                attempts=tuple(self._ledger.attempts[index] for index in indexes),
-                permits=tuple(permits),
-                reopened=tuple(index for index in indexes if index in self._ledger.reopened),
-            ),
-            f"start {len(indexes)} zone(s) from {indexes[0]}",
-        )
-        self._beginning = frozenset()
-        for exclusion in started.excluded:
-            self._ledger.exclude(exclusion.index, exclusion.reason)
-        self._changed = True
+    # --- what zones say
 
-    async def _grant_permits(self) -> None:
-        if self._stands_still or self._aborted or self._halted:
+    @workflow.signal
+    @one_message
+    def zone_report(self, report: ZoneReport) -> None:
+        """A zone's word."""
+        state = self._state
+        if report.campaign_run != state.first_run:
             return
-        ready = self._ledger.indexes(Place.READY, Place.READY_VALIDATE)
-        indexes = self._ledger.within(ready, self._free_slots(), BATCH)
-        if not indexes:
-            return
-        grants = []
-        for index in indexes:
-            shape = self._ledger.shape(index)
-            validate = self._ledger.places[index] == Place.READY_VALIDATE
-            step = self._first_step if validate else shape.step if shape else Step.COMMIT
-            self._ledger.places[index] = Place.PERMITTED
-            self._ledger.heard.add(index)
-            decisions = self._ledger.decisions(index, self._waves.of(index)).decisions
-            grants.append(PermitGrant(permit=self._permit(index, step), decisions=tuple(decisions)))
-        await self._tell_zones("permit", indexes, grants=tuple(grants))
+        if state.ledger.hear(report, workflow.now()):
+            state.apply_book([report.index])
+            state.changed()
+            if report.hold is not None and report.index in state.ledger.held:
+                self._batches.hear_hold(report.hold)
+        if state.ledger.revived:
+            state.changed()
 
-    async def _spread_word(self) -> None:
-        """Tell zones of a rejection, of expiry, or that the campaign is aborted."""
-        if self._aborted:
-            still_open = self._ledger.indexes(*(place for place in Place if 0 < place < Place.EXCLUDED))
-            indexes = list(islice((index for index in still_open if index not in self._told), 4 * BATCH))
-            if indexes:
-                self._told.update(indexes)
-                await self._tell_zones(
-                    "stop", indexes, stop=Stop(by=self._aborted.by, reason=self._aborted.reason)
-                )
-            return
-        rejecting = list(islice(self._ledger.indexes(Place.REJECTING), 4 * BATCH))
-        by_shape: dict[tuple[int, int], list[int]] = {}
-        for index in rejecting:
-            by_shape.setdefault((self._ledger.shapes[index], self._waves.of(index)), []).append(index)
-        for (_, wave), indexes in by_shape.items():
-            book = self._ledger.decisions(indexes[0], wave)
-            ruling = next(
-                (
-                    decision
-                    for decision in book.decisions
-                    if decision.choice is Choice.REJECT and not self._refusal(decision)
-                ),
-                None,
-            )
-            if ruling is None:
-                # Whoever rejected it has thought better of it before the zones were told.
-                for index in indexes:
-                    self._ledger.places[index] = Place.AWAITING
-                self._apply_book(indexes)
-                self._changed = True
-                continue
-            await self._tell_zones(
-                "ruling",
-                indexes,
-                ruling=Ruling(decision=ruling),
-                attempts=tuple(self._ledger.attempts[index] for index in indexes),
-            )
-            for index in indexes:
-                self._rest(index, Place.REJECTING)
-        expiring = list(islice(self._ledger.indexes(Place.EXPIRING), 4 * BATCH))
-        if expiring:
-            await self._tell_zones(
-                "expire", expiring, attempts=tuple(self._ledger.attempts[i] for i in expiring)
-            )
-            for index in expiring:
-                self._rest(index, Place.EXPIRING)
+    # --- what people want
 
-    def _rest(self, index: int, place: Place) -> None:
-        """A zone that has been told what ends it: it answers, or the sweep finds it."""
-        if self._ledger.places[index] == place:
-            self._ledger.places[index] = Place.STOPPING
+    @workflow.update
+    def sign_off(self, message: CampaignSignOff) -> Answer:
+        """A decision on fingerprints: checked once, it counts for each zone that waits and for each that
+        comes later.
+        """
+        return self._decisions.take(message)
+
+    @sign_off.validator
+    def _sign_off(self, message: CampaignSignOff) -> None:
+        refuse_nonsense(message)
+        self._decisions.refuse(message)
+
+    @workflow.update
+    async def pause(self, message: Person) -> Answer:
+        """No new forward step begins once this has answered: permits are taken back or settled."""
+        return await self._steering.pause(message)
+
+    @pause.validator
+    def _pause(self, message: Person) -> None:
+        refuse_nonsense(message)
+        refuse_if_over(self._state)
+
+    @workflow.update
+    def resume(self, message: Person) -> Answer:
+        """Go on: ends a pause, also the campaign's own, and accepts the failures so far."""
+        return self._steering.resume(message)
+
+    @resume.validator
+    def _resume(self, message: Person) -> None:
+        refuse_nonsense(message)
+        refuse_if_over(self._state)
+
+    @workflow.update
+    async def abort(self, message: Person) -> Answer:
+        """End the campaign: nothing new begins, zones that wait end as aborted, what was sent is seen
+        through.
+        """
+        return await self._steering.abort(message)
+
+    @abort.validator
+    def _abort(self, message: Person) -> None:
+        refuse_nonsense(message)
+        refuse_if_over(self._state)
+
+    @workflow.update
+    def retry(self, message: Again) -> Answer:
+        """Begin failed, unknown, blocked or unsupported zones again."""
+        return self._steering.begin_again(message, RETRYABLE)
+
+    @retry.validator
+    def _retry(self, message: Again) -> None:
+        refuse_nonsense(message)
+        self._steering.refuse_again(message, RETRYABLE)
+
+    @workflow.update
+    def reopen(self, message: Again) -> Answer:
+        """Begin zones again that are on hold, rejected or aborted."""
+        return self._steering.begin_again(message, REOPENABLE)
+
+    @reopen.validator
+    def _reopen(self, message: Again) -> None:
+        refuse_nonsense(message)
+        self._steering.refuse_again(message, REOPENABLE)
+
+    # --- what it says of itself
+
+    @workflow.query
+    def summary(self) -> CampaignSummary:
+        """The campaign as it stands."""
+        return summary(self._state, workflow.now())
+
+    @workflow.query
+    def targets_at(self, message: PlacesAsked) -> TargetsAt:
+        """Which targets are at these places, and what they proposed last."""
+        return targets_at(self._state, message)

@@ -1,0 +1,39 @@
+"""What a campaign carries over a continue-as-new, and what a closed one leaves for zones that begin again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from edgeshift.messages.base import Message, Person
+from edgeshift.rate_limit.circuit import ServiceHold
+
+
+class PackedLedger(Message):
+    """A campaign's ledger as text, compressed (edgeshift/campaign/packing.py): its arrays over the index, and
+    the JSON of the rest.
+    """
+
+    places: str
+    attempts: str
+    sequences: str
+    shapes: str
+    since: str
+    rest: str
+
+
+class CampaignCarried(Message):
+    """A campaign's state. ``wave``: the one that has begun last. ``cursor``: where the sweep goes on.
+    ``origin``: the first run of all that took the campaign up, also after it had closed. ``holds``: why it
+    stands still by itself.
+    """
+
+    ledger: PackedLedger
+    started_at: datetime
+    wave: int
+    paused: Person | None = None
+    aborted: Person | None = None
+    notes: tuple[str, ...] = ()
+    cursor: int = 0
+    sweep_at: datetime | None = None
+    origin: str = ""
+    holds: tuple[ServiceHold, ...] = ()

@@ -1,0 +1,81 @@
+"""A campaign's book of decisions: people approve or reject fingerprints, for all zones or for one wave."""
+
+from __future__ import annotations
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from edgeshift.campaign.target_states import Place
+    from edgeshift.messages import Answer, Book, CampaignSignOff
+    from edgeshift.model.sign_off import Decision
+    from workflows.campaign.state import CampaignState
+    from workflows.campaign.steering import refuse_if_over, refused
+
+FEW = 20
+"""Fingerprints of one sign-off up to which each keeps the whole reason."""
+
+SHORT = 80
+"""Characters of a reason that are kept of a decision on more than a few fingerprints."""
+
+
+class Decisions:
+    """Takes decisions in, or says why one cannot count."""
+
+    def __init__(self, state: CampaignState) -> None:
+        self._state = state
+
+    def take(self, message: CampaignSignOff) -> Answer:
+        """Record a decision: it counts for each zone that waits and for each that comes later."""
+        ledger = self._state.ledger
+        for fingerprint in message.fingerprints:
+            entry = self._entry(fingerprint, message.wave)
+            others = (item for item in entry.decisions if item.by != message.by)
+            entry.decisions = [*others, self._decision(message, fingerprint)]
+        before = ledger.number(Place.READY, Place.REJECTING)
+        self._state.apply_book(list(range(ledger.count)))
+        moved = ledger.number(Place.READY, Place.REJECTING) - before
+        self._state.changed()
+        return Answer(
+            text=f"{message.choice.value} by {message.by}: recorded; {moved} waiting zone(s) go on with it"
+        )
+
+    def _entry(self, fingerprint: str, wave: int | None) -> Book:
+        book = self._state.ledger.book
+        for entry in book:
+            if (entry.fingerprint, entry.wave) == (fingerprint, wave):
+                return entry
+        book.append(Book(fingerprint=fingerprint, wave=wave))
+        return book[-1]
+
+    def _decision(self, message: CampaignSignOff, fingerprint: str) -> Decision:
+        return Decision(
+            choice=message.choice,
+            digest=fingerprint,
+            by=message.by,
+            # The campaign carries every decision with it: of many at once, each keeps a short reason.
+            reason=message.reason if len(message.fingerprints) <= FEW else message.reason[:SHORT],
+            at=workflow.now(),
+        )
+
+    def refuse(self, message: CampaignSignOff) -> None:
+        """Raise ApplicationError (SignOffRefused, CampaignOver) where the decision cannot count."""
+        state = self._state
+        refuse_if_over(state)
+        if state.start.policy.sign_off.per == "zone":
+            raise refused("SignOffRefused", "this campaign is signed off zone by zone (sign_off.per: zone)")
+        if reason := state.refusal(self._decision(message, message.fingerprints[0])):
+            raise refused("SignOffRefused", reason)
+        if message.wave is not None and not 0 <= message.wave < len(state.start.waves):
+            raise refused(
+                "SignOffRefused",
+                f"there is no wave {message.wave}; waves are 0 to {len(state.start.waves) - 1}",
+            )
+        if state.ledger.overtaken:
+            # The campaign was reset to before its zones began: what was signed then comes again before it has
+            # looked at what they propose.
+            return
+        known = {shape.fingerprint for shape in state.ledger.known}
+        if unknown := [item for item in message.fingerprints if item not in known]:
+            raise refused(
+                "SignOffRefused", f"no zone of this campaign has proposed the fingerprint {unknown[0]}"
+            )

@@ -1,0 +1,121 @@
+"""Telling a campaign's zones what ends their waiting: a rejection, an expiry, an abort, an earlier end, or
+that the service answers again.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from edgeshift.campaign.target_states import Place
+    from edgeshift.messages import OUTLIVED, GoOn, Ruling, Stop
+    from edgeshift.model.sign_off import Choice, Decision
+    from workflows.campaign.batches import MANY, Batches
+    from workflows.campaign.state import CampaignState
+
+
+class Messenger:
+    """Each of its methods is a task of its own: zones that cannot be told one thing hold up no other."""
+
+    def __init__(self, state: CampaignState, batches: Batches) -> None:
+        self._state = state
+        self._batches = batches
+
+    async def tell_of_abort(self) -> None:
+        """Tell the next zones that are open that the campaign is aborted."""
+        state = self._state
+        if state.aborted is None:
+            return
+        still_open = state.ledger.indexes(*(place for place in Place if 0 < place < Place.EXCLUDED))
+        # One that is only just being started cannot be told yet.
+        left_out = state.told | state.beginning
+        indexes = list(islice((index for index in still_open if index not in left_out), MANY))
+        if indexes:
+            state.told.update(indexes)
+            await self._batches.tell(
+                "stop", indexes, stop=Stop(by=state.aborted.by, reason=state.aborted.reason)
+            )
+
+    async def tell_of_rejections(self) -> None:
+        """Tell the next zones that their fingerprint was rejected."""
+        state, ledger = self._state, self._state.ledger
+        if state.aborted:
+            return
+        groups: dict[tuple[int, int], list[int]] = {}
+        for index in islice(ledger.indexes(Place.REJECTING), MANY):
+            groups.setdefault((ledger.shapes[index], state.waves.of(index)), []).append(index)
+        for (_, wave), indexes in groups.items():
+            rejection = self._rejection(indexes[0], wave)
+            if rejection is None:
+                # Whoever rejected it has thought better of it before the zones were told.
+                for index in indexes:
+                    ledger.places[index] = Place.AWAITING
+                state.apply_book(indexes)
+                state.changed()
+                continue
+            await self._batches.tell(
+                "ruling",
+                indexes,
+                ruling=Ruling(decision=rejection),
+                attempts=tuple(ledger.attempts[index] for index in indexes),
+            )
+            self._rest(indexes, Place.REJECTING)
+
+    def _rejection(self, index: int, wave: int) -> Decision | None:
+        decisions = self._state.ledger.decisions(index, wave).decisions
+        counting = (
+            decision
+            for decision in decisions
+            if decision.choice is Choice.REJECT and not self._state.refusal(decision)
+        )
+        return next(counting, None)
+
+    async def tell_of_expiry(self) -> None:
+        """Tell the next zones that they have waited for a sign-off as long as the policy says."""
+        state, ledger = self._state, self._state.ledger
+        if state.aborted:
+            return
+        expiring = list(islice(ledger.indexes(Place.EXPIRING), MANY))
+        if expiring:
+            attempts = tuple(ledger.attempts[index] for index in expiring)
+            await self._batches.tell("expire", expiring, attempts=attempts)
+            self._rest(expiring, Place.EXPIRING)
+
+    def _rest(self, indexes: list[int], place: Place) -> None:
+        """Zones that have been told what ends them: they answer, or the sweep finds them."""
+        places = self._state.ledger.places
+        for index in indexes:
+            if places[index] == place:
+                places[index] = Place.STOPPING
+
+    async def tell_revived(self) -> None:
+        """Zones that were reset after their end are told that it stands, before any of them is begun again,
+        and before the campaign closes.
+        """
+        ledger = self._state.ledger
+        while some := sorted(ledger.revived)[:MANY]:
+            attempts = tuple(ledger.attempts[index] for index in some)
+            ended = tuple(ledger.outcome(index) for index in some)
+            await self._batches.tell("stop", some, stop=Stop(by=OUTLIVED), attempts=attempts, ended_as=ended)
+            ledger.revived.difference_update(some)
+            self._state.changed()
+
+    async def tell_to_go_on(self) -> None:
+        """Tell the zones that wait for the service to go on."""
+        state, ledger = self._state, self._state.ledger
+        state.go_on_due = False
+        while ledger.held and not state.holds:
+            some = sorted(ledger.held)[:MANY]
+            # Whoever has to wait again says so again, maybe before all are told.
+            ledger.held.difference_update(some)
+            try:
+                await self._batches.tell("go_on", some, go_on=GoOn())
+            except BaseException:
+                # The run ends, or goes on in a new one, which tells them.
+                ledger.held.update(some)
+                raise
+            if unreached := state.unreached.keys() & set(some):
+                ledger.held.update(unreached)
+                return

@@ -1,0 +1,91 @@
+"""Starting a campaign's zones, as many as its window takes, and giving permits to those that ask for one."""
+
+from __future__ import annotations
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.fanout import ZoneActivities
+    from edgeshift.campaign.target_states import Place
+    from edgeshift.messages import Permit, PermitGrant, StartedZones, StartZones, Step
+    from workflows.campaign.batches import BATCH, Batches
+    from workflows.campaign.state import CampaignState
+
+
+class Starter:
+    """Starts the zones of the waves that have begun."""
+
+    def __init__(self, state: CampaignState, batches: Batches) -> None:
+        self._state = state
+        self._batches = batches
+
+    async def start_some(self) -> None:
+        """Start the next batch, as far as there is room."""
+        state, ledger = self._state, self._state.ledger
+        if state.stands_still or state.aborted:
+            return
+        # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
+        free = state.free_slots() - ledger.zones(Place.READY, Place.READY_VALIDATE)
+        end = state.start.waves[state.wave].end
+        # One that was reset after its end is told that this stands before it is begun again.
+        pending = (index for index in ledger.indexes(Place.PENDING, end=end) if index not in ledger.revived)
+        indexes = tuple(ledger.within(pending, free, BATCH))
+        if not indexes:
+            return
+        permits: list[Permit | None] = []
+        halted = bool(state.halted)
+        for index in indexes:
+            ledger.begin(index)
+            goes = index in state.enterprise and not halted
+            permits.append(state.permit(index, Step.VALIDATE) if goes else None)
+        state.beginning = frozenset(indexes)
+        try:
+            started: StartedZones = await self._batches.work(
+                ZoneActivities.start,
+                StartZones(
+                    campaign=workflow.info().workflow_id,
+                    campaign_run=state.first_run,
+                    origin=state.origin,
+                    start=state.start.model_copy(
+                        update={"carried": None, "again": None, "enterprise": "", "covers": ""}
+                    ),
+                    indexes=indexes,
+                    attempts=tuple(ledger.attempts[index] for index in indexes),
+                    permits=tuple(permits),
+                    reopened=tuple(index for index in indexes if index in ledger.reopened),
+                ),
+                f"start {len(indexes)} zone(s) from {indexes[0]}",
+            )
+        finally:
+            state.beginning = frozenset()
+            state.changed()
+        for exclusion in started.excluded:
+            ledger.exclude(exclusion.index, exclusion.reason)
+
+
+class Granter:
+    """Gives permits to zones that are ready for a step."""
+
+    def __init__(self, state: CampaignState, batches: Batches) -> None:
+        self._state = state
+        self._batches = batches
+
+    async def grant_some(self) -> None:
+        """Give the next batch of permits, as far as there is room."""
+        state, ledger = self._state, self._state.ledger
+        if state.stands_still or state.aborted or state.halted:
+            return
+        ready = ledger.indexes(Place.READY, Place.READY_VALIDATE)
+        indexes = ledger.within(ready, state.free_slots(), BATCH)
+        if not indexes:
+            return
+        grants = []
+        for index in indexes:
+            shape = ledger.shape(index)
+            validate = ledger.places[index] == Place.READY_VALIDATE
+            step = state.first_step if validate else shape.step if shape else Step.COMMIT
+            ledger.places[index] = Place.PERMITTED
+            ledger.heard.add(index)
+            decisions = ledger.decisions(index, state.waves.of(index)).decisions
+            grants.append(PermitGrant(permit=state.permit(index, step), decisions=tuple(decisions)))
+        await self._batches.tell("permit", indexes, grants=tuple(grants))

@@ -1,0 +1,192 @@
+"""What people want of a whole campaign: pause, resume, abort, and beginning zones again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from edgeshift.campaign.target_states import AWAITING, Place
+    from edgeshift.messages import Again, Answer, Person, Step
+    from edgeshift.model.fleet import Area, ZoneOutcome
+    from workflows.campaign.batches import Batches
+    from workflows.campaign.state import CampaignState
+
+MOST_NAMED = 1_000
+"""Targets that the answer of an abort names of each kind."""
+
+
+class Steering:
+    """Stops a campaign, and has it go on."""
+
+    def __init__(self, state: CampaignState, batches: Batches) -> None:
+        self._state = state
+        self._batches = batches
+
+    async def pause(self, message: Person) -> Answer:
+        """No new forward step begins once this has answered."""
+        state = self._state
+        state.paused = message
+        state.note(f"paused by {message.by}: {message.reason or 'no reason given'}")
+        out = await self.take_back_permits()
+        if state.paused is not message:
+            return Answer(
+                text="not paused: it was resumed, or paused by somebody else, before permits settled"
+            )
+        return Answer(text=f"paused; {out} permit(s) were out and are settled")
+
+    def resume(self, message: Person) -> Answer:
+        """End a pause, also the campaign's own, and accept the zones that have failed so far."""
+        state = self._state
+        was = "paused" if state.stands_still else "halted" if state.halted else "running"
+        state.paused, state.resumed_by_hand = None, bool(state.holds)
+        again = "; it pauses itself again if the service cannot be called yet" if state.holds else ""
+        state.ledger.accept_failures()
+        state.note(f"resumed by {message.by} (was {was}): {message.reason or 'no reason given'}")
+        state.changed()
+        return Answer(text=f"running; it was {was}{again}")
+
+    async def abort(self, message: Person) -> Answer:
+        """End the campaign; the answer names what may be past return, and what stays in validation mode."""
+        state, ledger = self._state, self._state.ledger
+        # Before anybody is told: those that wait end by that word.
+        steps = {permit.index: permit.step for permit in ledger.permits.values()}
+        validated = self._in_validation()
+        self.stand_down(message)
+        await self.take_back_permits()
+        at_work = ledger.indexes(Place.WORKING, Place.PERMITTED, Place.WAITING)
+        validated |= {index for index in at_work if steps.get(index) is Step.VALIDATE}
+        permitted = ledger.indexes(Place.PERMITTED)
+        sent = tuple(index for index in permitted if self._commits(index, steps))
+        left = tuple(sorted(validated.difference(sent)))
+        others = f"{len(left)} may be left in validation mode"
+        if state.start.area is not Area.WAF:
+            left, others = (), f"{ledger.number(Place.WAITING)} are watched to the end"
+        return Answer(
+            text=f"aborting; {len(sent)} zone(s) may be past return and are seen through, {others}",
+            sent=sent[:MOST_NAMED],
+            in_validation=left[:MOST_NAMED],
+        )
+
+    def _commits(self, index: int, steps: Mapping[int, Step]) -> bool:
+        """Whether a target is at its commit, and not at a step before. ``steps``: of the permits that are
+        out, by target; where there is none its last proposal tells.
+        """
+        shape = self._state.ledger.shape(index)
+        return steps.get(index, shape.step if shape else Step.COMMIT) is Step.COMMIT
+
+    def _in_validation(self) -> set[int]:
+        """The targets of waf that are in validation mode, as far as their words tell: in their window, or
+        past it and not migrated.
+        """
+        ledger = self._state.ledger
+        if self._state.start.area is not Area.WAF:
+            return set()
+        steps = {permit.index: permit.step for permit in ledger.permits.values()}
+        past = ledger.indexes(*AWAITING, Place.READY, Place.PERMITTED)
+        found = {index for index in past if self._commits(index, steps)}
+        # One that is with support may never have come to its validation.
+        found.update(index for index in ledger.indexes(Place.SUPPORT) if ledger.shape(index))
+        found.update(ledger.indexes(Place.WAITING))
+        return {index for index in found if index in self._state.enterprise}
+
+    def stand_down(self, message: Person) -> None:
+        """Nothing begins any more; those that have not begun have their outcome."""
+        state = self._state
+        state.aborted = message
+        state.note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
+        for index in list(state.ledger.indexes(Place.PENDING)):
+            state.ledger.stand_down(index)
+        state.changed()
+
+    async def take_back_permits(self) -> int:
+        """Revoke what is out; come back when nothing can be sent under any of it."""
+        state = self._state
+        state.pausing += 1
+        try:
+            await self._until_started()
+            permits = state.ledger.outstanding(workflow.now(), state.settling_time)
+            await self._batches.revoke(permits)
+            numbers = {permit.number for permit in permits}
+            if numbers & state.ledger.permits.keys():
+                last = max(permit.expires_at for permit in permits) + state.settling_time
+                try:
+                    await workflow.wait_condition(
+                        lambda: not numbers & state.ledger.permits.keys(),
+                        timeout=max(timedelta(0), last - workflow.now()),
+                        timeout_summary="until no permit can be used",
+                    )
+                except TimeoutError:
+                    state.note("permits settled by their expiry")
+            return len(permits)
+        finally:
+            state.pausing -= 1
+            state.changed()
+
+    async def _until_started(self) -> None:
+        """Wait for zones that are just being started: they cannot be told yet, would seem gone, and yet
+        begin. A batch that hangs is waited for no longer than the permits that it takes along can be used.
+        """
+        state = self._state
+        if not state.beginning:
+            return
+        theirs = [permit for permit in state.ledger.permits.values() if permit.index in state.beginning]
+        last = max((permit.expires_at for permit in theirs), default=workflow.now() + state.start.lease)
+        try:
+            await workflow.wait_condition(
+                lambda: not state.beginning,
+                timeout=max(timedelta(0), last + state.settling_time - workflow.now()),
+                timeout_summary="until zones that are being started can be told",
+            )
+        except TimeoutError:
+            state.note("zones that are being started were not waited for any longer; their permits ran out")
+
+    def candidates(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> list[int]:
+        """The targets that are to begin again, of those that ended with these outcomes or were excluded."""
+        state = self._state
+        places = {Place[outcome.name] for outcome in outcomes} | {Place.EXCLUDED}
+        if message.places:
+            places &= {place for place in Place if place.name.lower() in message.places}
+            return list(state.ledger.indexes(*places)) if places else []
+        if message.indexes:
+            known = (index for index in message.indexes if 0 <= index < state.start.count)
+            return [index for index in known if state.ledger.places[index] in places]
+        places -= {Place.BLOCKED, Place.NEEDS_SUPPORT, Place.REJECTED}
+        return list(state.ledger.indexes(*places))
+
+    def begin_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> Answer:
+        """Let them begin again."""
+        state = self._state
+        indexes = self.candidates(message, outcomes)
+        for index in indexes:
+            state.ledger.again(index, named=bool(message.indexes))
+        state.note(
+            f"{len(indexes)} zone(s) begun again by {message.by}: {message.reason or 'no reason given'}"
+        )
+        state.changed()
+        return Answer(text=f"{len(indexes)} zone(s) begin again")
+
+    def refuse_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> None:
+        """Raise ApplicationError (CampaignOver, NothingToDo) where nothing begins again."""
+        refuse_if_over(self._state)
+        if not self.candidates(message, outcomes):
+            names = ", ".join(sorted(outcome.value for outcome in outcomes))
+            raise refused(
+                "NothingToDo", f"no such zone has an outcome that this begins again ({names}, excluded)"
+            )
+
+
+def refuse_if_over(state: CampaignState) -> None:
+    """Raise ApplicationError (CampaignOver) where the campaign was aborted, or has closed."""
+    if state.aborted is not None:
+        raise refused("CampaignOver", f"the campaign was aborted by {state.aborted.by}")
+    if state.closed:
+        raise refused("CampaignOver", "the campaign is closed")
+
+
+def refused(kind: str, text: str) -> ApplicationError:
+    """The failure with which an update is refused."""
+    return ApplicationError(text, type=kind, non_retryable=True)

@@ -1,0 +1,99 @@
+"""A campaign's regular sweep: what has waited too long expires, and silent zones are looked for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import islice
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from edgeshift.campaign.target_states import AWAITING, Place
+    from workflows.campaign.batches import Batches
+    from workflows.campaign.state import CampaignState
+
+SLICE = 100
+"""Waiting zones that each sweep looks at beside the silent ones."""
+
+LOOKED_AT = (*AWAITING, Place.WAITING, Place.SUPPORT, Place.READY, Place.READY_VALIDATE)
+"""Places of zones that a sweep looks at in turn. In a pause, those that are ready wait for a permit as long
+as others wait for people.
+"""
+
+
+class Sweeper:
+    """The clock, which only reads and marks, and the sweep itself, which asks the engine and may hang."""
+
+    def __init__(self, state: CampaignState, batches: Batches) -> None:
+        self._state = state
+        self._batches = batches
+
+    async def wait_for_the_next(self) -> None:
+        """Wait until the next sweep is due; then let expire what has waited too long, and have those told
+        again that took no signal.
+        """
+        state = self._state
+        left = state.sweep_at - workflow.now()
+        if left > timedelta(0):
+            await workflow.sleep(left, summary="sweep")
+        state.sweep_at = workflow.now() + state.start.sweep
+        state.sweeps_due += 1
+        self._let_expire()
+        self._tell_again()
+        state.go_on_due = bool(state.ledger.held)
+        state.changed()
+
+    def _let_expire(self) -> None:
+        ledger = self._state.ledger
+        for index in ledger.overdue(workflow.now(), self._state.start.policy.sign_off.expires_after):
+            ledger.places[index] = Place.EXPIRING
+
+    def _tell_again(self) -> None:
+        state, places = self._state, self._state.ledger.places
+        for index, place in state.unreached.items():
+            state.told.discard(index)
+            if places[index] == Place.STOPPING:
+                places[index] = place
+        state.unreached.clear()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a sweep is due that has not begun."""
+        return self._state.sweeps_begun < self._state.sweeps_due
+
+    async def sweep(self) -> None:
+        """Take back permits that ran out, and look at zones that say nothing, some that wait, and those of
+        which what is known may be untrue.
+        """
+        state, ledger = self._state, self._state.ledger
+        state.sweeps_begun = state.sweeps_due
+        await self._give_up_expired_permits()
+        silent = [
+            index
+            for index in ledger.indexes(Place.WORKING, Place.PERMITTED, Place.STOPPING)
+            if index not in ledger.heard
+        ]
+        doubted = sorted(filter(ledger.may_wait, ledger.doubted))[:SLICE]
+        ledger.doubted.difference_update(doubted)
+        overtaken = sorted(ledger.overtaken)[:SLICE]
+        ledger.heard.clear()
+        some = list(islice(ledger.indexes(*LOOKED_AT, first=state.cursor), SLICE))
+        state.cursor = some[-1] + 1 if len(some) == SLICE else 0
+        found = list(dict.fromkeys((*silent, *doubted, *overtaken, *some)))
+        for first in range(0, len(found), SLICE):
+            await self._batches.look_at(found[first : first + SLICE], frozenset(doubted))
+
+    async def _give_up_expired_permits(self) -> None:
+        """Nothing can be sent any more under a permit that has run out. Its zone is told so: one that never
+        had it, or did not believe it, asks for another.
+        """
+        state, now = self._state, workflow.now()
+        expired = [
+            permit
+            for permit in state.ledger.permits.values()
+            if now > permit.expires_at + state.settling_time
+        ]
+        for permit in expired:
+            state.ledger.settle(permit.number, permit.index)
+        quiet = [permit for permit in expired if state.ledger.places[permit.index] == Place.PERMITTED]
+        await self._batches.revoke(quiet)
