@@ -9,7 +9,7 @@ from typing import Any
 
 from temporalio import activity
 from temporalio.client import WorkflowExecutionStatus
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -17,6 +17,7 @@ from activities.boundary import named_failures
 from activities.connections import Connections
 from edgeshift.messages import TASK_QUEUE, Held, Hold, HoldZones
 from edgeshift.model.fleet import Zone, migration_id
+from edgeshift.runtime.temporal import of_campaign
 
 MOST_NAMED = 5
 
@@ -76,6 +77,9 @@ class HoldActivities:
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                     memo=memo,
                     static_summary=f"{zone.name}, held with its account",
+                    search_attributes=TypedSearchAttributes(
+                        of_campaign(start.campaign.removeprefix("campaign/"), start.started_by)
+                    ),
                 )
                 return ""
             except WorkflowAlreadyStartedError:

@@ -48,7 +48,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
 from edgeshift.runtime.secret_refs import SecretRefError
-from edgeshift.runtime.temporal import CAMPAIGN, PHASE, PLAN, WAVE
+from edgeshift.runtime.temporal import PHASE, PLAN, WAVE, of_campaign
 from edgeshift.service_api import ServiceError
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
@@ -126,7 +126,7 @@ class ZoneActivities:
                     static_details=f"{zone.plan.value} {zone.kind.value} {zone.id}, campaign {start.name}",
                     search_attributes=TypedSearchAttributes(
                         [
-                            SearchAttributePair(CAMPAIGN, start.name),
+                            *of_campaign(start.name, start.started_by),
                             SearchAttributePair(WAVE, target.wave),
                             SearchAttributePair(PHASE, "assessing"),
                             SearchAttributePair(PLAN, zone.plan.value),

@@ -7,46 +7,42 @@ which was made in part proposes the same digest again; somebody else's rules are
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.log_fields.zone import LogFieldsActivities
     from edgeshift.areas.assessment import Verdict
-    from edgeshift.messages import Part, Prepare, Prepared, Shown, Watched, ZonePhase, ZoneResult, ZoneStart
+    from edgeshift.messages import Prepare, Prepared, ZonePhase, ZoneResult, ZoneStart
     from edgeshift.model.fleet import ZoneOutcome
     from workflows import options
     from workflows.local import locally
-    from workflows.reversible import ReversibleZone
-    from workflows.zone.protocol import Ended
-    from workflows.zone.steps import Reached
+    from workflows.reversible import Reversible, ReversibleWork
+    from workflows.zone.ending import Reached
+    from workflows.zone.parts import parts_of
+    from workflows.zone.state import Ended
 
 
 @workflow.defn(name="LogFieldsZone")
-class LogFieldsZone(ReversibleZone):
+class LogFieldsZone:
     """One zone. Its id is the zone's lock for the area."""
 
     @workflow.init
     def __init__(self, start: ZoneStart) -> None:
-        super().__init__(start)
+        self._parts = parts_of(start)
+        self._zone = self._parts.zone
+        self._change = Reversible(
+            self._parts,
+            ReversibleWork(
+                settle=LogFieldsActivities.settle,
+                look_back=LogFieldsActivities.look_back,
+                watch=LogFieldsActivities.watch,
+            ),
+        )
 
     @workflow.run
     async def run(self, start: ZoneStart) -> ZoneResult:
         """Take the zone to an outcome, tell the campaign, and say how it ended."""
-        return await self._to_an_end(self._course)
-
-    @property
-    def _settling(self) -> Callable[..., Awaitable[Shown]]:
-        return LogFieldsActivities.settle
-
-    @property
-    def _looking_back(self) -> Callable[..., Awaitable[Part]]:
-        return LogFieldsActivities.look_back
-
-    @property
-    def _watching(self) -> Callable[..., Awaitable[Watched]]:
-        return LogFieldsActivities.watch
+        return await self._change.to_an_end(self._course)
 
     async def _course(self) -> Reached:
         while True:
@@ -54,38 +50,36 @@ class LogFieldsZone(ReversibleZone):
             if prepared.verdict is Verdict.ALREADY_SETTLED:
                 raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
             if prepared.begun:
-                self._begun = prepared
+                self._zone.begun = prepared
             if prepared.verdict is not Verdict.READY:
                 raise Ended(ZoneOutcome.BLOCKED, "; ".join(prepared.reasons))
-            grant = await self._signed_off(prepared)
-            if grant is None:
-                continue
-            if reached := await self._commit(prepared, grant):
+            grant = await self._parts.sign_offs.signed_off(prepared)
+            if reached := await self._change.commit(prepared, grant):
                 return reached
 
     async def _prepare(self) -> Prepared:
         """Read the zone, archive what was read, propose, and tell the campaign."""
-        self._check_stop()
-        self._enter(ZonePhase.ASSESSING)
-        return await self._served(self._read)
+        self._zone.check_stop()
+        self._zone.enter(ZonePhase.ASSESSING)
+        return await self._parts.waits.served(self._read)
 
     async def _read(self) -> Prepared:
-        async with self._telling:
-            self._count_word()
-            settles = self._to_settle
+        zone, reporter = self._zone, self._parts.reporter
+        async with reporter.turn:
+            sequence = reporter.count_word()
             prepared: Prepared = await locally(
                 LogFieldsActivities.prepare,
                 Prepare(
-                    start=self._start,
-                    sequence=self._sequence,
+                    start=zone.start,
+                    sequence=sequence,
                     announce=True,
-                    joins=self._joins,
-                    settles=settles,
+                    joins=zone.joins,
+                    settles=zone.to_settle,
                 ),
                 summary="read, archive, propose",
-                **options.reading(self._start.policy),
+                **options.reading(zone.start.policy),
             )
         if prepared.verdict is Verdict.READY:
-            self._to_settle = None
-        self._prepared = prepared
+            zone.to_settle = None
+        zone.prepared = prepared
         return prepared

@@ -5,8 +5,8 @@ What differs between such areas is in three activities (settle, watch, and the a
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
 
@@ -32,8 +32,11 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.model.fleet import DONE, ZoneOutcome
     from workflows import options
-    from workflows.zone.protocol import LOCAL_FAILURES, Ended, said
-    from workflows.zone.steps import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN, Reached, ZoneWorkflow
+    from workflows.zone.changing import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN
+    from workflows.zone.ending import Course, Reached, nothing_held
+    from workflows.zone.failures import LOCAL_FAILURES, said
+    from workflows.zone.parts import ZoneParts
+    from workflows.zone.state import Ended
 
 MOST_TRIES_BACK = 20
 """How often the way back is tried before a person has to."""
@@ -44,36 +47,35 @@ undoing what was agreed to be undone: neither a pause nor a budget holds it up (
 """
 
 
-class ReversibleZone(ZoneWorkflow):
-    """The steps after a sign-off whose change can be undone."""
+@dataclass(frozen=True)
+class ReversibleWork:
+    """What an area's reversible change is made of, beside the fenced activity.
 
-    _went_back = False
-    """Whether the way back was begun: it is not tried by another way once it has failed."""
-
-    _read_to_the_end = frozenset({ZoneOutcome.BLOCKED, ZoneOutcome.ALREADY_SETTLED})
-    """Ends that follow from a reading of the target which has just asked what is left of earlier attempts."""
-
-    _asked_whether_it_shows = False
-    """Whether what an earlier attempt has sent is undone only where it shows: of an area whose way back finds
-    out by itself what is left, it need not.
+    ``settle``: the activity that reads until a change shows, or is gone. ``look_back``: the one that finds in
+    the archive what the campaign may have left at the target. ``watch``: looks once at a change that was
+    made. ``asks_whether_it_shows``: whether what an earlier attempt has sent is undone only where it shows;
+    of an area whose way back finds out by itself what is left, it need not. ``read_to_the_end``: ends that
+    follow from a reading of the target which has just asked what is left of earlier attempts.
     """
 
-    @property
-    @abstractmethod
-    def _settling(self) -> Callable[..., Awaitable[Shown]]:
-        """The activity that reads until a change shows, or is gone."""
+    settle: Callable[..., Awaitable[Shown]]
+    look_back: Callable[..., Awaitable[Part]]
+    watch: Callable[..., Awaitable[Watched]]
+    asks_whether_it_shows: bool = False
+    read_to_the_end: frozenset[ZoneOutcome] = frozenset({ZoneOutcome.BLOCKED, ZoneOutcome.ALREADY_SETTLED})
 
-    @property
-    @abstractmethod
-    def _looking_back(self) -> Callable[..., Awaitable[Part]]:
-        """The activity that finds in the archive what the campaign may have left at the target."""
 
-    @property
-    @abstractmethod
-    def _watching(self) -> Callable[..., Awaitable[Watched]]:
-        """The activity that looks once at a change that was made."""
+class Reversible:
+    """The steps after a sign-off whose change can be undone."""
 
-    async def _to_an_end(self, course: Callable[[], Awaitable[Reached]]) -> ZoneResult:
+    def __init__(self, parts: ZoneParts, work: ReversibleWork) -> None:
+        self._parts = parts
+        self._zone = parts.zone
+        self._work = work
+
+    async def to_an_end(
+        self, course: Course, let_go: Callable[[], Awaitable[None]] = nothing_held
+    ) -> ZoneResult:
         """As every target's, but that no part of a change stays behind where it ends in the middle."""
 
         async def or_back() -> Reached:
@@ -82,35 +84,35 @@ class ReversibleZone(ZoneWorkflow):
             except Ended as ended:
                 if ended.outcome is ZoneOutcome.UNKNOWN or ended.outcome in DONE:
                     raise
-                begun = self._begun or await self._left_behind(ended)
+                begun = self._zone.begun or await self._left_behind(ended)
                 if begun is None:
                     raise
                 return await self._roll_back(begun, "", ended.reason)
             except LOCAL_FAILURES as failure:
-                begun = self._begun
-                if begun is None and self._sent is None:
+                begun = self._zone.begun
+                if begun is None and self._zone.sent is None:
                     begun = await self._left_behind(Ended(ZoneOutcome.FAILED, said(failure)))
                 if begun is None:
                     raise
                 return await self._roll_back(begun, "", said(failure))
 
-        return await super()._to_an_end(or_back)
+        return await self._parts.ending.to_an_end(or_back, let_go)
 
     async def _left_behind(self, ended: Ended) -> Prepared | None:
         """What is to be undone of what the campaign may have left at a target that is about to end, though
         this run knows of none. None: nothing. Raises Ended where nobody can say.
         """
-        if self._went_back or ended.outcome in self._read_to_the_end:
+        if self._zone.went_back or ended.outcome in self._work.read_to_the_end:
             return None
-        part = await self._part_left(self._looking_back, ended)
+        part = await self._parts.ending.part_left(self._work.look_back, ended)
         if part.prepared is None:
             return None
-        if not self._asked_whether_it_shows:
+        if not self._work.asks_whether_it_shows:
             if part.may_show:
                 # A change is never undone before it has shown, or can no longer be expected to.
                 await self._shows(part.prepared, wanted=True)
             return part.prepared
-        shown = await self._shows(part.prepared, wanted=True, limit=await self._looked_for(part))
+        shown = await self._shows(part.prepared, wanted=True, limit=await self._parts.ending.looked_for(part))
         if (shown.reached and not shown.hopeless) or shown.worse:
             return part.prepared
         if shown.reached or shown.unchanged:
@@ -121,37 +123,37 @@ class ReversibleZone(ZoneWorkflow):
             " a person has to look at it",
         )
 
-    async def _commit(self, prepared: Prepared, grant: PermitGrant) -> Reached | None:
+    async def commit(self, prepared: Prepared, grant: PermitGrant) -> Reached | None:
         """Make the change and see it through. None: it has to be proposed anew. Raises Ended."""
-        self._enter(ZonePhase.COMMITTING)
-        result = await self._change(prepared, grant)
+        self._zone.enter(ZonePhase.COMMITTING)
+        result = await self._parts.changes.make(prepared, grant)
         if result.status is ChangeStatus.DRIFTED:
-            self._drift(prepared)
-            self._gathered, self._asked_at = None, None
+            self._zone.drift(prepared)
+            self._zone.gathered, self._zone.asked_at = None, None
             return None
         if result.status is ChangeStatus.REFUSED:
             return await self._refused_midway(prepared, result)
         if result.found:
-            self._begun = prepared
+            self._zone.begun = prepared
         if result.status is ChangeStatus.NOTHING_HAPPENED:
-            await self._pause_before_again(result)
+            await self._parts.changes.pause_before_again(result)
             return None
-        self._sent = prepared
-        return await self._see_through(prepared, result)
+        self._zone.sent = prepared
+        return await self.see_through(prepared, result)
 
     async def _refused_midway(self, prepared: Prepared, result: ChangeResult) -> Reached:
         """The service refused it. What was written before the refusal, if anything, is taken back."""
         reason = f"the service refused it: {result.reason}"
         if not result.found:
             raise Ended(ZoneOutcome.FAILED, reason)
-        self._sent = prepared
+        self._zone.sent = prepared
         return await self._roll_back(prepared, result.found, reason)
 
-    async def _see_through(self, prepared: Prepared, result: ChangeResult) -> Reached | None:
+    async def see_through(self, prepared: Prepared, result: ChangeResult) -> Reached | None:
         """A change was sent, or may have been: where it led. None: nothing came of it, it is proposed
         anew.
         """
-        self._enter(ZonePhase.VERIFYING)
+        self._zone.enter(ZonePhase.VERIFYING)
         since = workflow.now()
         shown = await self._shows(prepared, wanted=True)
         if not shown.reached:
@@ -159,27 +161,28 @@ class ReversibleZone(ZoneWorkflow):
                 return await self._roll_back(prepared, result.found, shown.reason)
             if not shown.unchanged:
                 raise Ended(ZoneOutcome.UNKNOWN, f"{shown.reason}; a person has to look at it")
-            if self._resends >= self._start.policy.resend_unchanged:
+            if self._zone.resends >= self._zone.start.policy.resend_unchanged:
                 if shown.part:
                     # What an earlier step has written is not left behind.
                     return await self._roll_back(prepared, result.found, shown.reason)
                 raise Ended(
                     ZoneOutcome.UNKNOWN, f"{result.reason or 'sent'}; {shown.reason}; retry it by hand"
                 )
-            self._resends += 1
+            self._zone.resends += 1
             return None
-        self._begun = None
-        await self._tell(ReportKind.WAITING, reason=f"watched for {self._start.policy.watch}")
-        self._enter(ZonePhase.WATCHING)
-        until = since + self._start.policy.watch
+        self._zone.begun = None
+        policy = self._zone.start.policy
+        await self._parts.reporter.tell(ReportKind.WAITING, reason=f"watched for {policy.watch}")
+        self._zone.enter(ZonePhase.WATCHING)
+        until = since + policy.watch
         while True:
-            every, left = self._start.policy.watch_every, until - workflow.now()
+            every, left = policy.watch_every, until - workflow.now()
             # What was sent is seen through, also when the campaign is aborted meanwhile.
             await workflow.sleep(min(every, left) if left > timedelta(0) else every, summary="watching")
             last = workflow.now() >= until
             seen = await self._look(
                 Watch(
-                    start=self._bare_start,
+                    start=self._zone.bare_start,
                     prepared=prepared,
                     since=since,
                     last=last,
@@ -188,7 +191,7 @@ class ReversibleZone(ZoneWorkflow):
             )
             if seen.worse:
                 return await self._roll_back(prepared, result.found, seen.worse)
-            if seen.unsure and workflow.now() < until + self._start.policy.migration_limit + self._stood:
+            if seen.unsure and workflow.now() < until + policy.migration_limit + self._zone.stood:
                 continue
             if seen.unsure:
                 raise Ended(ZoneOutcome.UNKNOWN, f"{seen.unsure}; a person has to look at it")
@@ -199,8 +202,8 @@ class ReversibleZone(ZoneWorkflow):
         """Undo the change, as often as it takes, and see that it is undone. Raises Ended where a person has
         to.
         """
-        self._enter(ZonePhase.ROLLING_BACK)
-        self._begun, self._went_back = None, True
+        self._zone.enter(ZonePhase.ROLLING_BACK)
+        self._zone.begun, self._zone.went_back = None, True
         back = prepared.model_copy(update={"step": Step.ROLL_BACK})
         since = workflow.now()
         reason = "it was not answered"
@@ -215,7 +218,7 @@ class ReversibleZone(ZoneWorkflow):
                 if shown.reached:
                     seen = await self._look(
                         Watch(
-                            start=self._bare_start,
+                            start=self._zone.bare_start,
                             prepared=back,
                             since=since,
                             last=True,
@@ -241,15 +244,15 @@ class ReversibleZone(ZoneWorkflow):
     async def _send_back(self, back: Prepared, number: int) -> ChangeResult:
         """One try of the way back, which does not count while the service is not to be called."""
         for held in count():
-            result = await self._change(back, self._way_back(number + held * MOST_TRIES_BACK))
+            result = await self._parts.changes.make(back, self._way_back(number + held * MOST_TRIES_BACK))
             # No permit of the campaign's was used for it.
-            self._to_settle = None
+            self._zone.to_settle = None
             if not result.turn and held < MOST_WITHOUT_A_TURN:
                 await workflow.sleep(WITHOUT_A_TURN, summary="before the next turn is asked for")
                 continue
-            if result.hold is None or not self._may_wait():
+            if result.hold is None or not self._parts.waits.may_wait():
                 break
-            await self._wait_for_service(result.hold, sent=True)
+            await self._parts.waits.for_service(result.hold, sent=True)
         return result
 
     def _way_back(self, number: int) -> PermitGrant:
@@ -258,18 +261,18 @@ class ReversibleZone(ZoneWorkflow):
         permit = Permit(
             number=-number,
             name=f"back-{of_run[-12:]}-{number}",
-            index=self._start.index,
+            index=self._zone.start.index,
             step=Step.ROLL_BACK,
             expires_at=workflow.now() + LEASE_BACK,
         )
-        return PermitGrant(campaign_run=self._start.campaign_run, permit=permit)
+        return PermitGrant(campaign_run=self._zone.start.campaign_run, permit=permit)
 
     async def _shows(
         self, prepared: Prepared, *, wanted: bool, answered: bool = True, limit: timedelta | None = None
     ) -> Shown:
-        limit = limit or self._start.policy.migration_limit
+        limit = limit or self._zone.start.policy.migration_limit
         message = Settle(
-            start=self._bare_start,
+            start=self._zone.bare_start,
             prepared=prepared,
             wanted=wanted,
             limit=limit,
@@ -277,12 +280,12 @@ class ReversibleZone(ZoneWorkflow):
             answered=answered,
         )
         try:
-            return await self._served(
+            return await self._parts.waits.served(
                 lambda: workflow.execute_activity_method(
-                    self._settling,
+                    self._work.settle,
                     message,
                     summary="until the service shows it" if wanted else "until the service shows it undone",
-                    **options.watching(self._start.policy, limit),
+                    **options.watching(self._zone.start.policy, limit),
                 ),
                 sent=True,
             )
@@ -293,12 +296,12 @@ class ReversibleZone(ZoneWorkflow):
         """One look at the change. One that cannot be watched is not kept."""
         limit = timedelta(minutes=30)
         try:
-            return await self._served(
+            return await self._parts.waits.served(
                 lambda: workflow.execute_activity_method(
-                    self._watching,
+                    self._work.watch,
                     message,
                     summary="look at what was changed",
-                    **options.watching(self._start.policy, limit),
+                    **options.watching(self._zone.start.policy, limit),
                 ),
                 sent=True,
             )

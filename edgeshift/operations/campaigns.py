@@ -12,7 +12,7 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowFailureError,
 )
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -36,7 +36,7 @@ from edgeshift.model.fleet import Wave, assessment_id, campaign_id
 from edgeshift.operations.calls import ask, of_failure, tell, told
 from edgeshift.operations.errors import NotFound, OperationError, Refused, ServiceTrouble
 from edgeshift.operations.waits import Trouble, with_progress
-from edgeshift.runtime.temporal import CAMPAIGN
+from edgeshift.runtime.temporal import of_campaign
 from edgeshift.stores.archive import Archive
 
 Progress = Callable[[AssessmentProgress], None]
@@ -209,7 +209,7 @@ async def launch(client: Client, start: CampaignStart) -> None:
                 id=campaign_id(start.name),
                 task_queue=TASK_QUEUE,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                search_attributes=TypedSearchAttributes([SearchAttributePair(CAMPAIGN, start.name)]),
+                search_attributes=TypedSearchAttributes(of_campaign(start.name, start.started_by)),
                 static_summary=start.name,
             )
     except WorkflowAlreadyStartedError:

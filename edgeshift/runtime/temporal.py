@@ -12,7 +12,7 @@ from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
-from temporalio.common import SearchAttributeKey
+from temporalio.common import SearchAttributeKey, SearchAttributePair
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
@@ -22,6 +22,8 @@ __all__ = [
     "CAMPAIGN",
     "FAILS_OFTEN",
     "FINGERPRINT",
+    "OUTCOME",
+    "PERSON",
     "PHASE",
     "PLAN",
     "SEARCH_ATTRIBUTES",
@@ -34,6 +36,7 @@ __all__ = [
     "ensure_search_attributes",
     "is_away",
     "is_loopback",
+    "of_campaign",
 ]
 
 CAMPAIGN = SearchAttributeKey.for_keyword("EdgeshiftCampaign")
@@ -41,6 +44,8 @@ WAVE = SearchAttributeKey.for_int("EdgeshiftWave")
 PHASE = SearchAttributeKey.for_keyword("EdgeshiftPhase")
 PLAN = SearchAttributeKey.for_keyword("EdgeshiftPlan")
 FINGERPRINT = SearchAttributeKey.for_keyword("EdgeshiftFingerprint")
+OUTCOME = SearchAttributeKey.for_keyword("EdgeshiftOutcome")
+PERSON = SearchAttributeKey.for_keyword("EdgeshiftPerson")
 
 SEARCH_ATTRIBUTES: tuple[SearchAttributeKey[str] | SearchAttributeKey[int], ...] = (
     CAMPAIGN,
@@ -48,8 +53,16 @@ SEARCH_ATTRIBUTES: tuple[SearchAttributeKey[str] | SearchAttributeKey[int], ...]
     PHASE,
     PLAN,
     FINGERPRINT,
+    OUTCOME,
+    PERSON,
 )
 """Registered once a namespace: the embedded server has them, elsewhere `ensure_search_attributes` does it."""
+
+
+def of_campaign(name: str, person: str) -> list[SearchAttributePair[str]]:
+    """What every run of a campaign is found by: its name, and who started it."""
+    return [SearchAttributePair(CAMPAIGN, name), SearchAttributePair(PERSON, person)]
+
 
 FAILS_OFTEN = 3
 """Attempts of a workflow's task from which on the workflow counts as stuck."""

@@ -145,7 +145,7 @@ async def _newest_runs(client: Client, name: str, count: int) -> dict[int, list[
     where the workflow was reset, or went on in a new run.
     """
     found: dict[int, list[Run]] = {}
-    query = f"EdgeshiftCampaign = '{name}' AND WorkflowType != 'Campaign'"
+    query = f"EdgeshiftCampaign = '{name}' AND WorkflowType NOT IN ('Campaign', 'ZoneHold')"
     async for execution in client.list_workflows(query):
         memo = await execution.memo()
         index, attempt = memo.get("index"), memo.get("attempt")

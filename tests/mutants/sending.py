@@ -10,7 +10,9 @@ MUTATIONS = "activities/change/door.py"
 WAF = "activities/waf/zone.py"
 WAF_WORK = "activities/waf/changes.py"
 WAF_ZONE = "workflows/waf.py"
-ZONE = "workflows/zone/steps.py"
+CHANGING = "workflows/zone/changing.py"
+SIGNING = "workflows/zone/signing.py"
+ZONE_STATE = "workflows/zone/state.py"
 OPTIONS = "workflows/options.py"
 
 NO_REFUSAL = [
@@ -101,7 +103,7 @@ SENDING = (
         2,
         [
             Edit(
-                ZONE,
+                CHANGING,
                 "            return await workflow.execute_activity_method(\n"
                 "                MutationActivities.change,",
                 "            return await workflow.execute_local_activity_method(\n"
@@ -132,7 +134,7 @@ SENDING = (
         [
             Edit(
                 WAF_ZONE,
-                "        if ended.outcome is ZoneOutcome.UNKNOWN or ended.outcome in DONE or self._read_back:\n",  # noqa: E501
+                "        if ended.outcome is ZoneOutcome.UNKNOWN or ended.outcome in DONE or self._zone.read_back:\n",  # noqa: E501
                 "        if ended.reason:\n",
             )
         ],
@@ -275,8 +277,8 @@ SENDING = (
         [
             Edit(
                 WAF_ZONE,
-                "return self._start.target.zone.plan is Plan.ENTERPRISE",
-                "return self._start.target.zone.plan in Plan",
+                "return self._zone.start.target.zone.plan is Plan.ENTERPRISE",
+                "return self._zone.start.target.zone.plan in Plan",
             ),
             Edit(
                 "edgeshift/areas/waf/body.py",

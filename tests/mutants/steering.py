@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Edit, mutant
-from tests.mutants.sending import ZONE
+from tests.mutants.sending import SIGNING, ZONE_STATE
 
-CAMPAIGN = "workflows/campaign/workflow.py"
+STARTER = "workflows/campaign/starter.py"
+STATE = "workflows/campaign/state.py"
 SIGN_OFF = "edgeshift/model/sign_off.py"
 LEDGER = "edgeshift/campaign/ledger.py"
 
@@ -35,23 +36,21 @@ STEERING = (
         7,
         [
             Edit(
-                ZONE,
-                "            await self._until(lambda: self._usable(self._grant), None, resumable=True)\n"
-                "        self._check_stop()\n"
-                "        return self._grant\n",
+                SIGNING,
+                "            await self._waits.until(lambda: zone.usable_grant is not None, None, "
+                "resumable=True)\n",
+                "            from datetime import timedelta\n\n"
                 "            from edgeshift.messages import Permit\n\n"
-                "            self._grant = PermitGrant(\n"
-                "                campaign_run=self._start.campaign_run,\n"
+                "            zone.grant = PermitGrant(\n"
+                "                campaign_run=zone.start.campaign_run,\n"
                 "                permit=Permit(\n"
                 "                    number=1,\n"
-                "                    name=f'own-{workflow.info().run_id}-{self._sequence}',\n"
-                "                    index=self._start.index,\n"
-                "                    step=prepared.step,\n"
+                "                    name=f'own-{workflow.info().run_id}-{zone.sequence}',\n"
+                "                    index=zone.start.index,\n"
+                "                    step=step,\n"
                 "                    expires_at=workflow.now() + timedelta(seconds=30),\n"
                 "                ),\n"
-                "            )\n"
-                "        self._check_stop()\n"
-                "        return self._grant\n",
+                "            )\n",
             )
         ],
         "signed-in-a-pause",
@@ -62,9 +61,9 @@ STEERING = (
         7,
         [
             Edit(
-                ZONE,
-                "return grant is not None and grant.permit.number not in self._revoked",
-                "return grant is not None",
+                ZONE_STATE,
+                "if self.grant is None or self.grant.permit.number in self.revoked:",
+                "if self.grant is None:",
             )
         ],
         "permit-overtaken",
@@ -75,9 +74,9 @@ STEERING = (
         7,
         [
             Edit(
-                CAMPAIGN,
-                "if self._stands_still or self._aborted or self._gives_none():\n",
-                "if self._aborted or self._gives_none():\n",
+                STARTER,
+                "if state.stands_still or state.aborted or state.halted:\n",
+                "if state.aborted or state.halted:\n",
             )
         ],
         "signed-in-a-pause",
@@ -89,9 +88,9 @@ STEERING = (
         [
             ANY_DIGEST,
             Edit(
-                ZONE,
-                "            if decision.digest == prepared.digest and (self._joins or",
-                "            if (self._joins or",
+                SIGNING,
+                "            if decision.digest == prepared.digest and (zone.joins or",
+                "            if (zone.joins or",
             ),
         ],
         "words-that-do-not-count",
@@ -113,7 +112,7 @@ STEERING = (
                 "            if shape and entry.wave",
             ),
             Edit(
-                ZONE,
+                SIGNING,
                 "in (grant.decisions if grant else ()) if item.digest == prepared.fingerprint",
                 "in (grant.decisions if grant else ())",
             ),
@@ -165,9 +164,9 @@ STEERING = (
         8,
         [
             Edit(
-                "workflows/campaign/state.py",
-                "return self._most_in_flight() - self._ledger.zones(*IN_FLIGHT)",
-                "return 1000 - self._ledger.zones(*IN_FLIGHT)",
+                STATE,
+                "return self.most_in_flight() - self.ledger.zones(*IN_FLIGHT)",
+                "return 1000 - self.ledger.zones(*IN_FLIGHT)",
             )
         ],
         "window-of-one",
@@ -178,9 +177,9 @@ STEERING = (
         8,
         [
             Edit(
-                CAMPAIGN,
-                "or self._aborted or self._gives_none():\n",
-                "or self._aborted:\n",
+                STARTER,
+                "or state.aborted or state.halted:\n",
+                "or state.aborted:\n",
             )
         ],
         "halted-by-failures",
@@ -191,9 +190,9 @@ STEERING = (
         1,
         [
             Edit(
-                ZONE,
-                "        if prepared.digest in self._start.rejected:\n            self._rejected",
-                "        if not prepared.digest:\n            self._rejected",
+                SIGNING,
+                "        if prepared.digest in self._zone.start.rejected:\n            self._zone.rejected",
+                "        if not prepared.digest:\n            self._zone.rejected",
             )
         ],
         "rejected-and-started-anew",
@@ -204,8 +203,8 @@ STEERING = (
         8,
         [
             Edit(
-                "workflows/campaign/state.py",
-                "max(1, budget - self._failures)",
+                STATE,
+                "max(1, budget - self.failures)",
                 "max(1, budget)",
             )
         ],
@@ -249,9 +248,9 @@ STEERING = (
         11,
         [
             Edit(
-                "workflows/campaign/batches.py",
-                "            self._sweep_due = True\n",
-                "            self._sweep_due = False\n",
+                "workflows/campaign/sweeper.py",
+                "        state.sweeps_due += 1\n",
+                "        state.sweeps_due += 0\n",
             )
         ],
         "terminated",

@@ -29,7 +29,7 @@ from temporalio.workflow import ActivityHandle
 from tests.faults_kit import staged, zone
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
 from workflows.local import locally
-from workflows.zone.protocol import LOCAL_FAILURES, said
+from workflows.zone.failures import LOCAL_FAILURES, said
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 

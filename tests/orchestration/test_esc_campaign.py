@@ -266,9 +266,8 @@ def holding(client: Client) -> tuple[HoldActivities, Callable[[int], Any], str]:
     )
 
     def of(attempt: int) -> Any:
-        start = SimpleNamespace(
-            area=Area.ESC, spec="", campaign="campaign/c", campaign_run="r", attempt=attempt
-        )
+        of_campaign = {"campaign": "campaign/c", "campaign_run": "r", "started_by": "olga"}
+        start = SimpleNamespace(area=Area.ESC, spec="", attempt=attempt, **of_campaign)
         return SimpleNamespace(start=start, holder=f"account/{held['account']}/esc", zones="")
 
     identifier = migration_id(Zone.model_validate(held), Area.ESC)

@@ -32,7 +32,8 @@ from edgeshift.messages import (
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.model.sign_off import Choice, Decision
 from tests.kit import eventually
-from workflows.zone.protocol import Ended, ZoneProtocol
+from workflows.zone.parts import parts_of
+from workflows.zone.state import Ended
 
 pytestmark = pytest.mark.embedded
 
@@ -40,15 +41,14 @@ FLOODING, OTHER = 99, 7
 
 
 @workflow.defn(name="FloodedZone")
-class FloodedZone(ZoneProtocol):
+class FloodedZone:
     """A zone that waits for a sign-off and has too many messages as soon as a permit is taken back."""
 
     @workflow.init
     def __init__(self, start: ZoneStart) -> None:
-        super().__init__(start)
-
-    def _is_flooded(self) -> bool:
-        return bool(self._revoked)
+        self._parts = parts_of(start)
+        self._zone = self._parts.zone
+        self._parts.waits.is_flooded = lambda: bool(self._zone.revoked)  # type: ignore[method-assign]
 
     @workflow.run
     async def run(self, start: ZoneStart) -> str:
@@ -56,34 +56,38 @@ class FloodedZone(ZoneProtocol):
         if start.carried is not None:
             return "went on without it"
         if start.index == 0:
-            await self._telling.acquire()
+            await self._parts.reporter.turn.acquire()
             self._speaking = asyncio.create_task(self._speak())
-        self._enter(ZonePhase.AWAITING_SIGN_OFF)
+        zone = self._zone
+        zone.enter(ZonePhase.AWAITING_SIGN_OFF)
         try:
-            await self._until(lambda: self._expired or self._ruling is not None, None, resumable=True)
+            await self._parts.waits.until(
+                lambda: zone.expired or zone.ruling is not None, None, resumable=True
+            )
         except Ended as ended:
             return ended.reason
-        return "expired" if self._expired else "rejected"
+        return "expired" if zone.expired else "rejected"
 
     async def _speak(self) -> None:
-        await workflow.wait_condition(lambda: self._stop is not None or self._expired or bool(self._ruling))
-        self._telling.release()
+        zone = self._zone
+        await workflow.wait_condition(lambda: zone.stop is not None or zone.expired or bool(zone.ruling))
+        self._parts.reporter.turn.release()
 
 
 @workflow.defn(name="BusyZone")
-class BusyZone(ZoneProtocol):
+class BusyZone:
     """A zone in which a step is under way until the campaign says that it has to stop."""
 
     @workflow.init
     def __init__(self, start: ZoneStart) -> None:
-        super().__init__(start)
-        self._using = start.index
+        self._zone = parts_of(start).zone
+        self._zone.using = start.index
 
     @workflow.run
     async def run(self, start: ZoneStart) -> None:
         """The permit in use is the index of the zone."""
-        await workflow.wait_condition(lambda: self._stop is not None)
-        self._using = None
+        await workflow.wait_condition(lambda: self._zone.stop is not None)
+        self._zone.using = None
         await workflow.wait_condition(workflow.all_handlers_finished)
 
 
@@ -101,7 +105,7 @@ class Told:
 
 @asynccontextmanager
 async def zone(
-    client: Client, kind: type[ZoneProtocol], index: int = 0
+    client: Client, kind: type[FloodedZone | BusyZone], index: int = 0
 ) -> AsyncIterator[tuple[WorkflowHandle[Any, Any], Told]]:
     """A zone's workflow, alone, and what it tells."""
     spec = CampaignSpec.model_validate(

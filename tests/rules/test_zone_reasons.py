@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError, TimeoutError
 
-from workflows.zone.protocol import said
+from workflows.zone.failures import said
 
 
 def failed(cause: BaseException | None) -> ActivityError:

@@ -123,7 +123,7 @@ class Approver:
     async def _read_single_zones(self) -> None:
         query = (
             f"WorkflowType = '{AREAS[self._area].workflow}' AND ExecutionStatus = 'Running'"
-            f" AND EdgeshiftCampaign = '{self._campaign}' AND EdgeshiftPhase = 'proposed'"
+            f" AND EdgeshiftCampaign = '{self._campaign}' AND EdgeshiftPhase = 'awaiting_sign_off'"
         )
         known = {target.zone.id: target.zone for target in self._targets}
         found = [execution.id.split("/")[1] async for execution in self._client.list_workflows(query)]

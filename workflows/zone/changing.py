@@ -1,0 +1,134 @@
+"""One fenced step of a zone, and what to do where it did not come about."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, TimeoutError, TimeoutType
+
+with workflow.unsafe.imports_passed_through():
+    from activities.change.door import MutationActivities
+    from edgeshift.campaign_file.spec import ValidationMode
+    from edgeshift.messages import (
+        CANCELLATION,
+        UNSIGNED,
+        Change,
+        ChangeResult,
+        ChangeStatus,
+        PermitGrant,
+        Prepared,
+        Step,
+        Stop,
+    )
+    from edgeshift.model.fleet import ZoneOutcome
+    from workflows import options
+    from workflows.local import locally
+    from workflows.zone.failures import LOCAL_FAILURES, said
+    from workflows.zone.signing import SignOffs
+    from workflows.zone.state import Ended, ZoneMemory
+    from workflows.zone.waiting import Waits
+
+MOST_REFUSED_STARTS = 20
+"""How often a step that did not come about is tried again before the zone fails."""
+
+MOST_WITHOUT_A_TURN = 200
+"""How often a step that had no turn within the rate limit is tried again, beside its other tries."""
+
+WITHOUT_A_TURN = timedelta(minutes=1)
+"""How long after."""
+
+
+class Changes:
+    """Makes changes, by the one activity that may."""
+
+    def __init__(self, zone: ZoneMemory, waits: Waits, sign_offs: SignOffs) -> None:
+        self._zone = zone
+        self._waits = waits
+        self._sign_offs = sign_offs
+
+    async def make(
+        self, prepared: Prepared, grant: PermitGrant, mode: ValidationMode | None = None
+    ) -> ChangeResult:
+        """One mutating step under a permit. Whatever cannot be shown not to have happened is unknown."""
+        zone = self._zone
+        zone.grant = None
+        zone.using = grant.permit.number
+        zone.used.add(grant.permit.number)
+        signed = prepared.step not in UNSIGNED
+        change = Change(
+            start=zone.bare_start,
+            step=prepared.step if mode is None else Step.VALIDATE,
+            permit=grant.permit,
+            snapshot=prepared.snapshot,
+            proposal=prepared.proposal,
+            digest=prepared.digest,
+            fingerprint=prepared.fingerprint,
+            config=prepared.config,
+            mode=mode,
+            decisions=tuple(self._sign_offs.counting(prepared, grant)) if signed else (),
+            window=zone.start.policy.send_window,
+        )
+        try:
+            return await workflow.execute_activity_method(
+                MutationActivities.change,
+                change,
+                summary=f"{change.step.value} under permit {grant.permit.number}",
+                **options.changing(change, grant.permit.expires_at - workflow.now()),
+            )
+        except ActivityError as failure:
+            return await self._unanswered(change, failure)
+        finally:
+            if workflow.cancellation_reason() is not None:
+                # What was sent is seen through, and no more is begun.
+                zone.stop = zone.stop or Stop(by=CANCELLATION)
+            zone.using = None
+            zone.to_settle = grant.permit.number
+
+    async def _unanswered(self, change: Change, failure: ActivityError) -> ChangeResult:
+        """What is known of a change whose activity ended without a word: nothing happened where it can still
+        be kept from being sent, for then it was not. Else the outcome is unknown, also where the activity
+        never began: a run that was reset may have sent it.
+        """
+        cause = failure.cause
+        late = isinstance(cause, TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_START
+        reason = "the permit ran out before it began" if late else said(failure)
+        unknown = ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"no answer: {reason}"[:200])
+        try:
+            found = await locally(
+                MutationActivities.give_up,
+                change,
+                summary=f"give up permit {change.permit.number}",
+                **options.giving_up(),
+            )
+        except LOCAL_FAILURES:
+            return unknown
+        if not found.given_up:
+            return unknown
+        return ChangeResult(
+            status=ChangeStatus.NOTHING_HAPPENED, reason=f"nothing of it was sent: {reason}"[:200]
+        )
+
+    async def pause_before_again(self, result: ChangeResult) -> None:
+        """After a step that did not happen, or of which it is not known: not at once again, not without
+        end. Where the service is not to be called for now, once it is again.
+        """
+        zone, waits = self._zone, self._waits
+        if result.status is ChangeStatus.ANSWERED:
+            return
+        if result.hold is not None and waits.may_wait():
+            await waits.for_service(result.hold)
+            return
+        if not result.turn and zone.without_turn < MOST_WITHOUT_A_TURN:
+            zone.without_turn += 1
+            await waits.pause(WITHOUT_A_TURN, "before the next turn is asked for")
+            return
+        zone.refused_starts += 1
+        if zone.refused_starts > MOST_REFUSED_STARTS:
+            raise Ended(ZoneOutcome.FAILED, f"given up after {MOST_REFUSED_STARTS} tries: {result.reason}")
+        unknown = result.status is ChangeStatus.UNKNOWN
+        if unknown or zone.refused_starts > 1:
+            policy = zone.start.policy
+            settling = policy.request_limit + policy.margin if unknown else timedelta(0)
+            pause = max(settling, timedelta(seconds=min(60, 2 ** max(0, zone.refused_starts - 2))))
+            await waits.pause(pause, f"before the next try: {result.reason}"[:100])

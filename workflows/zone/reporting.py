@@ -1,0 +1,108 @@
+"""A zone's words to its campaign."""
+
+from __future__ import annotations
+
+import asyncio
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.reports import ReportActivities
+    from edgeshift.campaign.target_states import LAST_WORDS
+    from edgeshift.messages import LEFT_ALONE, Announce, Prepared, ReportKind, Step, Stop, ZoneReport
+    from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.rate_limit.circuit import ServiceHold
+    from workflows import options
+    from workflows.local import locally
+    from workflows.zone.failures import LOCAL_FAILURES, is_left_alone, said
+    from workflows.zone.state import ZoneMemory
+
+
+class Reporter:
+    """Tells the campaign, one word at a time, so that none overtakes another. ``turn``: whoever holds it may
+    tell.
+    """
+
+    def __init__(self, zone: ZoneMemory) -> None:
+        self._zone = zone
+        self.turn = asyncio.Lock()
+
+    def count_word(self) -> int:
+        """The number of the next word. A word that was told by a task which was then lost, and which the next
+        one does not tell, for a message came in between, must not leave its number to another word: what the
+        history has grown by counts too.
+        """
+        zone = self._zone
+        zone.sequence = max(zone.sequence + 1, workflow.info().get_current_history_length())
+        return zone.sequence
+
+    async def tell(
+        self,
+        kind: ReportKind,
+        *,
+        settles: int | None = None,
+        unused: bool = False,
+        step: Step | None = None,
+        digest: str = "",
+        fingerprint: str = "",
+        joins: bool = True,
+        outcome: ZoneOutcome | None = None,
+        reason: str = "",
+        hold: ServiceHold | None = None,
+    ) -> None:
+        """Tell the campaign. One that is gone is no error; of one that has come to its end the zone waits for
+        nothing.
+        """
+        zone = self._zone
+        async with self.turn:
+            sequence = self.count_word()
+            if settles is None:
+                settles, zone.to_settle = zone.to_settle, None
+            report = ZoneReport(
+                campaign_run=zone.start.campaign_run,
+                index=zone.start.index,
+                attempt=zone.start.attempt,
+                sequence=sequence,
+                kind=kind,
+                settles=settles,
+                unused=unused,
+                step=step,
+                digest=digest,
+                fingerprint=fingerprint,
+                joins=joins,
+                outcome=outcome,
+                reason=reason,
+                hold=hold,
+            )
+            try:
+                await locally(
+                    ReportActivities.tell,
+                    Announce(campaign=zone.start.campaign, report=report),
+                    summary=f"tell the campaign: {kind.value}",
+                    **options.telling(),
+                )
+            except LOCAL_FAILURES as failure:
+                zone.ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
+                if kind not in LAST_WORDS:
+                    self.stops_if_left_alone(failure)
+
+    async def announce(self, prepared: Prepared) -> None:
+        """Tell the campaign that the zone waits for a sign-off; for its own, where one of its fingerprint
+        would not count.
+        """
+        await self.tell(
+            ReportKind.AWAITING,
+            step=prepared.step,
+            digest=prepared.digest,
+            fingerprint=prepared.fingerprint,
+            joins=self._zone.joins,
+        )
+
+    def stops_if_left_alone(self, failure: BaseException) -> bool:
+        """Stop, where a word to the campaign has shown that it has come to its end: nobody would grant, rule
+        or expire anything. Returns whether that is so.
+        """
+        if not is_left_alone(failure):
+            return False
+        self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE)
+        return True

@@ -1,0 +1,243 @@
+"""One zone's memory, which its workflow's parts are handed; and what follows from it at once."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import NoReturn
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from edgeshift.areas.waf.evidence import EvidenceVerdict
+    from edgeshift.messages import (
+        CANCELLATION,
+        LEFT_ALONE,
+        OUTLIVED,
+        Gathered,
+        PermitGrant,
+        Prepared,
+        Step,
+        Stop,
+        SupportResolved,
+        ZoneCarried,
+        ZonePhase,
+        ZoneResult,
+        ZoneStart,
+    )
+    from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.sign_off import Decision
+    from edgeshift.rate_limit.circuit import ServiceHold
+
+MOST_DECISIONS = 100
+"""Decisions kept of one zone."""
+
+MOST_IGNORED = 20
+"""Messages kept in view that did not count."""
+
+
+class Ended(Exception):
+    """The zone's attempt is over, with this outcome."""
+
+    def __init__(self, outcome: ZoneOutcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+        self.reason = reason
+
+
+class ZoneMemory:
+    """The state of one zone: of an account as well, where the area is for those too.
+
+    ``first_step``: the step before the sign-off that the area's targets need a permit for, where they need
+    one.
+    """
+
+    def __init__(self, start: ZoneStart, first_step: Step = Step.VALIDATE) -> None:
+        carried = start.carried
+        self.start = start
+        self.first_step = first_step
+
+        self.phase = ZonePhase.ASSESSING
+        self.since = workflow.now()
+        self.result: ZoneResult | None = None
+        self.rejected = ""
+        """The digest that a person rejected."""
+        self.sequence = carried.sequence if carried else 0
+        """The number of the last word to the campaign."""
+        self.ignored: list[str] = []
+        """Messages that did not count, and why, for people."""
+
+        # What is proposed, and what speaks for it.
+        self.prepared: Prepared | None = None
+        self.gathered: Gathered | None = None
+        if carried and carried.evidence and carried.evidence_verdict:
+            self.gathered = Gathered(evidence=carried.evidence, verdict=carried.evidence_verdict, why="")
+        self.validated_rules = (carried.validated or "") if carried else ""
+        """The digest that the evidence is about."""
+        # In the middle of it, some of the evidence is there already.
+        self.validated = self.gathered is not None and carried is not None and carried.validated != ""
+        """Whether the validation window is over for what is proposed."""
+        self.validates_itself = carried.validates_itself if carried else False
+        """Whether the zone is in validation by this workflow, and not by somebody else's hand."""
+        self.drifted_from = carried.drifted_from if carried else ""
+        """The digest that was no longer true when it was to be sent; ``drifted_proposal``: where the last one
+        lies that had been signed.
+        """
+        self.drifted_proposal = carried.drifted_proposal if carried else ""
+
+        # What people have decided.
+        self.decisions: dict[tuple[str, str], Decision] = {}
+        """By digest and person."""
+        for decision in carried.decisions if carried else ():
+            self.decisions[decision.digest, decision.by] = decision
+        self.ruling: Decision | None = None
+        """The rejection of its fingerprint, of which the campaign has told."""
+        self.asked_at: datetime | None = carried.asked_at if carried else None
+        """Since when people can see what they are asked to sign."""
+        self.expired = False
+        self.stop: Stop | None = None
+        self.resolved: SupportResolved | None = None
+        self.tickets: list[str] = list(carried.tickets) if carried else []
+
+        # Permits.
+        self.grant: PermitGrant | None = carried.grant if carried else None
+        """The permit that is there to be used."""
+        if start.permit:
+            self.grant = PermitGrant(campaign_run=start.campaign_run, permit=start.permit)
+        self.using: int | None = None
+        """The number of the permit under which a step is under way; below 0 on the way back."""
+        self.to_settle: int | None = carried.to_settle if carried else None
+        """The number of a permit that goes back to the campaign with the next word."""
+        self.used: set[int] = set(carried.used if carried else ())
+        self.revoked: set[int] = set(carried.revoked if carried else ())
+
+        # What was sent.
+        self.sent: Prepared | None = carried.sent if carried else None
+        """What was sent, or may have been, and is to be seen through."""
+        self.begun: Prepared | None = carried.begun if carried else None
+        """What was made in part, and is taken back where it cannot go on."""
+        self.read_back = False
+        """Whether a commit has shown, and the stored rules were read."""
+        self.went_back = False
+        """Whether the way back was begun: it is not tried by another way once it has failed."""
+        self.resends = carried.resends if carried else 0
+        self.refused_starts = 0
+        self.without_turn = 0
+
+        # Waiting for the service.
+        self.service_hold: ServiceHold | None = None
+        self.told_to_go_on = False
+        self.waits = 0
+        self.stood = timedelta(0)
+        """How long it has waited for the service in all."""
+
+    def enter(self, phase: ZonePhase) -> None:
+        """The zone is in this phase from now on."""
+        self.phase, self.since = phase, workflow.now()
+        workflow.set_current_details(
+            f"**{phase.value.replace('_', ' ')}** since {self.since:%Y-%m-%d %H:%M:%S} UTC"
+        )
+
+    @property
+    def bare_start(self) -> ZoneStart:
+        """What the target was started with, without what only its own workflow needs."""
+        return self.start.model_copy(update={"permit": None, "carried": None})
+
+    @property
+    def joins(self) -> bool:
+        """Whether a decision on the fingerprint may count for this zone."""
+        if self.start.policy.sign_off.per == "zone":
+            return False
+        return self.gathered is None or self.gathered.verdict is EvidenceVerdict.PASS
+
+    def drift(self, prepared: Prepared) -> None:
+        """The zone is no more as it was when this was signed: people see what has changed since."""
+        self.drifted_from, self.drifted_proposal = prepared.digest, prepared.proposal
+
+    def nothing_validated(self) -> None:
+        """What the evidence was about is not proposed any more."""
+        self.validated, self.validated_rules = False, ""
+        self.gathered, self.asked_at = None, None
+
+    def ignore(self, text: str) -> None:
+        """Keep in view that something did not count."""
+        self.ignored = [*self.ignored[1 - MOST_IGNORED :], text[:200]]
+
+    def keep(self, decision: Decision) -> None:
+        """Keep a decision with the time at which it came. Where there are too many, one that is about another
+        digest than the present one gives way.
+        """
+        key = (decision.digest, decision.by)
+        if key not in self.decisions and len(self.decisions) >= MOST_DECISIONS:
+            prepared = self.prepared
+            present = {prepared.digest, prepared.fingerprint} if prepared else set()
+            others = (kept for kept in self.decisions if kept[0] not in present)
+            if (other := next(others, None)) is None:
+                return
+            del self.decisions[other]
+        self.decisions[key] = decision.model_copy(update={"at": workflow.now()})
+
+    # --- permits
+
+    @property
+    def moves_forward(self) -> bool:
+        """Whether a step is under way for which the campaign gave a permit. The way back, whose numbers are
+        below zero, is held up by nothing, and holds nothing up.
+        """
+        return self.using is not None and self.using >= 0
+
+    @property
+    def usable_grant(self) -> PermitGrant | None:
+        """The permit that is there, unless it was revoked."""
+        if self.grant is None or self.grant.permit.number in self.revoked:
+            return None
+        return self.grant
+
+    def put_back(self) -> None:
+        """The permit that is there, if any, goes back with the next word."""
+        if self.grant is not None:
+            self.to_settle, self.grant = self.grant.permit.number, None
+
+    def put_back_what_ran_out(self) -> None:
+        """Nothing could be sent under a permit that ran out while the zone paused: it goes back with the next
+        word, which asks for another.
+        """
+        if self.grant is not None and self.grant.permit.expires_at <= workflow.now():
+            self.put_back()
+
+    # --- ends
+
+    def check_stop(self) -> None:
+        """Raise Ended where the zone is to stop."""
+        stop = self.stop
+        if stop is None:
+            return
+        if stop.by in (CANCELLATION, OUTLIVED, LEFT_ALONE):
+            stands = stop.ended_as if stop.by == OUTLIVED else None
+            raise Ended(stands or ZoneOutcome.ABORTED, f"ended by {stop.by}")
+        raise Ended(ZoneOutcome.ABORTED, f"campaign aborted by {stop.by}: {stop.reason or 'no reason'}")
+
+    def carried(self) -> ZoneCarried:
+        """What a new run needs of it."""
+        return ZoneCarried(
+            sequence=self.sequence,
+            resends=self.resends,
+            decisions=tuple(self.decisions.values()),
+            evidence=self.gathered.evidence if self.gathered else "",
+            evidence_verdict=self.gathered.verdict if self.gathered else None,
+            sent=self.sent,
+            begun=self.begun,
+            validates_itself=self.validates_itself,
+            validated=self.validated_rules,
+            asked_at=self.asked_at,
+            grant=self.grant,
+            to_settle=self.to_settle,
+            used=tuple(sorted(self.used)),
+            revoked=tuple(sorted(self.revoked)),
+            tickets=tuple(self.tickets),
+            drifted_from=self.drifted_from,
+            drifted_proposal=self.drifted_proposal,
+        )
+
+    def go_on_in_a_new_run(self) -> NoReturn:
+        """Continue as new, with what is carried."""
+        workflow.continue_as_new(self.start.model_copy(update={"permit": None, "carried": self.carried()}))

@@ -1,0 +1,120 @@
+"""A zone's waiting: for a message or a time; and for the service, where one that refuses the credential, or
+does not answer, ends nothing.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import TypeVar
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from edgeshift.messages import ReportKind, ZonePhase
+    from edgeshift.rate_limit.circuit import ServiceHold
+    from workflows.zone.failures import LOCAL_FAILURES, hold_in
+    from workflows.zone.reporting import Reporter
+    from workflows.zone.state import ZoneMemory
+
+T = TypeVar("T")
+
+LOOKS_AGAIN_AFTER = timedelta(hours=6)
+"""After which a target tries by itself, where its campaign was ended, or its word lost. It is not scaled."""
+
+MOST_WAITS = 100
+"""How often a target waits for the service before it is given up: where a call is refused that no probe
+makes, it would wait for ever.
+"""
+
+
+class Waits:
+    """Waits, and ends the wait where the zone is to stop."""
+
+    def __init__(self, zone: ZoneMemory, reporter: Reporter) -> None:
+        self._zone = zone
+        self._reporter = reporter
+
+    def is_flooded(self) -> bool:
+        """Whether the run has taken more messages than it should."""
+        return workflow.info().is_continue_as_new_suggested()
+
+    async def until(
+        self,
+        found: Callable[[], bool],
+        limit: timedelta | None,
+        summary: str | None = None,
+        *,
+        resumable: bool = False,
+    ) -> bool:
+        """Wait for a condition, for at most ``limit``; whether it came. Raises Ended when the zone is to
+        stop. ``resumable``: a storm of messages, which a run cannot take without end, makes it go on in a
+        new run, which reads the zone anew and waits again.
+        """
+        zone = self._zone
+        try:
+            await workflow.wait_condition(
+                lambda: zone.stop is not None or found() or (resumable and self.is_flooded()),
+                timeout=limit,
+                timeout_summary=summary,
+            )
+        except builtins.TimeoutError:
+            return False
+        zone.check_stop()
+        if resumable and self.is_flooded() and not found():
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            # The next run is not told of what came meanwhile: a word is said once, or not again for long.
+            if zone.stop is not None or found():
+                zone.check_stop()
+                return True
+            zone.go_on_in_a_new_run()
+        return True
+
+    async def pause(self, limit: timedelta, summary: str) -> None:
+        """Let time pass. Raises Ended when the zone is to stop."""
+        await self.until(lambda: False, limit, summary)
+
+    # --- for the service
+
+    async def served(self, work: Callable[[], Awaitable[T]], *, sent: bool = False) -> T:
+        """What ``work`` gives, which is done anew after each wait for the service. ``sent``: something was
+        sent that is to be seen through, also when the campaign is aborted meanwhile.
+        """
+        while True:
+            try:
+                return await work()
+            except LOCAL_FAILURES as failure:
+                if self._reporter.stops_if_left_alone(failure) and not sent:
+                    self._zone.check_stop()
+                hold = hold_in(failure)
+                if hold is None or not self.may_wait():
+                    raise
+            await self.for_service(hold, sent=sent)
+
+    def may_wait(self) -> bool:
+        """Whether to wait for the service once more."""
+        return self._zone.waits < MOST_WAITS
+
+    async def for_service(self, hold: ServiceHold, *, sent: bool = False) -> None:
+        """Tell the campaign, and wait for its word that the service answers again. Raises Ended on an abort,
+        unless something was sent.
+        """
+        zone = self._zone
+        phase, began = zone.phase, workflow.now()
+        zone.service_hold, zone.told_to_go_on = hold, False
+        zone.waits += 1
+        zone.enter(ZonePhase.WAITING_FOR_SERVICE)
+        await self._reporter.tell(ReportKind.SERVICE, reason=str(hold)[:120], hold=hold)
+        with contextlib.suppress(TimeoutError):
+            await workflow.wait_condition(
+                lambda: zone.told_to_go_on or (zone.stop is not None and not sent),
+                timeout=LOOKS_AGAIN_AFTER,
+                timeout_summary="until the campaign says that the service answers",
+            )
+        zone.service_hold = None
+        zone.stood += workflow.now() - began
+        if not sent:
+            zone.check_stop()
+        zone.enter(phase)
