@@ -17,9 +17,9 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from edgeshift.campaign_file.mistakes import Where, in_words, parse_trouble
-from edgeshift.campaign_file.sense import odd_types, senseless
+from edgeshift.campaign_file.error_text import in_words, parse_trouble
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.validators import Where
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of the largest campaign file: far more than 100,000 zones listed by name."""
@@ -129,9 +129,6 @@ def parse_campaign(text: str, path: str = "campaign.yaml") -> CampaignSpec:
         found += [
             (where, said) for where, said in in_words(problem) if where not in unread or where in parsed.twice
         ]
-    found += odd_types(parsed.value)
-    told = {where for where, _ in found}
-    found += [(where, said) for where, said in senseless(parsed.value) if where not in told]
     if found or spec is None:
         mistakes = [Mistake(*parsed.place(where), shown(where), said) for where, said in found]
         raise CampaignFileError(path, mistakes)

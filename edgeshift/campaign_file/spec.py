@@ -1,26 +1,65 @@
-"""What a campaign is asked to do, as data: the models behind the campaign file. Pure.
+"""What a campaign is asked to do, as data: the model behind the campaign file. Pure.
 
-Every field but ``name`` and ``targets`` has a default. Secrets appear as references only (``env:NAME``,
-``file:PATH``).
+Every rule of the file is a type or a validator here or in the models of its parts, and every field says what
+it means: errors, the commented file of ``edgeshift init``, the tables of the documentation and the JSON
+schema are made from that. Every field but ``name`` and ``targets`` has a default. Secrets appear as
+references only (``env:NAME``, ``file:PATH``).
+
+Workers read the model again out of the archive, with every default written out. So a validator judges values,
+never whether a value was given; and what one refuses today, no campaign that runs may have been started with.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from enum import StrEnum
-from typing import Annotated
-from urllib.parse import urlsplit
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from edgeshift.areas.esc.terms import EscSpec
-from edgeshift.areas.log_fields.terms import LogFieldsSpec
+from edgeshift.areas.log_fields.names import Kind, mistakes
+from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
 from edgeshift.areas.waf import Adjustment
-from edgeshift.areas.waf.evidence import EvidencePolicy
+from edgeshift.campaign_file.parts import (
+    CommitSpec,
+    ConsentSpec,
+    TargetSpec,
+    TicketSpec,
+    ValidationMode,
+    ValidationSpec,
+    WaveAdvance,
+)
+from edgeshift.campaign_file.service import CredentialSpec, RateSpec, Reference, ServiceSpec
 from edgeshift.model.durations import Duration
-from edgeshift.model.fleet import Area, Plan
-from edgeshift.model.rollout import WaveSpec
-from edgeshift.model.sign_off import SignOffPolicy
+from edgeshift.model.fleet import Area
+from edgeshift.model.rollout import WaveSpec, wave_troubles
+from edgeshift.model.sign_off import SignOffPolicy, policy_troubles
+from edgeshift.model.validators import NUMBER, UP, Part, Trouble, refuse, right
+
+__all__ = [
+    "SECTIONS",
+    "CampaignSpec",
+    "CommitSpec",
+    "ConsentSpec",
+    "CredentialSpec",
+    "RateSpec",
+    "Reference",
+    "ServiceSpec",
+    "TargetSpec",
+    "TicketSpec",
+    "ValidationMode",
+    "ValidationSpec",
+    "WaveAdvance",
+]
 
 SECTIONS = {
     "validation": Area.WAF,
@@ -32,225 +71,160 @@ SECTIONS = {
 """Parts of a campaign that one area alone has."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
-Reference = Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
-"""Where a secret is to be found by the worker: ``env:NAME`` or ``file:PATH``. Never the secret."""
+
+_IDENTIFIER = re.compile(r"[0-9a-f]{32}")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class CredentialSpec(_Part):
-    """A credential of the service. ``user``: whose rate limit it counts against; several may share one.
-
-    Either ``token``, or ``key`` with ``email`` (docs/service.md §5), which may be a reference too.
-    ``accounts``: the accounts it is for, by identifier or name; empty for all that no other credential names.
+class CampaignSpec(Part):
+    """A campaign as its file says it. Of the parts that SECTIONS names, those of other areas are at their
+    defaults and mean nothing.
     """
 
-    user: Annotated[str, StringConstraints(pattern=r"^[\w.@+-]{1,100}$")] = "default"
-    token: Reference | None = None
-    key: Reference | None = None
-    email: str | None = None
-    accounts: tuple[str, ...] = ()
-
-    @property
-    def reference(self) -> str:
-        """Where its secret lies, such as ``env:EDGE_TOKEN``."""
-        return str(self.token or self.key)
-
-    @model_validator(mode="after")
-    def _one_scheme(self) -> CredentialSpec:
-        if (self.token is None) == (self.key is None):
-            raise ValueError("a credential has either token, or key with email")
-        if (self.key is None) != (self.email is None):
-            raise ValueError("key and email go together")
-        return self
-
-
-class RateSpec(_Part):
-    """The service's rate limit of each user, and the share that is left to people (docs/service.md §8,
-    observed).
-    """
-
-    requests: int = Field(default=1200, ge=10)
-    per: Duration = timedelta(minutes=5)
-    people: float = Field(default=0.1, ge=0, lt=1)
-
-
-class ServiceSpec(_Part):
-    """Where the service is and how to call it.
-
-    ``request_limit``: how long one request may take as a whole, a minute at most: a worker that is told to
-    stop sees through what is on the wire. ``patience``: how long reads are tried
-    again before a zone is given up as failed. ``proxy``: its URL, or where one lies that has a password.
-    """
-
-    base_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+$")] = (
-        "http://127.0.0.1:8780/client/v4"
+    name: Name = Field(
+        description="Names the campaign: lower-case letters, digits and hyphens. One name is one campaign.",
+        json_schema_extra=right(
+            "a name has 1 to 60 lower-case letters, digits and hyphens, and begins with a letter or digit"
+        ),
     )
-    credentials: tuple[CredentialSpec, ...] = (CredentialSpec(token="env:EDGESHIFT_TOKEN"),)
-    proxy: str | None = None
-    ca_file: str | None = None
-    request_limit: Duration = timedelta(seconds=30)
-    patience: Duration = timedelta(hours=1)
-    rate: RateSpec = RateSpec()
+    targets: TargetSpec = Field(
+        description="Which zones. Zones and accounts are named by name or by identifier."
+    )
+    area: Area = Field(
+        default=Area.WAF,
+        description="What is changed: waf, esc (Edge Side Code off) or log-fields (custom fields in logs).",
+    )
+    service: ServiceSpec = Field(
+        default=ServiceSpec(), description="Where the service is, and how it is called."
+    )
+    waves: Annotated[tuple[WaveSpec, ...], Field(max_length=100)] = Field(
+        default=(),
+        description="Waves in order, each with zones (a number) or percent (of all); the rest comes last.",
+        examples=[[{"name": "canary", "zones": 5}, {"name": "early", "percent": 10}]],
+    )
+    advance: WaveAdvance = Field(
+        default=WaveAdvance(), description="When the next wave begins, and when nothing more is sent."
+    )
+    window: Annotated[int, Field(ge=1, le=1000), NUMBER] = Field(
+        default=20, description="How many zones work at a time. Those that wait do not count."
+    )
+    sign_off: SignOffPolicy = Field(
+        default=SignOffPolicy(), description="Who signs. Nothing irreversible happens without it."
+    )
+    validation: ValidationSpec = Field(
+        default=ValidationSpec(), description="The validation window, which only Enterprise zones have."
+    )
+    consents: ConsentSpec = Field(
+        default=ConsentSpec(),
+        validate_default=True,
+        description="What the campaign may do beyond the ordinary.",
+    )
+    adjustments: tuple[Adjustment, ...] = Field(
+        default=(),
+        description="Changes to every proposal, beside what the service returns; signed off with it.",
+        examples=[
+            [
+                {
+                    "ruleset": "efb7b8c949ac4650a09736fc376e9aee",
+                    "rule": "5de7edfa648c4d6891dc3e7f84534ffa",
+                    "action": "log",
+                }
+            ]
+        ],
+    )
+    esc: EscSpec = Field(default=EscSpec(), description="How Edge Side Code is turned off.")
+    log_fields: LogFieldsSpec = Field(
+        default=LogFieldsSpec(),
+        validate_default=True,
+        description="Which fields are logged: 40 of a zone at most, header names in lower case.",
+    )
+    commit: CommitSpec = Field(default=CommitSpec(), description="How the step that was signed is made.")
+    tickets: TicketSpec = Field(
+        default=TicketSpec(),
+        description="Where support tickets go. With nothing given: a folder beside the archive.",
+    )
+    waits_for_support: Duration = Field(
+        default=timedelta(days=14),
+        description="How long a zone waits for `support-resolved` before it ends as needs_support.",
+    )
+    sweep: Duration = Field(
+        default=timedelta(minutes=10),
+        description="How often the campaign looks for zones that have been silent.",
+    )
+    silence: Duration = Field(
+        default=timedelta(minutes=1),
+        description="How long a worker may say nothing of a piece of work before another takes it over.",
+    )
+    time_scale: Annotated[float, Field(ge=1, le=1_000_000), NUMBER] = Field(
+        default=1.0, description="Divides every duration, for rehearsals. 1 in production."
+    )
 
-    @model_validator(mode="after")
-    def _no_account_twice(self) -> ServiceSpec:
-        named = [account for credential in self.credentials for account in credential.accounts]
-        if twice := sorted({account for account in named if named.count(account) > 1}):
-            raise ValueError(f"more than one credential names the account {twice[0]!r}")
-        if not self.credentials:
-            raise ValueError("at least one credential is needed")
-        return self
+    @field_validator("waves")
+    @classmethod
+    def _waves_add_up(cls, waves: tuple[WaveSpec, ...]) -> tuple[WaveSpec, ...]:
+        refuse(wave_troubles(waves))
+        return waves
 
-    def caller(self, credential: CredentialSpec) -> str:
-        """Whose rate limit a call counts against: a user of the service at this address. At another one, such
-        as that of a rehearsal or a mistyped one, the same user is somebody else.
-        """
-        return f"{urlsplit(self.base_url).netloc}/{credential.user}"
+    @field_validator("sign_off")
+    @classmethod
+    def _can_be_signed(cls, sign_off: SignOffPolicy) -> SignOffPolicy:
+        refuse(policy_troubles(sign_off))
+        return sign_off
 
-
-class TargetSpec(_Part):
-    """Which zones: ``all`` of them, or those included, less those excluded. Zones and accounts by name or
-    identifier.
-    """
-
-    all: bool = False
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    accounts: tuple[str, ...] = ()
-    plans: tuple[Plan, ...] = ()
-
-    @model_validator(mode="after")
-    def _something(self) -> TargetSpec:
-        if not (self.all or self.include or self.accounts):
-            raise ValueError("name zones under include, accounts under accounts, or say all: true")
-        if self.all and self.include:
-            raise ValueError("all: true and include exclude each other")
-        return self
-
-
-class ValidationMode(StrEnum):
-    """How the window runs: new rules only log (``shadow``) or act as proposed (``enforce``)."""
-
-    SHADOW = "shadow"
-    ENFORCE = "enforce"
-
-
-class ValidationSpec(_Part):
-    """The validation window of Enterprise zones. ``modes``: one, or both in turn, each with a window of its
-    own.
-    """
-
-    window: Duration = timedelta(hours=72)
-    modes: Annotated[tuple[ValidationMode, ...], Field(min_length=1, max_length=2)] = (ValidationMode.SHADOW,)
-    evidence: EvidencePolicy = EvidencePolicy()
-
-    @model_validator(mode="after")
-    def _each_mode_once(self) -> ValidationSpec:
-        if len(set(self.modes)) < len(self.modes):
-            raise ValueError(f"modes names {self.modes[0].value} twice; each mode has one window")
-        return self
-
-
-class ConsentSpec(_Part):
-    """What the campaign may do beyond the ordinary. Each is asked for by name, and none is given by default.
-
-    ``delete_uri_overrides``: delete URI-based overrides that block a zone, archived first, signed off first.
-    ``enforce_validation``: let the new WAF block during the window, before anybody has agreed to its rules.
-    """
-
-    delete_uri_overrides: bool = False
-    enforce_validation: bool = False
-
-
-class CommitSpec(_Part):
-    """How the irreversible step is made.
-
-    ``migration_limit``: how long the service may take to show the effect. ``poll``: how often its status is
-    read. ``lease``: how long a permit counts. ``send_window``: how long a step may take before it is sent
-    (a turn within the rate limit, the fresh reading, the intent). ``margin``: what is added to it and to the
-    request's limit before a step's worker is given up. ``resend_unchanged``: how often one zone may be sent
-    again by itself when the outcome was unknown and the status stayed unchanged for ``migration_limit``; 0
-    leaves it with a person.
-    """
-
-    migration_limit: Duration = timedelta(hours=1)
-    poll: Duration = timedelta(seconds=20)
-    lease: Duration = timedelta(minutes=2)
-    send_window: Duration = timedelta(seconds=30)
-    margin: Duration = timedelta(seconds=15)
-    resend_unchanged: int = Field(default=0, ge=0, le=3)
-
-
-class WaveAdvance(_Part):
-    """When the next wave begins: as soon as ``percent`` of the zones so far have an outcome. With more than
-    ``failures`` that failed, are unknown or were rolled back the campaign halts, in whichever wave: no permit
-    is given until a person says so (docs/rules.md, rule 8)."""
-
-    percent: float = Field(default=100, gt=0, le=100)
-    failures: int = Field(default=0, ge=0)
-
-
-class TicketSpec(_Part):
-    """Where support tickets go: a folder of Markdown files, or a webhook with an idempotency key.
-
-    ``webhook``: its URL, or where a URL lies that holds a key (``env:NAME``, ``file:PATH``).
-    """
-
-    folder: str | None = None
-    webhook: (
-        Annotated[str, StringConstraints(pattern=r"^(https?://\S+|env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
-        | None
-    ) = None
-    secret: Reference | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> TicketSpec:
-        if self.folder and self.webhook:
-            raise ValueError("tickets go to a folder or to a webhook, not to both")
-        return self
-
-
-class CampaignSpec(_Part):
-    """A campaign as its file says it.
-
-    ``area``: what is changed; of the parts that SECTIONS names, those of other areas mean nothing.
-    ``window``: how many zones work at a time (zones that wait for a window or a person do not count).
-    ``time_scale``: divides every duration of the campaign, for rehearsals; 1 in production.
-    ``waits_for_support``: how long a zone waits for ``support-resolved`` before it ends as needs_support.
-    ``silence``: how long a worker may say nothing of a piece of work before another takes it over.
-    """
-
-    name: Name
-    targets: TargetSpec
-    area: Area = Area.WAF
-    service: ServiceSpec = ServiceSpec()
-    waves: Annotated[tuple[WaveSpec, ...], Field(max_length=100)] = ()
-    advance: WaveAdvance = WaveAdvance()
-    window: int = Field(default=20, ge=1, le=1000)
-    sign_off: SignOffPolicy = SignOffPolicy()
-    validation: ValidationSpec = ValidationSpec()
-    consents: ConsentSpec = ConsentSpec()
-    adjustments: tuple[Adjustment, ...] = ()
-    esc: EscSpec = EscSpec()
-    log_fields: LogFieldsSpec = LogFieldsSpec()
-    commit: CommitSpec = CommitSpec()
-    tickets: TicketSpec = TicketSpec()
-    waits_for_support: Duration = timedelta(days=14)
-    sweep: Duration = timedelta(minutes=10)
-    silence: Duration = timedelta(minutes=1)
-    time_scale: float = Field(default=1.0, ge=1, le=1_000_000)
-
-    @model_validator(mode="after")
-    def _consents_cover(self) -> CampaignSpec:
-        if ValidationMode.ENFORCE in self.validation.modes and not self.consents.enforce_validation:
-            raise ValueError(
-                "validation.modes has enforce, which can block requests before anybody agreed;"
-                " it needs consents.enforce_validation: true"
+    @field_validator("consents")
+    @classmethod
+    def _consents_cover(cls, consents: ConsentSpec, info: ValidationInfo) -> ConsentSpec:
+        validation = info.data.get("validation", ValidationSpec())
+        if ValidationMode.ENFORCE in validation.modes and not consents.enforce_validation:
+            said = (
+                "has enforce, which can block requests before anybody agreed; it needs"
+                " consents.enforce_validation: true"
             )
-        return self
+            refuse([((UP, "validation", "modes"), said)])
+        return consents
+
+    @field_validator("esc")
+    @classmethod
+    def _whole_accounts(cls, esc: EscSpec, info: ValidationInfo) -> EscSpec:
+        targets = info.data.get("targets")
+        if targets is not None and info.data.get("area") is Area.ESC and esc.scope == "account":
+            refuse(
+                (
+                    (UP, "targets", key),
+                    f"{key} chooses among zones, but esc.scope is account, which stands for every zone of an"
+                    " account: name accounts under targets.accounts, or write `esc: {scope: zone}`",
+                )
+                for key in ("include", "exclude", "plans")
+                if getattr(targets, key)
+            )
+        return esc
+
+    @field_validator("log_fields")
+    @classmethod
+    def _fields_for_targets(cls, log_fields: LogFieldsSpec, info: ValidationInfo) -> LogFieldsSpec:
+        targets = info.data.get("targets")
+        if targets is not None and info.data.get("area") is Area.LOG_FIELDS:
+            refuse(_without_fields(log_fields, targets))
+        return log_fields
+
+    @field_validator(*SECTIONS, mode="wrap")
+    @classmethod
+    def _of_this_area(cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        area, section = info.data.get("area"), str(info.field_name)
+        owner = SECTIONS[section]
+        if area is None or area is owner:
+            return read(value)
+        usual = cls.model_fields[section].get_default(call_default_factory=True)
+        try:
+            found = read(value)
+        except ValidationError:
+            # What is wrong inside of it does not matter: it goes as a whole.
+            found = None
+        if found != usual:
+            raise ValueError(
+                f"belongs to campaigns of area {owner.value}, and this one is of area {area.value}:"
+                f" remove it, or write `area: {owner.value}`"
+            )
+        return found
 
     def scaled(self) -> CampaignSpec:
         """The same campaign with every duration divided by ``time_scale``.
@@ -309,3 +283,43 @@ class CampaignSpec(_Part):
                 "sweep": shorter(self.sweep, 2),
             }
         )
+
+
+def _without_fields(log_fields: LogFieldsSpec, targets: TargetSpec) -> Iterator[Trouble]:
+    """Zones with fields that are no targets, and targets without fields. A campaign without fields of its own
+    is right only where each zone brings its own.
+    """
+    for name in log_fields.zones:
+        if name == name.lower() and _left_out(name, targets):
+            yield ("zones", name), "is not among the targets: add it to targets.include, or remove it here"
+    if any(getattr(log_fields, kind.attribute) for kind in Kind):
+        return
+    if not log_fields.zones:
+        yield (), mistakes(FieldSet())[0]
+    elif targets.all or targets.accounts:
+        yield (
+            (),
+            "only the zones under log_fields.zones have fields, and the targets are more than those: name"
+            " fields for all of them, or the zones alone under targets.include",
+        )
+    else:
+        bare = [name for name in targets.include if name.lower() not in log_fields.zones and not _is_id(name)]
+        if bare:
+            yield (), f"{bare[0]} would get no field: name some for all zones, or under log_fields.zones"
+
+
+def _left_out(name: str, targets: TargetSpec) -> bool:
+    """Whether a zone certainly is no target. Identifiers and accounts are only known to the service."""
+    if name in _lower(targets.exclude):
+        return True
+    if not targets.include or targets.accounts or any(map(_is_id, (name, *targets.include))):
+        return False
+    return name not in _lower(targets.include)
+
+
+def _lower(names: Sequence[str]) -> set[str]:
+    return {name.lower() for name in names}
+
+
+def _is_id(name: str) -> bool:
+    return _IDENTIFIER.fullmatch(name) is not None

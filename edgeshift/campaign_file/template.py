@@ -4,19 +4,14 @@ and what it means. Pure.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
-from enum import StrEnum
-from typing import Any, get_origin
+from collections.abc import Iterator
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from edgeshift.areas.log_fields.terms import LogFieldsSpec
-from edgeshift.campaign_file.meanings import EXAMPLES, MAPPINGS, MEANINGS
-from edgeshift.campaign_file.mistakes import model_in
-from edgeshift.campaign_file.spec import SECTIONS, CampaignSpec, TargetSpec
-from edgeshift.model.durations import say_duration
+from edgeshift.campaign_file.options import as_yaml, model_in, sections
+from edgeshift.campaign_file.spec import CampaignSpec, TargetSpec
 from edgeshift.model.fleet import Area
 
 PLACEHOLDER = "www.shop.example"
@@ -24,9 +19,6 @@ PLACEHOLDER = "www.shop.example"
 
 PLACEHOLDER_FIELD = "x-request-id"
 """The field that a new file of the area log-fields has, since one without any is refused."""
-
-ONLY_WAF = ("tickets", "waits_for_support")
-"""Parts that mean nothing where no zone needs the provider's support."""
 
 _TOP = """\
 # A campaign of edgeshift. Every option is here with its default and may be left out,
@@ -49,15 +41,6 @@ _HEAD = {
 }
 
 
-def sections(area: Area) -> list[str]:
-    """The parts of a campaign file that mean something in this area, in their order."""
-    return [
-        key
-        for key in CampaignSpec.model_fields
-        if SECTIONS.get(key, area) is area and (area is Area.WAF or key not in ONLY_WAF)
-    ]
-
-
 def template_spec(name: str, area: Area) -> CampaignSpec:
     """The campaign that ``campaign_text`` writes: every default, one zone and one field of no meaning."""
     fields = (
@@ -72,41 +55,36 @@ def campaign_text(name: str, area: Area = Area.WAF) -> str:
     spec = template_spec(name, area)
     lines = [_HEAD[area].replace("FILE", f"{name}.yaml").rstrip()]
     for key in sections(area):
-        lines += ["", *_option(spec, key, "", 0)]
+        lines += ["", *_option(spec, key, 0)]
     return "\n".join(lines) + "\n"
 
 
-def _mapping(model: BaseModel, path: str, depth: int) -> Iterator[str]:
+def _mapping(model: BaseModel, depth: int) -> Iterator[str]:
     for key in type(model).model_fields:
-        yield from _option(model, key, path, depth)
+        yield from _option(model, key, depth)
 
 
-def _option(model: BaseModel, key: str, path: str, depth: int) -> Iterator[str]:
-    pad = "  " * depth
-    inner, value = f"{path}{key}", getattr(model, key)
-    yield f"{pad}# {MEANINGS[inner]}"
+def _option(model: BaseModel, key: str, depth: int) -> Iterator[str]:
+    pad, field, value = "  " * depth, type(model).model_fields[key], getattr(model, key)
+    yield f"{pad}# {field.description}"
     if isinstance(value, BaseModel):
         yield f"{pad}{key}:"
-        yield from _mapping(value, f"{inner}.", depth + 1)
-    elif inner in MAPPINGS:
-        yield f"{pad}{key}: {_plain(value)}"
-        yield from _example(type(model), key, inner, pad, [MAPPINGS[inner]], "")
-    elif model_in(type(model).model_fields[key].annotation) is None:
-        yield f"{pad}{key}: {_plain(value)}"
-    elif value:
+        yield from _mapping(value, depth + 1)
+    elif model_in(field.annotation) is not None and isinstance(value, tuple) and value:
         yield f"{pad}{key}:"
         for item in value:
-            yield from _item(item, f"{inner}.", depth + 1)
+            yield from _item(item, depth + 1)
     else:
-        yield f"{pad}{key}: []"
-        yield from _example(type(model), key, inner, pad, EXAMPLES[inner], "- ")
+        yield f"{pad}{key}: {as_yaml(value)}"
+        if model_in(field.annotation) is not None:
+            yield from _example(field, value, pad)
 
 
-def _item(model: BaseModel, path: str, depth: int) -> Iterator[str]:
+def _item(model: BaseModel, depth: int) -> Iterator[str]:
     """One item of a list: its first line begins with a hyphen."""
     pad = "  " * depth
     first = True
-    for line in _mapping(model, path, depth + 1):
+    for line in _mapping(model, depth + 1):
         if first and not line.lstrip().startswith("#"):
             yield f"{pad}- {line.lstrip()}"
             first = False
@@ -114,45 +92,15 @@ def _item(model: BaseModel, path: str, depth: int) -> Iterator[str]:
             yield line
 
 
-def _example(
-    model: type[BaseModel], key: str, path: str, pad: str, examples: Sequence[Mapping[str, Any]], mark: str
-) -> Iterator[str]:
+def _example(field: FieldInfo, value: object, pad: str) -> Iterator[str]:
     """What could be here, as comments that become the real thing without their ``# ``."""
-    annotation = model.model_fields[key].annotation
-    inner = model_in(annotation)
-    assert inner is not None
-    keyed = get_origin(annotation) is dict
-    instead = "[]" if mark else "{}" if keyed else "null"
-    which = "each" if mark or keyed else "it"
-    yield f"{pad}# For example, in place of the {instead}; the keys of {which} are:"
-    for field in inner.model_fields:
-        yield f"{pad}#   {field}: {MEANINGS[f'{path}.{field}']}"
-    for example in examples:
-        yield f"{pad}# {mark}{_inline(example)}"
-
-
-def _inline(value: Mapping[str, Any]) -> str:
-    return f"{{{', '.join(f'{name}: {_plain(item)}' for name, item in value.items())}}}"
-
-
-def _plain(value: object) -> str:
-    """A value as YAML."""
-    if isinstance(value, timedelta):
-        return say_duration(value).replace(" ", "")
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, (tuple, list)):
-        return f"[{', '.join(map(_plain, value))}]"
-    if isinstance(value, Mapping):
-        return _inline(value)
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, str):
-        # Words that are safe as they stand are easier to read without quotes.
-        safe = value and all(char.isalnum() or char in "-_./:" for char in value) and not value.isdigit()
-        return value if safe and not value.endswith(":") else json.dumps(value)
-    return str(value)
+    inner, (example,) = model_in(field.annotation), field.examples or [None]
+    assert inner is not None and example is not None
+    one = value is None
+    yield f"{pad}# For example, in place of the {as_yaml(value)}; the keys of {'it' if one else 'each'} are:"
+    for name, option in inner.model_fields.items():
+        yield f"{pad}#   {name}: {option.description}"
+    if isinstance(example, list):
+        yield from (f"{pad}# - {as_yaml(item)}" for item in example)
+    else:
+        yield f"{pad}# {as_yaml(example)}"

@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from typing import Annotated
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])")
@@ -58,5 +58,18 @@ Duration = Annotated[
     timedelta,
     BeforeValidator(parse_duration),
     PlainSerializer(lambda value: value.total_seconds(), return_type=float),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {
+                    "type": "string",
+                    "pattern": r"^\s*(\d+(\.\d+)?\s*(ms|[smhdwSMHDW])\s*)+$",
+                    "patternErrorMessage": "a duration is written as 90s, 10m, 72h, 14d or 1h30m",
+                },
+                {"type": "number", "minimum": 0},
+            ]
+        },
+        mode="validation",
+    ),
 ]
 """A duration field: parsed from what people write, stored as seconds."""

@@ -3,29 +3,53 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, model_validator
 
 from edgeshift.model.fleet import Target, Wave, Zone
+from edgeshift.model.validators import NUMBER, Part, Trouble
 
 
-class WaveSpec(BaseModel):
+class WaveSpec(Part):
     """One wave as a person writes it: a number of zones or a percentage of all; the last one may say
     neither.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str = Field(default="", description="What the wave is called; empty: wave 1, wave 2 …")
+    zones: Annotated[int, Field(ge=1), NUMBER] | None = Field(
+        default=None, description="How many zones it takes."
+    )
+    percent: Annotated[float, Field(gt=0, le=100), NUMBER] | None = Field(
+        default=None, description="Or which percentage of all targets."
+    )
 
-    name: str = ""
-    zones: int | None = Field(default=None, ge=1)
-    percent: float | None = Field(default=None, gt=0, le=100)
+    @model_validator(mode="after")
+    def _one_size(self) -> WaveSpec:
+        if self.zones is not None and self.percent is not None:
+            raise ValueError("has both zones and percent; keep one")
+        return self
 
     def size(self, total: int) -> int:
         """How many of ``total`` zones the wave takes at most; at least one."""
         if self.zones is not None:
             return self.zones
         return max(1, round(total * self.percent / 100)) if self.percent is not None else total
+
+
+def wave_troubles(waves: Sequence[WaveSpec]) -> Iterator[Trouble]:
+    """What is wrong with the waves together: one before the last that takes all the rest, more than 100
+    percent.
+    """
+    total = 0.0
+    for index, wave in enumerate(waves):
+        if wave.zones is None and wave.percent is None and index < len(waves) - 1:
+            yield (index,), "has neither zones nor percent; only the last wave may take all the rest"
+        total += wave.percent or 0
+        if wave.percent is not None and total > 100.000001:
+            yield (index, "percent"), f"the waves sum up to {total:g} percent; at most 100 can be given"
+            total = 0.0
 
 
 def plan_waves(specs: Sequence[WaveSpec], total: int) -> list[Wave]:

@@ -5,7 +5,7 @@ Pure: the time is passed in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from edgeshift.model.durations import Duration
+from edgeshift.model.validators import NUMBER, Part, Trouble, listed_once
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 """SHA-256 in lower-case hexadecimal."""
@@ -54,27 +55,43 @@ class Decision(BaseModel):
         return None if isinstance(at, datetime) and at.tzinfo is None else at
 
 
-class SignOffPolicy(BaseModel):
+class SignOffPolicy(Part):
     """Who may decide, how many must agree, and for how long.
 
-    ``approvers`` empty means anybody who can reach Temporal; ``plan`` and ``doctor`` warn of it.
-    ``four_eyes``: whoever started the campaign cannot approve. ``expires_after``: how long a zone waits for
-    its sign-off before it goes on hold. ``valid_for``: how long a given approval counts. ``per``: what a
-    decision is about: every zone that proposes the same, or each zone by itself.
+    Zones carry it in their histories, so that it takes whatever a campaign was once started with; whether it
+    makes sense is asked where a campaign begins (``policy_troubles``).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    approvers: tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...] = ()
-    required: Annotated[int, Field(ge=1, le=10)] = 1
-    four_eyes: bool = False
-    expires_after: Duration = timedelta(days=14)
-    valid_for: Duration = timedelta(days=14)
-    per: Literal["fingerprint", "zone"] = "fingerprint"
+    approvers: tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...] = Field(
+        default=(), description="Who may sign, by name. Empty: anybody who can reach Temporal."
+    )
+    required: Annotated[int, Field(ge=1, le=10), NUMBER] = Field(
+        default=1, description="How many of them must approve."
+    )
+    four_eyes: bool = Field(default=False, description="Whoever started the campaign cannot approve.")
+    expires_after: Duration = Field(
+        default=timedelta(days=14),
+        description="How long a zone waits before it goes on hold (`reopen` begins it again).",
+    )
+    valid_for: Duration = Field(default=timedelta(days=14), description="How long an approval counts.")
+    per: Literal["fingerprint", "zone"] = Field(
+        default="fingerprint",
+        description="What one decision is about: fingerprint (all zones that propose the same), or zone.",
+    )
 
     def subjects(self, digest: str, fingerprint: str) -> frozenset[str]:
         """The digests under which a decision on this proposal may count."""
         return frozenset({digest} if self.per == "zone" else {digest, fingerprint})
+
+
+def policy_troubles(policy: SignOffPolicy) -> Iterator[Trouble]:
+    """What is wrong with a policy as a whole: an approver listed twice, more approvals than approvers."""
+    for where, said in listed_once(policy.approvers):
+        yield ("approvers", *where), said
+    people = len(set(policy.approvers))
+    if policy.approvers and policy.required > people:
+        said = f"{policy.required} must approve, but only {people} may; list more approvers or require fewer"
+        yield ("required",), said
 
 
 class Tally(StrEnum):

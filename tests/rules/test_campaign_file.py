@@ -113,7 +113,10 @@ def test_every_mistake_is_in_one_answer() -> None:
             SMALL + "sign_off: {approvers: [ada], required: 2}\n",
             "3:30: sign_off.required: 2 must approve, but only 1 may",
         ),
-        (SMALL + "validation: {modes: [enforce]}\n", "3:14: validation.modes: validation.modes has enforce"),
+        (
+            SMALL + "validation: {modes: [enforce]}\n",
+            "3:14: validation.modes: has enforce, which can block",
+        ),
         (SMALL + "adjustments: [{rule: abc}]\n", "3:15: adjustments[0]: changes nothing; give action"),
         (SMALL + "service: {credentials: []}\n", "3:1: service: at least one credential is needed"),
         (

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.load import parse_campaign
-from edgeshift.campaign_file.meanings import EXAMPLES, MAPPINGS, MEANINGS
-from edgeshift.campaign_file.mistakes import model_in
+from edgeshift.campaign_file.options import Option, model_in, options, sections
 from edgeshift.campaign_file.spec import SECTIONS, CampaignSpec, TargetSpec
 from edgeshift.campaign_file.template import (
     PLACEHOLDER,
     PLACEHOLDER_FIELD,
     campaign_text,
-    sections,
     template_spec,
 )
 from edgeshift.model.fleet import Area
 
-
-def paths(model: type[BaseModel], before: str = "") -> Iterator[str]:
-    """The path of every option, without indexes."""
-    for name, field in model.model_fields.items():
-        yield f"{before}{name}"
-        if (inner := model_in(field.annotation)) is not None:
-            yield from paths(inner, f"{before}{name}.")
+MEANINGS = {option.path: option.meaning for option in options()}
+EXAMPLES: dict[str, Any] = {
+    option.path: option.field.examples[0] for option in options() if option.field.examples
+}
 
 
 @pytest.mark.parametrize("area", Area)
@@ -45,9 +38,21 @@ def test_it_loads_and_equals_the_defaults(area: Area) -> None:
     )
 
 
-def test_every_option_is_explained_and_nothing_else_is() -> None:
-    """A new option without a meaning, or a meaning without its option, fails here."""
-    assert sorted(MEANINGS) == sorted(paths(CampaignSpec))
+@pytest.mark.parametrize("option", list(options()), ids=lambda option: option.path)
+def test_every_option_says_what_it_means(option: Option) -> None:
+    """In a sentence; the file is built of them, so that a new option without one is seen here."""
+    said = option.field.description
+    assert said and (said[0].isupper() or said[0] in "…" or ": " in said) and said.endswith((".", "…")), said
+
+
+def test_each_list_of_parts_that_is_empty_has_an_example() -> None:
+    """Whoever reads the file sees what could stand there."""
+    empty = {
+        option.path
+        for option in options()
+        if model_in(option.field.annotation) and not option.field.is_required() and option.usual
+    }
+    assert empty == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("path", sorted(MEANINGS))
@@ -76,7 +81,7 @@ def test_a_file_has_no_section_of_another_area() -> None:
             assert (section in keys) is (owner is area)
 
 
-@pytest.mark.parametrize("path", sorted({**EXAMPLES, **MAPPINGS}))
+@pytest.mark.parametrize("path", sorted(EXAMPLES))
 def test_an_example_becomes_right_when_it_is_taken_in(path: str) -> None:
     """The comment without its hash, in place of the empty list or mapping."""
     area = SECTIONS.get(path.partition(".")[0], Area.WAF)
@@ -89,14 +94,14 @@ def test_an_example_becomes_right_when_it_is_taken_in(path: str) -> None:
     )
     pad = " " * (len(lines[at]) - len(lines[at].lstrip()))
     marks = (f"{pad}# - {{", f"{pad}# {{")
-    number = len(EXAMPLES.get(path, [MAPPINGS.get(path)]))
+    number = len(EXAMPLES[path]) if isinstance(EXAMPLES[path], list) else 1
     examples = [line.replace("# ", "", 1) for line in lines[at:] if line.startswith(marks)][:number]
     examples = [line if line.strip().startswith("-") else f" {line}" for line in examples]
     lines[at] = "\n".join([f"{pad}{key}:", *examples])
     found: Any = parse_campaign("\n".join(lines))
     for part in path.split("."):
         found = getattr(found, part)
-    assert found and (path not in EXAMPLES or len(found) == len(EXAMPLES[path]))
+    assert found and (not isinstance(EXAMPLES[path], list) or len(found) == len(EXAMPLES[path]))
 
 
 @pytest.mark.parametrize("area", Area)

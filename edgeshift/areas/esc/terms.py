@@ -2,61 +2,123 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
+from edgeshift.model.addresses import NO_PASSWORD, web_address
 from edgeshift.model.durations import Duration
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+from edgeshift.model.validators import NUMBER, Part, Trouble, at_least, check_looks, refuse, right
 
 ProbedUrl = Annotated[str, StringConstraints(pattern=r"^(/|/[^/\s]\S*|https?://[^\s/]+(/\S*)?)$")]
 """A path that every zone is asked for, or a whole URL, which is for the zone that its host belongs to."""
 
-
-class ProbeSpec(_Part):
-    """How the differential probe asks: GET or HEAD alone, with and without the cookie.
-
-    ``urls``: paths or whole URLs to ask for. ``sitemap``: whether each host's sitemap is read. ``links``:
-    whether links of its root page are followed. ``sample``: URLs of one zone at most. ``rounds``: how often
-    each is asked with the cookie and without. ``per_second``: requests to one host. ``edge``: where hosts
-    are reached in place of DNS (``http://127.0.0.1:8781``). ``timeout``: of one request as a whole.
-    ``ignore_headers``: headers that never count.
-    """
-
-    urls: Annotated[tuple[ProbedUrl, ...], Field(max_length=10_000)] = ()
-    sitemap: bool = True
-    links: bool = True
-    sample: int = Field(default=20, ge=1, le=1_000)
-    rounds: int = Field(default=3, ge=2, le=10)
-    per_second: float = Field(default=5.0, gt=0, le=1_000)
-    method: Literal["GET", "HEAD"] = "GET"
-    edge: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/?#]+$")] | None = None
-    timeout: Duration = timedelta(seconds=10)
-    ignore_headers: tuple[str, ...] = ()
+EdgeAddress = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/?#]+$"), AfterValidator(web_address)]
+"""A web server without a path."""
 
 
-class EscSpec(_Part):
+def _url_troubles(urls: Sequence[str]) -> Iterator[Trouble]:
+    seen: dict[str, int] = {}
+    for index, url in enumerate(urls):
+        if url in seen:
+            yield (index,), f"is listed twice, first as item {seen[url] + 1}; keep one"
+        seen.setdefault(url, index)
+        host = url.partition("://")[2].partition("/")[0]
+        if "@" in host:
+            yield (index,), NO_PASSWORD
+        elif ":" in host:
+            said = "a port does not belong into it: the edge is asked at the usual ones, or at esc.probe.edge"
+            yield (index,), said
+
+
+class ProbeSpec(Part):
+    """How the differential probe asks: GET or HEAD alone, with the cookie and without."""
+
+    urls: Annotated[tuple[ProbedUrl, ...], Field(max_length=10_000)] = Field(
+        default=(),
+        description="Paths to ask every zone for, and whole URLs, each for the zone of its host.",
+        json_schema_extra=right(
+            "a path such as /login, or a whole URL such as https://www.shop.example/login"
+        ),
+    )
+    sitemap: bool = Field(default=True, description="Whether each host's sitemap is read for more.")
+    links: bool = Field(default=True, description="Whether links of its root page are followed for more.")
+    sample: Annotated[int, Field(ge=1, le=1_000), NUMBER] = Field(
+        default=20, description="URLs of one zone at most."
+    )
+    rounds: Annotated[int, Field(ge=2, le=10), NUMBER] = Field(
+        default=3, description="How often each is asked with the secret and without."
+    )
+    per_second: Annotated[float, Field(gt=0, le=1_000), NUMBER] = Field(
+        default=5.0, description="Requests to one host in a second."
+    )
+    method: Literal["GET", "HEAD"] = Field(
+        default="GET", description="GET, or HEAD where bodies do not matter."
+    )
+    edge: EdgeAddress | None = Field(
+        default=None,
+        description="Where hosts are reached in place of DNS, such as http://127.0.0.1:8781.",
+        json_schema_extra=right("it is written as http://HOST:PORT, without a path"),
+    )
+    timeout: Duration = Field(
+        default=timedelta(seconds=10), description="How long one request may take as a whole."
+    )
+    ignore_headers: tuple[str, ...] = Field(default=(), description="Response headers that never count.")
+
+    @field_validator("urls")
+    @classmethod
+    def _each_url_once(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        refuse(_url_troubles(urls))
+        return urls
+
+
+_EVERY = timedelta(minutes=10)
+
+
+class EscSpec(Part):
     """How Edge Side Code is turned off.
 
-    ``scope``: each zone by itself, or whole accounts, which stand for all their zones. ``observe``: how long
-    the scope is watched after it was turned off, probed anew ``every`` so often. ``tolerance``: the share of
-    probed URLs that may fail then which did not fail before; any more, or a difference that nobody agreed to,
-    turns Edge Side Code on again. ``effect_limit``: how long the service may take to show a change.
-    ``fresh``: how old a probe may be when it is acted upon; an older one is made anew after the sign-off,
-    which counts for it where nothing has changed. ``secret_takes``: how long a new secret may take to work
-    at the edge; the probe waits for it, since before that it would see no difference at all.
+    A difference that nobody agreed to, or more failing URLs than ``tolerance``, turns it on again. A probe
+    that is made anew after the sign-off is covered by it where nothing has changed. The probe waits for a new
+    secret (``secret_takes``), since before that works it would see no difference at all.
     """
 
-    scope: Literal["zone", "account"] = "zone"
-    probe: ProbeSpec = ProbeSpec()
-    observe: Duration = timedelta(hours=1)
-    every: Duration = timedelta(minutes=10)
-    tolerance: float = Field(default=0.0, ge=0, lt=1)
-    effect_limit: Duration = timedelta(minutes=5)
-    fresh: Duration = timedelta(hours=24)
-    secret_takes: Duration = timedelta(seconds=30)
+    scope: Literal["zone", "account"] = Field(
+        default="zone",
+        description="zone: each by itself. account: whole accounts, each for all its zones at once.",
+    )
+    probe: ProbeSpec = Field(
+        default=ProbeSpec(),
+        description="How it is found out what changes: the same URLs asked with and without the secret.",
+    )
+    observe: Duration = Field(
+        default=timedelta(hours=1), description="How long a scope is watched after it was turned off."
+    )
+    every: Annotated[Duration, AfterValidator(at_least(timedelta(seconds=1)))] = Field(
+        default=_EVERY, validate_default=True, description="How often its URLs are asked meanwhile."
+    )
+    tolerance: Annotated[float, Field(ge=0, lt=1), NUMBER] = Field(
+        default=0.0,
+        description="The share of URLs that may fail then which did not before; more turns esc on again.",
+    )
+    effect_limit: Duration = Field(
+        default=timedelta(minutes=5),
+        description="How long the service may take to show that esc is off, or on again.",
+    )
+    fresh: Annotated[Duration, AfterValidator(at_least(timedelta(minutes=5)))] = Field(
+        default=timedelta(hours=24),
+        description="How old a probe may be when it is acted upon; an older one is made anew first.",
+    )
+    secret_takes: Duration = Field(
+        default=timedelta(seconds=30),
+        description="How long a new secret may take to work at the edge before the probe begins.",
+    )
+
+    @field_validator("every")
+    @classmethod
+    def _fits_what_is_watched(cls, every: timedelta, info: ValidationInfo) -> timedelta:
+        if (observe := info.data.get("observe")) is not None:
+            check_looks(every, observe, _EVERY, "esc.observe")
+        return every

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from edgeshift.areas.log_fields.terms import FieldSet
+from edgeshift.areas.log_fields.field_set import FieldSet
 
 MOST_FIELDS = 40
 """Custom fields that a zone has at most, over request headers, response headers and cookies
@@ -99,6 +99,22 @@ def mistakes(fields: FieldSet) -> list[str]:
             f" headers and cookies together; leave out {count - MOST_FIELDS}"
         )
     return found
+
+
+def list_troubles(kind: Kind, names: Sequence[str], before: Sequence[str] = ()) -> Iterator[tuple[int, str]]:
+    """What is wrong with names of one kind, each by its index. ``before``: names that every zone of the
+    campaign has already.
+    """
+    seen: dict[str, int] = {}
+    for index, name in enumerate(names):
+        shown = repr(name[:100])
+        if problem := _name_mistake(kind, name):
+            yield index, f"{shown} {problem}"
+        if name in before:
+            yield index, f"{shown} is a field of every zone of the campaign already; leave it out here"
+        elif name in seen:
+            yield index, f"{shown} is listed twice, first as item {seen[name] + 1}; name it once"
+        seen.setdefault(name, index)
 
 
 def _name_mistake(kind: Kind, name: str) -> str | None:

@@ -2,72 +2,128 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
+from edgeshift.areas.log_fields.field_set import FieldSet
+from edgeshift.areas.log_fields.names import Kind, list_troubles, mistakes
+from edgeshift.model.addresses import store_address, with_placeholders
 from edgeshift.model.durations import Duration
+from edgeshift.model.validators import NUMBER, UP, Part, Trouble, at_least, check_looks, refuse, right
+
+__all__ = ["FieldSet", "LogFieldsSpec", "NewJobSpec"]
+
+StoreAddress = Annotated[str, AfterValidator(store_address)]
+"""An object store's URL in which ``{zone}`` and ``{zone_id}`` stand for the zone."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class NewJobSpec(Part):
+    """The log job that a zone gets which has none of the dataset http_requests."""
 
-
-class FieldSet(_Part):
-    """Custom fields: names of request headers and response headers in lower case, and of cookies, whose case
-    counts.
-    """
-
-    request_headers: tuple[str, ...] = ()
-    response_headers: tuple[str, ...] = ()
-    cookies: tuple[str, ...] = ()
-
-
-class NewJobSpec(_Part):
-    """The log job that a zone gets which has none of the dataset http_requests.
-
-    ``destination``: where the worker finds the destination's address, which may carry credentials
-    (``env:NAME``, ``file:PATH``); ``{zone}`` in it becomes the zone's name. ``fields``: log fields beside
-    those that carry custom fields. ``challenge``: where edgeshift can read the ownership challenge that the
-    service writes to the destination, as an object store's URL (``file:///…``, ``s3://bucket/path``); not
-    needed for destinations without one.
-    """
-
-    destination: Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
-    name: Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9\-.{}]*$")] = "edgeshift-{zone}"
-    fields: Annotated[tuple[str, ...], Field(min_length=1)] = (
-        "RayID",
-        "EdgeStartTimestamp",
-        "ClientRequestHost",
-        "ClientRequestMethod",
-        "ClientRequestURI",
-        "EdgeResponseStatus",
+    destination: Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")] = Field(
+        description="Where the worker finds its address, as env:NAME or file:PATH.",
+        json_schema_extra=right(
+            "a destination may carry credentials and is never written into the file; say where it is,"
+            " as env:NAME or file:PATH"
+        ),
     )
-    timestamps: Literal["rfc3339", "unix", "unixnano"] = "rfc3339"
-    frequency: Literal["high", "low"] = "high"
-    challenge: str | None = None
+    name: Annotated[
+        str, StringConstraints(pattern=r"^[a-zA-Z0-9\-.{}]*$"), AfterValidator(with_placeholders)
+    ] = Field(
+        default="edgeshift-{zone}",
+        description="What it is called; {zone} becomes the zone's name.",
+        json_schema_extra=right("it has letters, digits, hyphens and dots; {zone} becomes the zone's name"),
+    )
+    fields: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+        default=(
+            "RayID",
+            "EdgeStartTimestamp",
+            "ClientRequestHost",
+            "ClientRequestMethod",
+            "ClientRequestURI",
+            "EdgeResponseStatus",
+        ),
+        description="Log fields beside those that carry custom fields.",
+    )
+    timestamps: Literal["rfc3339", "unix", "unixnano"] = Field(
+        default="rfc3339", description="How moments are written: rfc3339, unix or unixnano."
+    )
+    frequency: Literal["high", "low"] = Field(
+        default="high", description="high: small batches often. low: large ones seldom."
+    )
+    challenge: StoreAddress | None = Field(
+        default=None,
+        description="Where the service's ownership challenge can be read: an object store's URL.",
+    )
+
+
+_EVERY = timedelta(minutes=5)
 
 
 class LogFieldsSpec(FieldSet):
-    """Which custom fields are rolled out, and how it is known that they arrive.
+    """Which custom fields are rolled out, and how it is known that they arrive."""
 
-    ``zones``: further fields of single zones, by name or identifier. ``job``: the log job of zones that have
-    none. ``entries``: where edgeshift can read the log entries that jobs push, as an object store's URL in
-    which ``{zone}`` and ``{zone_id}`` stand for the zone. ``verify``: how long entries are waited for, looked
-    at ``every`` so often. ``enough``: entries that must have been seen before a field counts as never sent.
-    ``unverified``: what becomes of a zone of which no entries came: it is kept, or rolled back.
-    ``effect_limit``: how long the service may take to show a change.
-    """
+    request_headers: tuple[str, ...] = Field(default=(), description="Request headers, for every zone.")
+    response_headers: tuple[str, ...] = Field(default=(), description="Response headers, for every zone.")
+    cookies: tuple[str, ...] = Field(
+        default=(), description="Cookies, written as in the requests: case counts."
+    )
+    zones: dict[str, FieldSet] = Field(
+        default_factory=dict,
+        validate_default=True,
+        description="Further fields of single zones, by the zone's name or identifier.",
+        examples=[{"www.shop.example": {"cookies": ["Session"]}}],
+    )
+    job: NewJobSpec | None = Field(
+        default=None,
+        description="The log job of zones that have none. null: such zones are blocked.",
+        examples=[{"destination": "env:LOG_DESTINATION", "challenge": "s3://logs/{zone}"}],
+    )
+    entries: StoreAddress | None = Field(
+        default=None,
+        description="Where log entries can be read (file:///…, s3://…), with {zone} or {zone_id}.",
+    )
+    verify: Duration = Field(
+        default=timedelta(minutes=30), description="How long entries are waited for after a change."
+    )
+    every: Annotated[Duration, AfterValidator(at_least(timedelta(seconds=1)))] = Field(
+        default=_EVERY, validate_default=True, description="How often they are looked for."
+    )
+    enough: Annotated[int, Field(ge=1, le=100_000), NUMBER] = Field(
+        default=20, description="Entries that must have been seen before a field counts as never sent."
+    )
+    unverified: Literal["keep", "roll_back"] = Field(
+        default="keep", description="A zone of which no entries came: keep the change, or roll_back."
+    )
+    effect_limit: Duration = Field(
+        default=timedelta(minutes=5),
+        description="How long the service may take to show changed rules and jobs.",
+    )
 
-    zones: dict[str, FieldSet] = Field(default_factory=dict)
-    job: NewJobSpec | None = None
-    entries: str | None = None
-    verify: Duration = timedelta(minutes=30)
-    every: Duration = timedelta(minutes=5)
-    enough: int = Field(default=20, ge=1, le=100_000)
-    unverified: Literal["keep", "roll_back"] = "keep"
-    effect_limit: Duration = timedelta(minutes=5)
+    @field_validator("request_headers", "response_headers", "cookies")
+    @classmethod
+    def _names(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        kind = next(kind for kind in Kind if kind.attribute == info.field_name)
+        refuse(((index,), said) for index, said in list_troubles(kind, names))
+        return names
+
+    @field_validator("zones")
+    @classmethod
+    def _additions(cls, zones: dict[str, FieldSet], info: ValidationInfo) -> dict[str, FieldSet]:
+        if all(kind.attribute in info.data for kind in Kind):
+            common = {kind: info.data[kind.attribute] for kind in Kind}
+            refuse([*_of_zones(zones, common), *(() if zones else _too_many(common, FieldSet(), (UP,)))])
+        return zones
+
+    @field_validator("every")
+    @classmethod
+    def _fits_what_is_waited(cls, every: timedelta, info: ValidationInfo) -> timedelta:
+        if (verify := info.data.get("verify")) is not None:
+            check_looks(every, verify, _EVERY, "log_fields.verify")
+        return every
 
     def wanted(self, zone_id: str, zone_name: str) -> FieldSet:
         """The fields of one zone: those of the campaign, then its own additions."""
@@ -77,3 +133,28 @@ class LogFieldsSpec(FieldSet):
             response_headers=(*self.response_headers, *own.response_headers),
             cookies=(*self.cookies, *own.cookies),
         )
+
+
+def _of_zones(zones: Mapping[str, FieldSet], common: Mapping[Kind, tuple[str, ...]]) -> Iterator[Trouble]:
+    for name, own in zones.items():
+        odd = [
+            ((name, kind.attribute, index), said)
+            for kind in Kind
+            for index, said in list_troubles(kind, getattr(own, kind.attribute), common[kind])
+        ]
+        yield from odd
+        if not odd:
+            yield from _too_many(common, own, (name,))
+        if name != name.lower():
+            yield (name,), f'zones are named as the service does, in lower case: write "{name.lower()}"'
+
+
+def _too_many(
+    common: Mapping[Kind, tuple[str, ...]], own: FieldSet, where: tuple[str | int, ...]
+) -> Iterator[Trouble]:
+    """More fields than a zone takes (docs/service.md §8)."""
+    together: dict[str, Any] = {
+        kind.attribute: (*common[kind], *getattr(own, kind.attribute)) for kind in Kind
+    }
+    if any(together.values()):
+        yield from ((where, said) for said in mistakes(FieldSet(**together)))

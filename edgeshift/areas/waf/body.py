@@ -8,13 +8,14 @@ import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, Field, model_validator
 
 from edgeshift.areas.waf.reading import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence
 from edgeshift.model.fleet import Plan
+from edgeshift.model.validators import NUMBER, Part
 
 
 class Mode(StrEnum):
@@ -24,19 +25,27 @@ class Mode(StrEnum):
     VALIDATION = "validation"
 
 
-class Adjustment(BaseModel):
+class Adjustment(Part):
     """A change that the campaign makes to every proposal, beside what the service returned.
 
     With ``rule``: that rule of the managed ruleset is overridden. Without: the whole managed ruleset.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    ruleset: str = Field(default=MANAGED_RULESET, description="The managed ruleset that is adjusted.")
+    rule: str | None = Field(
+        default=None, description="One rule of it; leave it out for the ruleset as a whole."
+    )
+    action: str | None = Field(default=None, description="The action to take, such as log or block.")
+    enabled: bool | None = Field(default=None, description="Whether it is on.")
+    score_threshold: Annotated[int, NUMBER] | None = Field(
+        default=None, description="The anomaly score from which the OWASP score rule acts."
+    )
 
-    ruleset: str = MANAGED_RULESET
-    rule: str | None = None
-    action: str | None = None
-    enabled: bool | None = None
-    score_threshold: int | None = None
+    @model_validator(mode="after")
+    def _changes_something(self) -> Adjustment:
+        if self.action is None and self.enabled is None and self.score_threshold is None:
+            raise ValueError("changes nothing; give action, enabled or score_threshold")
+        return self
 
 
 class Proposal(BaseModel):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
+
+from edgeshift.model.validators import NUMBER, Part
 
 MOST_SAMPLES = 5
 MOST_FINDINGS = 50
@@ -30,20 +33,22 @@ class Kind(StrEnum):
     AGREED = "agreed"
 
 
-class EvidencePolicy(BaseModel):
-    """How much evidence is enough and how much disagreement is too much.
+class EvidencePolicy(Part):
+    """How much evidence is enough and how much disagreement is too much for a pass."""
 
-    ``enough``: events that must have been seen for a pass. ``share``: how large a part of the requests the
-    service's sample must hold for a pass; 0 takes any. ``false_positives``, ``gaps``: the most disagreeing
-    requests of each kind that still pass.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    enough: int = Field(default=20, ge=0)
-    share: float = Field(default=0.0, ge=0, le=1)
-    false_positives: int = Field(default=0, ge=0)
-    gaps: int = Field(default=0, ge=0)
+    enough: Annotated[int, Field(ge=0), NUMBER] = Field(
+        default=20, description="Events that must have been seen."
+    )
+    share: Annotated[float, Field(ge=0, le=1), NUMBER] = Field(
+        default=0.0,
+        description="How large a part of the requests the service's sample must hold; 0 takes any.",
+    )
+    false_positives: Annotated[int, Field(ge=0), NUMBER] = Field(
+        default=0, description="Requests that only the new WAF stops, at most."
+    )
+    gaps: Annotated[int, Field(ge=0), NUMBER] = Field(
+        default=0, description="Requests that only the previous WAF stops, at most."
+    )
 
 
 class ClientLine(BaseModel):

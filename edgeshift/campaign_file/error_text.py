@@ -1,18 +1,18 @@
-"""What is wrong with a campaign file, in words: where it is, what is wrong, what would be right. Pure."""
+"""What pydantic complains of in a campaign file, as people read it: where it is, what is wrong, what would be
+right. Pure.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from edgeshift.campaign_file.spec import CampaignSpec
-
-Where = tuple[str | int, ...]
-"""The path to a value: keys and indexes."""
+from edgeshift.campaign_file.options import field_at, keys_at
+from edgeshift.model.validators import RIGHT, Where, place_of
 
 MAY_BE_SECRET = frozenset(
     {
@@ -21,28 +21,6 @@ MAY_BE_SECRET = frozenset(
     }
 )
 """Fields whose value is never shown: they hold secrets, or URLs that can carry one."""
-
-_REFERENCE = "a secret is never written into the file; say where it is, as env:NAME or file:PATH"
-_URL = "it is written as http://HOST:PORT/PATH or https://…, or as env:NAME or file:PATH where it holds a key"
-_DESTINATION = (
-    "a destination may carry credentials and is never written into the file; say where it is,"
-    " as env:NAME or file:PATH"
-)
-
-RIGHT: dict[str, str] = {
-    "name": "a name has 1 to 60 lower-case letters, digits and hyphens, and begins with a letter or digit",
-    "service.base_url": "it is written as https://HOST/client/v4, without a query",
-    "service.credentials.user": "a user has 1 to 100 letters, digits and . _ @ + -",
-    "service.credentials.token": _REFERENCE,
-    "service.credentials.key": _REFERENCE,
-    "tickets.secret": _REFERENCE,
-    "tickets.webhook": _URL,
-    "esc.probe.urls": "a path such as /login, or a whole URL such as https://www.shop.example/login",
-    "esc.probe.edge": "it is written as http://HOST:PORT, without a path",
-    "log_fields.job.destination": _DESTINATION,
-    "log_fields.job.name": "it has letters, digits, hyphens and dots; {zone} becomes the zone's name",
-}
-"""What would be right, where a pattern says it only to machines. By the field's path without indexes."""
 
 _EXAMPLES = {"name": "name: waf-2024", "targets": "targets: {all: true}"}
 _YAML_TROUBLE = (
@@ -73,7 +51,7 @@ def in_words(problem: ValidationError) -> list[tuple[Where, str]]:
     found: list[tuple[Where, str]] = []
     every = problem.errors(include_url=False)
     for item in every:
-        where: Where = tuple(item["loc"])
+        where = place_of(item["loc"])
         message = item["msg"].removeprefix("Value error, ")
         kind = item["type"]
         if kind == "too_short" and any(
@@ -86,8 +64,8 @@ def in_words(problem: ValidationError) -> list[tuple[Where, str]]:
         elif kind == "missing":
             example = _EXAMPLES.get(str(where[-1]))
             found.append((where, "must be given" + (f", such as `{example}`" if example else "")))
-        elif kind == "value_error":
-            found.append((_about(where, message), message))
+        elif kind in ("value_error", "rule"):
+            found.append((where, message))
         else:
             found.append((where, _wrong(kind, where, item)))
     return found
@@ -96,7 +74,7 @@ def in_words(problem: ValidationError) -> list[tuple[Where, str]]:
 def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
     context = item.get("ctx") or {}
     value = item["input"]
-    right = RIGHT.get(_path(where), "")
+    right = _right(where)
     subject = _subject(where, value)
     wanted = {
         "string_type": "a text" + (" (in quotes)" if isinstance(value, (int, float)) else ""),
@@ -135,7 +113,7 @@ def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
             f"has {has} items; it must have at {f'most {most}' if kind == 'too_long' else f'least {least}'}"
         )
     if right:
-        return right if right in (_REFERENCE, _DESTINATION) else f"{subject}; {right}"
+        return right if _secret(where) and "never written" in right else f"{subject}; {right}"
     return f"{subject}; {str(item['msg']).removeprefix('Input ').removeprefix('Value ')}"
 
 
@@ -174,8 +152,11 @@ def _either(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _path(where: Where) -> str:
-    return ".".join(str(part) for part in where if not isinstance(part, int))
+def _right(where: Where) -> str:
+    """What would be right there, if the model says it of the field."""
+    field = field_at(where)
+    extra = field.json_schema_extra if field else None
+    return str(extra.get(RIGHT, "")) if isinstance(extra, dict) else ""
 
 
 def _safe(where: Where) -> Where:
@@ -192,43 +173,3 @@ def _unknown_key(where: Where) -> str:
     near = get_close_matches(str(where[-1]).lower().replace("-", "_"), known, n=1)
     what = "unknown key" if _safe(where) == where else "an unknown key (not shown)"
     return f"{what}; did you mean {near[0]}?" if near else f"{what}; known here are {', '.join(known)}"
-
-
-def _about(where: Where, message: str) -> Where:
-    """The field that a complaint of a whole model is about, where its text begins with one."""
-    named = re.match(r"([a-z_]+(?:\.[a-z_]+)+) ", message)
-    if named and not where:
-        return tuple(named[1].split("."))
-    return where
-
-
-def model_at(where: Where) -> type[BaseModel] | None:
-    """The model of the mapping at this path, or None where the file has no mapping there."""
-    model: type[BaseModel] = CampaignSpec
-    keyed = False
-    for part in where:
-        if isinstance(part, int):
-            continue
-        if keyed:
-            # The key is a name that people give, such as a zone's.
-            keyed = False
-            continue
-        field = model.model_fields.get(part)
-        inner = model_in(field.annotation) if field else None
-        if field is None or inner is None:
-            return None
-        model, keyed = inner, get_origin(field.annotation) is dict
-    return None if keyed else model
-
-
-def keys_at(where: Where) -> list[str]:
-    """The keys that the mapping at this path may have."""
-    model = model_at(where)
-    return list(model.model_fields) if model else []
-
-
-def model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model that an annotation is about, if there is one: ``tuple[WaveSpec, ...]`` is about WaveSpec."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for part in get_args(annotation) if (found := model_in(part))), None)

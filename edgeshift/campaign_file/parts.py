@@ -1,0 +1,201 @@
+"""The smaller parts of a campaign file: targets, validation, consents, commit, waves, tickets. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from edgeshift.areas.waf.evidence import EvidencePolicy
+from edgeshift.areas.waf.redacted import shown_path
+from edgeshift.campaign_file.service import A_REFERENCE, Reference
+from edgeshift.model.addresses import is_reference, web_or_reference
+from edgeshift.model.durations import Duration
+from edgeshift.model.fleet import Plan
+from edgeshift.model.validators import NUMBER, UP, Part, listed_once, refuse, right
+
+
+class TargetSpec(Part):
+    """Which zones: ``all`` of them, or those included, less those excluded. Zones and accounts by name or
+    identifier.
+    """
+
+    all: bool = Field(
+        default=False, description="Every zone that the credentials can see; then include stays empty."
+    )
+    include: tuple[str, ...] = Field(default=(), description="These zones.")
+    exclude: tuple[str, ...] = Field(default=(), description="Never these zones, whatever else is said.")
+    accounts: tuple[str, ...] = Field(
+        default=(), description="Every zone of these accounts, beside those under include."
+    )
+    plans: tuple[Plan, ...] = Field(
+        default=(),
+        description="Only zones of these plans: free, pro, business, enterprise, other. Empty: of any plan.",
+    )
+
+    @field_validator("include", "exclude", "accounts")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        refuse(listed_once(names))
+        return names
+
+    @field_validator("exclude")
+    @classmethod
+    def _in_one_of_them(cls, exclude: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        out = {name.lower() for name in exclude}
+        include: Iterable[str] = info.data.get("include", ())
+        refuse(
+            ((UP, "include", index), f"{name!r} is also under exclude; keep it in one of them")
+            for index, name in enumerate(include)
+            if name.lower() in out
+        )
+        return exclude
+
+    @model_validator(mode="after")
+    def _something(self) -> TargetSpec:
+        if not (self.all or self.include or self.accounts):
+            raise ValueError("name zones under include, accounts under accounts, or say all: true")
+        if self.all and self.include:
+            raise ValueError("all: true and include exclude each other")
+        return self
+
+
+class ValidationMode(StrEnum):
+    """How the window runs: new rules only log (``shadow``) or act as proposed (``enforce``)."""
+
+    SHADOW = "shadow"
+    ENFORCE = "enforce"
+
+
+class ValidationSpec(Part):
+    """The validation window of Enterprise zones."""
+
+    window: Duration = Field(
+        default=timedelta(hours=72), description="How long old and new WAF are compared."
+    )
+    modes: Annotated[tuple[ValidationMode, ...], Field(min_length=1, max_length=2)] = Field(
+        default=(ValidationMode.SHADOW,),
+        description="shadow: new rules only log. enforce: they act (needs a consent). Or both in turn.",
+    )
+    evidence: EvidencePolicy = Field(
+        default=EvidencePolicy(), description="When the window's evidence passes. It never approves."
+    )
+
+    @field_validator("modes")
+    @classmethod
+    def _each_mode_once(cls, modes: tuple[ValidationMode, ...]) -> tuple[ValidationMode, ...]:
+        if len(set(modes)) < len(modes):
+            raise ValueError(f"names {modes[0].value} twice; each mode has one window")
+        return modes
+
+
+class ConsentSpec(Part):
+    """What the campaign may do beyond the ordinary. Each is asked for by name; none is given by default."""
+
+    delete_uri_overrides: bool = Field(
+        default=False,
+        description="Delete URI overrides that block a zone; archived first, signed off first.",
+    )
+    enforce_validation: bool = Field(
+        default=False, description="Let the new WAF block before anybody agreed to its rules."
+    )
+
+
+class CommitSpec(Part):
+    """How the step that was signed is made.
+
+    ``resend_unchanged``: only where the status stayed unchanged for ``migration_limit``.
+    """
+
+    migration_limit: Duration = Field(
+        default=timedelta(hours=1), description="How long the service may take to show a migration."
+    )
+    poll: Duration = Field(
+        default=timedelta(seconds=20), description="How often its status is read meanwhile."
+    )
+    lease: Duration = Field(
+        default=timedelta(minutes=2), description="How long a permit for one step counts."
+    )
+    send_window: Duration = Field(
+        default=timedelta(seconds=30),
+        description="How long a step may take before it is sent: its turn, the fresh reading.",
+    )
+    margin: Duration = Field(
+        default=timedelta(seconds=15),
+        description="How long after that and the request's limit its worker is given up.",
+    )
+    resend_unchanged: Annotated[int, Field(ge=0, le=3), NUMBER] = Field(
+        default=0,
+        description="How often a step of unknown outcome is sent again; 0: a person decides.",
+    )
+
+
+class WaveAdvance(Part):
+    """When the next wave begins, and when the campaign halts, in whichever wave: no permit is given then
+    until a person says so (docs/rules.md, rule 8).
+    """
+
+    percent: Annotated[float, Field(gt=0, le=100), NUMBER] = Field(
+        default=100, description="As soon as so many percent of the zones so far have an outcome …"
+    )
+    failures: Annotated[int, Field(ge=0), NUMBER] = Field(
+        default=0,
+        description="With more failed, unknown or rolled back, nothing is sent until somebody resumes.",
+    )
+
+
+def _without_key(url: str) -> str:
+    """A URL without a query, and without a part of its path that looks like a key. Raises ValueError."""
+    if is_reference(url):
+        return url
+    parts = urlsplit(url)
+    if parts.query or shown_path(parts.path) != parts.path:
+        raise ValueError(
+            "this URL may hold a key, and the file is archived; keep the URL where the worker finds it, and"
+            " name that place as env:NAME or file:PATH"
+        )
+    return url
+
+
+class TicketSpec(Part):
+    """Where support tickets go: a folder of Markdown files, or a webhook with an idempotency key."""
+
+    folder: str | None = Field(default=None, description="A folder, for one Markdown file each.")
+    webhook: (
+        Annotated[
+            str,
+            StringConstraints(pattern=r"^(https?://\S+|env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"),
+            AfterValidator(web_or_reference),
+            AfterValidator(_without_key),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Or a URL that gets a POST with an idempotency key; env:NAME or file:PATH.",
+        json_schema_extra=right(
+            "it is written as http://HOST:PORT/PATH or https://…, or as env:NAME or file:PATH where it holds"
+            " a key"
+        ),
+    )
+    secret: Reference | None = Field(
+        default=None,
+        description="The webhook's secret: env:NAME or file:PATH.",
+        json_schema_extra=A_REFERENCE,
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> TicketSpec:
+        if self.folder and self.webhook:
+            raise ValueError("tickets go to a folder or to a webhook, not to both")
+        return self

@@ -1,0 +1,108 @@
+"""Addresses in a campaign file: of web servers, of object stores, and what stands for the zone in them. Pure.
+
+No text repeats an address, since it might carry a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+STORES = ("file", "s3", "gs", "az")
+"""Schemes of the object stores that edgeshift can read."""
+
+PLACEHOLDERS = ("{zone}", "{zone_id}")
+"""What stands for the zone in addresses that many zones share."""
+
+NO_PASSWORD = "a user or password does not belong into a URL of this file, which is archived; leave it out"
+
+_WEB = "is no URL; it is written as http://HOST:PORT/PATH or https://…"
+_STORE = "write file:///FOLDER, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH"
+
+
+def is_reference(text: str) -> bool:
+    """Whether a setting that may stand in the file as it is names a place instead."""
+    return text.startswith(("env:", "file:"))
+
+
+def web_address(url: str) -> str:
+    """The URL of a web server, as it is. Raises ValueError for what is none, and where it has a password."""
+    try:
+        parts = urlsplit(url)
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname
+        _ = parts.port
+    except ValueError:
+        wrong = True
+    if wrong:
+        raise ValueError(_WEB)
+    if parts.username is not None or parts.password is not None:
+        raise ValueError(NO_PASSWORD)
+    return url
+
+
+def safe_address(url: str) -> str:
+    """The URL of a web server that is sent credentials. Raises ValueError also for plain text to another
+    machine.
+    """
+    web_address(url)
+    parts = urlsplit(url)
+    if parts.scheme == "http" and not _loopback(str(parts.hostname)):
+        raise ValueError("http to another machine would send credentials in plain text; use https")
+    return url
+
+
+def web_or_reference(text: str) -> str:
+    """The URL of a web server, or where one lies. Raises ValueError for neither."""
+    if is_reference(text):
+        return text
+    try:
+        return web_address(text)
+    except ValueError as why:
+        where = ", or as env:NAME or file:PATH" if str(why) == _WEB else ""
+        raise ValueError(f"{why}{where}") from None
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def store_address(url: str) -> str:
+    """Where objects are read, with placeholders for the zone. Raises ValueError with what would be right."""
+    # Braces are not for hosts; the parser only has to see where things are.
+    plain = re.sub(r"\{\w*\}", "x", url)
+    try:
+        parts = urlsplit(plain)
+    except ValueError:
+        raise ValueError(f"is no URL; {_STORE}") from None
+    if parts.scheme not in STORES:
+        raise ValueError(f"is no object store that edgeshift can read; {_STORE}")
+    if parts.username is not None or parts.password is not None or parts.query:
+        raise ValueError(
+            "credentials and options do not belong into a URL of this file, which is archived: the worker"
+            " takes them from its environment; leave them out"
+        )
+    if parts.scheme == "file" and parts.netloc:
+        raise ValueError("a folder has three slashes: file:///FOLDER")
+    if parts.scheme != "file" and not parts.netloc:
+        raise ValueError(f"names no bucket; {_STORE}")
+    return with_placeholders(url)
+
+
+def with_placeholders(text: str, known: Sequence[str] = PLACEHOLDERS) -> str:
+    """A text in which ``known`` may stand in braces. Raises ValueError for anything else in braces."""
+    unknown = [found for found in re.findall(r"\{[^{}]*\}", text) if found not in known]
+    if unknown:
+        raise ValueError(
+            f"{unknown[0][:40]} stands for nothing;"
+            f" {' and '.join(known)} become the zone's name and identifier"
+        )
+    if "{" in (rest := re.sub(r"\{\w+\}", "", text)) or "}" in rest:
+        raise ValueError(
+            f"has a brace without its partner; {' and '.join(known)} are what may stand in braces"
+        )
+    return text
