@@ -111,7 +111,7 @@ class Windows:
                     "service": {
                         "base_url": served.base_url,
                         "credentials": [{"token": _kept(self)}],
-                        "request_limit": "10m",
+                        "request_limit": "1m",
                     },
                     "consents": {"enforce_validation": True},
                 }
