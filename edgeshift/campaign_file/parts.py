@@ -34,10 +34,12 @@ class TargetSpec(Part):
     all: bool = Field(
         default=False, description="Every zone that the credentials can see; then include stays empty."
     )
-    include: tuple[str, ...] = Field(default=(), description="These zones.")
-    exclude: tuple[str, ...] = Field(default=(), description="Never these zones, whatever else is said.")
+    include: tuple[str, ...] = Field(default=(), description="Zones to change, by name or identifier.")
+    exclude: tuple[str, ...] = Field(
+        default=(), description="Zones that are never changed, whatever else is said."
+    )
     accounts: tuple[str, ...] = Field(
-        default=(), description="Every zone of these accounts, beside those under include."
+        default=(), description="Accounts of which every zone is changed, beside the zones under include."
     )
     plans: tuple[Plan, ...] = Field(
         default=(),
@@ -122,7 +124,8 @@ class CommitSpec(Part):
         default=timedelta(hours=1), description="How long the service may take to show a migration."
     )
     poll: Duration = Field(
-        default=timedelta(seconds=20), description="How often its status is read meanwhile."
+        default=timedelta(seconds=20),
+        description="How often a zone's status is read until its migration shows.",
     )
     lease: Duration = Field(
         default=timedelta(minutes=2), description="How long a permit for one step counts."
@@ -133,7 +136,7 @@ class CommitSpec(Part):
     )
     margin: Duration = Field(
         default=timedelta(seconds=15),
-        description="How long after that and the request's limit its worker is given up.",
+        description="How long beyond send_window and request_limit until a step's worker is given up.",
     )
     resend_unchanged: Annotated[int, Field(ge=0, le=3), NUMBER] = Field(
         default=0,
@@ -147,11 +150,12 @@ class WaveAdvance(Part):
     """
 
     percent: Annotated[float, Field(gt=0, le=100), NUMBER] = Field(
-        default=100, description="As soon as so many percent of the zones so far have an outcome …"
+        default=100,
+        description="The next wave begins when so many percent of the zones so far have an outcome.",
     )
     failures: Annotated[int, Field(ge=0), NUMBER] = Field(
         default=0,
-        description="With more failed, unknown or rolled back, nothing is sent until somebody resumes.",
+        description="With more zones failed, unknown or rolled back, nothing is sent until somebody resumes.",
     )
 
 
@@ -171,7 +175,7 @@ def _without_key(url: str) -> str:
 class TicketSpec(Part):
     """Where support tickets go: a folder of Markdown files, or a webhook with an idempotency key."""
 
-    folder: str | None = Field(default=None, description="A folder, for one Markdown file each.")
+    folder: str | None = Field(default=None, description="A folder that gets one Markdown file a ticket.")
     webhook: (
         Annotated[
             str,
@@ -182,7 +186,7 @@ class TicketSpec(Part):
         | None
     ) = Field(
         default=None,
-        description="Or a URL that gets a POST with an idempotency key; env:NAME or file:PATH.",
+        description="A URL that gets a POST with an idempotency key; as env:NAME or file:PATH if secret.",
         json_schema_extra=right(
             "it is written as http://HOST:PORT/PATH or https://…, or as env:NAME or file:PATH where it holds"
             " a key"

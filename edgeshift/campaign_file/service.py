@@ -26,7 +26,7 @@ class CredentialSpec(Part):
 
     user: Annotated[str, StringConstraints(pattern=r"^[\w.@+-]{1,100}$")] = Field(
         default="default",
-        description="Whose rate limit it counts against; several credentials may share one.",
+        description="Whose rate limit the credential counts against; several may share one.",
         json_schema_extra=right("a user has 1 to 100 letters, digits and . _ @ + -"),
     )
     token: Reference | None = Field(
@@ -64,8 +64,12 @@ class RateSpec(Part):
     observed).
     """
 
-    requests: Annotated[int, Field(ge=10), NUMBER] = Field(default=1200, description="So many requests …")
-    per: Duration = Field(default=timedelta(minutes=5), description="… in this time.")
+    requests: Annotated[int, Field(ge=10), NUMBER] = Field(
+        default=1200, description="How many requests of one user the service takes in the time `per`."
+    )
+    per: Duration = Field(
+        default=timedelta(minutes=5), description="The time over which the service counts them."
+    )
     people: Annotated[float, Field(ge=0, lt=1), NUMBER] = Field(
         default=0.1, description="The share that is left to people and other programs: 0.1 is a tenth."
     )
@@ -78,7 +82,7 @@ class ServiceSpec(Part):
         str, StringConstraints(pattern=r"^https?://[^\s?#]+$"), AfterValidator(safe_address)
     ] = Field(
         default="http://127.0.0.1:8780/client/v4",
-        description="Its address with the path prefix /client/v4. The default is the simulator's.",
+        description="The service's address with the path prefix /client/v4. The default is the simulator's.",
         json_schema_extra=right("it is written as https://HOST/client/v4, without a query"),
     )
     credentials: tuple[CredentialSpec, ...] = Field(

@@ -26,6 +26,8 @@ _TOP = """\
 #
 #   edgeshift plan FILE      reads every zone and shows what would happen; it changes nothing
 #   edgeshift start FILE     starts the campaign; {promise}
+#
+# `edgeshift campaign-schema` prints the JSON schema by which editors complete and check it.
 """
 
 _HEAD = {

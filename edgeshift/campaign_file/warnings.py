@@ -75,6 +75,10 @@ def _of_esc(spec: CampaignSpec) -> list[str]:
         found.append(
             f"up to {terms.tolerance:.0%} of a scope's URLs may fail without esc being turned on again"
         )
+    if terms.every > terms.observe > timedelta(0):
+        found.append(
+            f"esc.every is {say_duration(terms.every)}, longer than esc.observe: nothing is asked in between"
+        )
     if not terms.observe:
         found.append("nobody watches what becomes of a scope after esc was turned off: esc.observe is 0s")
     return found
@@ -84,6 +88,11 @@ def _of_log_fields(spec: CampaignSpec) -> list[str]:
     terms, found = spec.log_fields, []
     if terms.entries is None:
         found.append("no log entries are read (log_fields.entries): that fields arrive is not verified")
+    elif terms.every > terms.verify > timedelta(0):
+        found.append(
+            f"log_fields.every is {say_duration(terms.every)}, longer than log_fields.verify: no entries are"
+            " read in between"
+        )
     if terms.unverified == "roll_back":
         found.append("a zone of which no log entries come is rolled back, be it only for want of traffic")
     if terms.job is not None and terms.job.challenge is None:

@@ -32,6 +32,9 @@ VERBS: dict[str, Verb] = {
     "demo": Verb("demo", "demo", "Run a whole campaign over a generated fleet, here and now.", BEGIN),
     "up": Verb("up", "up", "Run the embedded stack: Temporal, simulator and worker.", BEGIN),
     "init": Verb("init", "init", "Write a commented campaign file.", BEGIN),
+    "campaign-schema": Verb(
+        "campaign_schema", "campaign_schema", "Print the JSON schema of a campaign file, for editors.", BEGIN
+    ),
     "doctor": Verb("doctor", "doctor", "Check Temporal, service, credentials, archive and tickets.", BEGIN),
     "plan": Verb("plan", "plan", "Read every zone and show what would happen. Changes nothing.", RUN),
     "start": Verb("start", "start", "Start a campaign.", RUN),

@@ -17,12 +17,12 @@ class WaveSpec(Part):
     neither.
     """
 
-    name: str = Field(default="", description="What the wave is called; empty: wave 1, wave 2 …")
+    name: str = Field(default="", description="What the wave is called; empty: wave 1, wave 2 and so on.")
     zones: Annotated[int, Field(ge=1), NUMBER] | None = Field(
-        default=None, description="How many zones it takes."
+        default=None, description="How many zones the wave takes."
     )
     percent: Annotated[float, Field(gt=0, le=100), NUMBER] | None = Field(
-        default=None, description="Or which percentage of all targets."
+        default=None, description="Which percentage of all targets it takes, in place of zones."
     )
 
     @model_validator(mode="after")

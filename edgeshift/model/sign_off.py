@@ -66,7 +66,7 @@ class SignOffPolicy(Part):
         default=(), description="Who may sign, by name. Empty: anybody who can reach Temporal."
     )
     required: Annotated[int, Field(ge=1, le=10), NUMBER] = Field(
-        default=1, description="How many of them must approve."
+        default=1, description="How many approvers must approve."
     )
     four_eyes: bool = Field(default=False, description="Whoever started the campaign cannot approve.")
     expires_after: Duration = Field(

@@ -242,6 +242,15 @@ def test_what_may_surprise_is_said() -> None:
     assert not any("esc" in said for said in logs)
 
 
+def test_a_time_that_is_shorter_than_the_usual_pause_is_allowed_and_told() -> None:
+    """Whoever says nothing of the pause did nothing wrong, but nothing is looked at in between."""
+    esc = warnings(parse_campaign(ESC + "esc: {observe: 5m}\n"))
+    assert any(said.startswith("esc.every is 10m, longer than esc.observe") for said in esc)
+    fields = "log_fields: {cookies: [a], entries: 's3://logs', verify: 1m}\n"
+    logs = warnings(parse_campaign(FIELDS + fields))
+    assert any(said.startswith("log_fields.every is 5m, longer than log_fields.verify") for said in logs)
+
+
 def test_the_forecast_counts_the_calls_of_its_area() -> None:
     """By the rate limit alone; what is waited for beside is named."""
     for text, waits in ((ESC, "probes"), (FIELDS + "log_fields: {cookies: [a]}\n", "log entries")):

@@ -142,6 +142,36 @@ def test_a_mistake_is_named_with_its_place_and_what_is_right(text: str, said: st
     assert only(text).startswith(said)
 
 
+def test_what_goes_against_something_else_is_in_the_same_answer() -> None:
+    """A rule between two options is asked wherever both are right by themselves, whatever else is wrong."""
+    found = mistakes(
+        "name: A\n"
+        "targets:\n"
+        "  include: [a.example, b.example]\n"
+        "  exclude: [b.example]\n"
+        "  plans: [gold]\n"
+        "waves: [{percent: 60}, {percent: 60}]\n"
+        "window: 0\n"
+        "sign_off: {approvers: [ada, Ada], required: 3}\n"
+        "validation: {modes: [enforce]}\n"
+        "esc: {scope: account, observe: never}\n"
+        "commit: {resend_unchanged: true}\n"
+    )
+    assert [line.removeprefix("campaign.yaml:").partition(";")[0] for line in found] == [
+        "1:1: name: is 'A'",
+        "3:24: targets.include[1]: 'b.example' is also under exclude",
+        "5:11: targets.plans[0]: is 'gold'",
+        "6:25: waves[1].percent: the waves sum up to 120 percent",
+        "7:1: window: is 0",
+        "8:29: sign_off.approvers[1]: 'Ada' is listed twice, first as item 1",
+        "8:35: sign_off.required: 3 must approve, but only 2 may",
+        "9:14: validation.modes: has enforce, which can block requests before anybody agreed",
+        "10:1: esc: belongs to campaigns of area esc, and this one is of area waf: remove it, or write"
+        " `area: esc`",
+        "11:10: commit.resend_unchanged: is true",
+    ]
+
+
 SECRET = "v1.0-3f8a9c-very-secret"
 
 

@@ -162,6 +162,34 @@ def test_a_specification_survives_being_archived() -> None:
     assert CampaignSpec.model_validate(found.model_dump(mode="json")) == found
 
 
+@pytest.mark.parametrize(
+    "campaign",
+    [
+        {},
+        {"area": "esc", "esc": {"observe": "5m"}},
+        {"area": "esc", "esc": {"observe": "0s"}},
+        {"area": "log-fields", "log_fields": {"cookies": ["a"], "verify": "1m"}},
+        {"area": "log-fields", "log_fields": {"cookies": ["a"], "zones": {"b.example": {"cookies": ["b"]}}}},
+        {"adjustments": [{"action": "log"}], "waves": [{"zones": 1}, {}]},
+        {"validation": {"modes": ["enforce"]}, "consents": {"enforce_validation": True}},
+    ],
+)
+def test_a_worker_reads_what_a_file_may_say(campaign: dict[str, Any]) -> None:
+    """In the archive every default is written out; no rule may take that for what somebody said."""
+    found = spec(**campaign)
+    assert CampaignSpec.model_validate(found.model_dump(mode="json")) == found
+
+
+def test_an_error_of_the_model_does_not_repeat_what_was_given() -> None:
+    """It may come to logs and histories, and what was given may be a secret in the wrong place."""
+    with pytest.raises(ValidationError) as caught:
+        spec(
+            service={"credentials": [{"token": "sk-1234"}], "base_url": "http://u:sk-1234@127.0.0.1"},
+            window=0,
+        )
+    assert "sk-1234" not in str(caught.value) and "service.base_url" in str(caught.value)
+
+
 @given(st.floats(1, 1_000_000), st.floats(0, 100_000))
 def test_a_time_scale_shortens_every_wait_and_lengthens_none(scale: float, seconds: float) -> None:
     """Down to a floor where real work happens in it; a wait that is shorter than the floor stays as it is."""

@@ -43,13 +43,15 @@ class ProbeSpec(Part):
             "a path such as /login, or a whole URL such as https://www.shop.example/login"
         ),
     )
-    sitemap: bool = Field(default=True, description="Whether each host's sitemap is read for more.")
-    links: bool = Field(default=True, description="Whether links of its root page are followed for more.")
+    sitemap: bool = Field(default=True, description="Whether each host's sitemap is read for more URLs.")
+    links: bool = Field(
+        default=True, description="Whether links of its root page are followed for more URLs."
+    )
     sample: Annotated[int, Field(ge=1, le=1_000), NUMBER] = Field(
-        default=20, description="URLs of one zone at most."
+        default=20, description="URLs of one zone that are asked for, at most."
     )
     rounds: Annotated[int, Field(ge=2, le=10), NUMBER] = Field(
-        default=3, description="How often each is asked with the secret and without."
+        default=3, description="How often each URL is asked with the secret and without."
     )
     per_second: Annotated[float, Field(gt=0, le=1_000), NUMBER] = Field(
         default=5.0, description="Requests to one host in a second."
@@ -97,11 +99,11 @@ class EscSpec(Part):
         default=timedelta(hours=1), description="How long a scope is watched after it was turned off."
     )
     every: Annotated[Duration, AfterValidator(at_least(timedelta(seconds=1)))] = Field(
-        default=_EVERY, validate_default=True, description="How often its URLs are asked meanwhile."
+        default=_EVERY, validate_default=True, description="How often its URLs are asked while it is watched."
     )
     tolerance: Annotated[float, Field(ge=0, lt=1), NUMBER] = Field(
         default=0.0,
-        description="The share of URLs that may fail then which did not before; more turns esc on again.",
+        description="The share of URLs that may fail then and did not before; more turns esc on again.",
     )
     effect_limit: Duration = Field(
         default=timedelta(minutes=5),
@@ -109,7 +111,7 @@ class EscSpec(Part):
     )
     fresh: Annotated[Duration, AfterValidator(at_least(timedelta(minutes=5)))] = Field(
         default=timedelta(hours=24),
-        description="How old a probe may be when it is acted upon; an older one is made anew first.",
+        description="How old a probe may be when it is acted upon; an older one is made again first.",
     )
     secret_takes: Duration = Field(
         default=timedelta(seconds=30),

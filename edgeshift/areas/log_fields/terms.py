@@ -24,7 +24,7 @@ class NewJobSpec(Part):
     """The log job that a zone gets which has none of the dataset http_requests."""
 
     destination: Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")] = Field(
-        description="Where the worker finds its address, as env:NAME or file:PATH.",
+        description="Where the worker finds the destination's address: env:NAME or file:PATH.",
         json_schema_extra=right(
             "a destination may carry credentials and is never written into the file; say where it is,"
             " as env:NAME or file:PATH"
@@ -34,7 +34,7 @@ class NewJobSpec(Part):
         str, StringConstraints(pattern=r"^[a-zA-Z0-9\-.{}]*$"), AfterValidator(with_placeholders)
     ] = Field(
         default="edgeshift-{zone}",
-        description="What it is called; {zone} becomes the zone's name.",
+        description="What the job is called; {zone} becomes the zone's name.",
         json_schema_extra=right("it has letters, digits, hyphens and dots; {zone} becomes the zone's name"),
     )
     fields: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
@@ -90,7 +90,9 @@ class LogFieldsSpec(FieldSet):
         default=timedelta(minutes=30), description="How long entries are waited for after a change."
     )
     every: Annotated[Duration, AfterValidator(at_least(timedelta(seconds=1)))] = Field(
-        default=_EVERY, validate_default=True, description="How often they are looked for."
+        default=_EVERY,
+        validate_default=True,
+        description="How often entries are looked for while they are waited for.",
     )
     enough: Annotated[int, Field(ge=1, le=100_000), NUMBER] = Field(
         default=20, description="Entries that must have been seen before a field counts as never sent."

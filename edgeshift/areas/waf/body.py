@@ -33,10 +33,10 @@ class Adjustment(Part):
 
     ruleset: str = Field(default=MANAGED_RULESET, description="The managed ruleset that is adjusted.")
     rule: str | None = Field(
-        default=None, description="One rule of it; leave it out for the ruleset as a whole."
+        default=None, description="One rule of the ruleset; leave it out for the ruleset as a whole."
     )
     action: str | None = Field(default=None, description="The action to take, such as log or block.")
-    enabled: bool | None = Field(default=None, description="Whether it is on.")
+    enabled: bool | None = Field(default=None, description="Whether the rule or ruleset is on.")
     score_threshold: Annotated[int, NUMBER] | None = Field(
         default=None, description="The anomaly score from which the OWASP score rule acts."
     )

@@ -37,17 +37,17 @@ class EvidencePolicy(Part):
     """How much evidence is enough and how much disagreement is too much for a pass."""
 
     enough: Annotated[int, Field(ge=0), NUMBER] = Field(
-        default=20, description="Events that must have been seen."
+        default=20, description="Events that must have been seen for a pass."
     )
     share: Annotated[float, Field(ge=0, le=1), NUMBER] = Field(
         default=0.0,
         description="How large a part of the requests the service's sample must hold; 0 takes any.",
     )
     false_positives: Annotated[int, Field(ge=0), NUMBER] = Field(
-        default=0, description="Requests that only the new WAF stops, at most."
+        default=0, description="How many requests may be stopped by the new WAF alone."
     )
     gaps: Annotated[int, Field(ge=0), NUMBER] = Field(
-        default=0, description="Requests that only the previous WAF stops, at most."
+        default=0, description="How many requests may be stopped by the previous WAF alone."
     )
 
 
