@@ -113,6 +113,7 @@ def _wrong(kind: str, where: Where, item: Mapping[str, Any]) -> str:
             f"has {has} items; it must have at {f'most {most}' if kind == 'too_long' else f'least {least}'}"
         )
     if right:
+        # What is no reference is a secret in the wrong place: the sentence that says so needs no subject.
         return right if _secret(where) and "never written" in right else f"{subject}; {right}"
     return f"{subject}; {str(item['msg']).removeprefix('Input ').removeprefix('Value ')}"
 

@@ -35,8 +35,8 @@ show it, and so do errors.
 
 
 class Part(BaseModel):
-    """A part of a campaign file: frozen, without unknown keys. Its errors never repeat what was given, since
-    that may be a secret.
+    """A part of a campaign file: frozen, without unknown keys. The text of its errors leaves out pydantic's
+    copy of what was given, since that may be a secret.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
