@@ -18,6 +18,7 @@ from activities.connections import Connections
 from edgeshift.messages import TASK_QUEUE, Held, Hold, HoldZones
 from edgeshift.model.fleet import Zone, migration_id
 from edgeshift.runtime.temporal import of_campaign
+from edgeshift.stores.documents import CoveredZones, get_document
 
 MOST_NAMED = 5
 
@@ -32,7 +33,7 @@ class HoldActivities:
         self._connections = connections
 
     async def _zones(self, message: HoldZones) -> list[Zone]:
-        return [Zone.model_validate(item) for item in await self._connections.archive.get_json(message.zones)]
+        return list((await get_document(self._connections.archive, CoveredZones, message.zones)).root)
 
     @activity.defn(name="hold_zones")
     @named_failures

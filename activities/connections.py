@@ -9,8 +9,6 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pydantic import TypeAdapter
-
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import Target, Zone
 from edgeshift.rate_limit.pacing import Pacer
@@ -18,14 +16,13 @@ from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRef, SecretRefError, said_or_kept
 from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import FrozenTargets, get_document
 from edgeshift.stores.tickets import TicketSystem, ticket_system
 
 if TYPE_CHECKING:
     from temporalio.client import Client
 
 T = TypeVar("T")
-
-TARGETS = TypeAdapter(list[Target])
 
 PacerSource = Callable[[CredentialSpec, CampaignSpec], Pacer]
 """Gives the pacer of the user that a credential counts against."""
@@ -77,10 +74,10 @@ class Connections:
         self._accounts: dict[str, dict[str, str]] = {}
 
     async def _load_spec(self, digest: str) -> CampaignSpec:
-        return CampaignSpec.model_validate(await self.archive.get_json(digest)).scaled()
+        return (await get_document(self.archive, CampaignSpec, digest)).scaled()
 
     async def _load_targets(self, digest: str) -> list[Target]:
-        return TARGETS.validate_python(await self.archive.get_json(digest))
+        return list((await get_document(self.archive, FrozenTargets, digest)).root)
 
     async def spec(self, digest: str) -> CampaignSpec:
         """A campaign's specification, its durations scaled."""

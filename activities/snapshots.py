@@ -5,15 +5,15 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from activities.connections import Connections
-from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, Zone
+from edgeshift.stores.documents import Snapshot, SnapshotTaken, create_record, put_document, snapshot_key
 
 
 async def archive_snapshot(connections: Connections, target: Zone, area: Area, reading: BaseModel) -> str:
     """Archive a reading, read it back, and record when it was taken; its digest. Raises ArchiveError."""
     archive = connections.archive
-    document = {"zone": target.model_dump(mode="json"), "reading": reading.model_dump(mode="json")}
-    found = await archive.put_json(document, verify=True)
-    record = {"taken_at": connections.clock.now().isoformat()}
-    await archive.create_once(f"snapshot/{target.id}/{area.value}/{found}", canonical_bytes(record))
+    document = Snapshot(zone=target, reading=reading)
+    found = await put_document(archive, document, verify=True)
+    taken = SnapshotTaken(taken_at=connections.clock.now())
+    await create_record(archive, snapshot_key(target, area, found), taken)
     return found

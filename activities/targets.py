@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.change.area_work import AreaWork
-from activities.connections import TARGETS, Connections
+from activities.connections import Connections
 from activities.stable_read import twice
 from edgeshift.areas import esc
 from edgeshift.campaign.packing import pack_bits, pack_numbers
@@ -31,6 +31,7 @@ from edgeshift.messages import (
 from edgeshift.model.fleet import Area, Plan, ScopeKind, Target, Zone
 from edgeshift.model.rollout import freeze, plan_waves
 from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.stores.documents import AssessedTargets, FrozenTargets, get_document, put_document
 
 MOST_NAMED = 5
 
@@ -65,9 +66,8 @@ class TargetActivities:
         return await self._freeze(spec, freeze(chosen, {}, spec.waves))
 
     async def _freeze(self, spec: CampaignSpec, targets: list[Target]) -> ResolvedTargets:
-        digest = await self._connections.archive.put_json(
-            TARGETS.dump_python(targets, mode="json"), verify=True
-        )
+        frozen = FrozenTargets(tuple(targets))
+        digest = await put_document(self._connections.archive, frozen, verify=True)
         return ResolvedTargets(
             targets=digest,
             count=len(targets),
@@ -87,8 +87,8 @@ class TargetActivities:
         lines = []
         for index in range(message.first, message.end):
             lines.append(await self._assess_one(message.spec, spec, index, targets[index]))
-        report = [line.model_dump(mode="json") for line in lines]
-        return AssessedBatch(report=await self._connections.archive.put_json(report))
+        report = AssessedTargets(tuple(lines))
+        return AssessedBatch(report=await put_document(self._connections.archive, report))
 
     async def _assess_one(
         self, digest: str, spec: CampaignSpec, index: int, target: Target
@@ -115,8 +115,7 @@ class TargetActivities:
         spec = await self._connections.spec(message.spec)
         lines: list[ZoneAssessment] = []
         for part in message.reports:
-            rows = await self._connections.archive.get_json(part)
-            lines += [ZoneAssessment.model_validate(row) for row in rows]
+            lines += (await get_document(self._connections.archive, AssessedTargets, part)).root
         targets = await self._connections.targets(message.targets)
         shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
         frozen = await self._freeze(
@@ -135,7 +134,7 @@ class TargetActivities:
             service_time=await self._service_time(message.spec, spec),
         )
         return AssessmentResult(
-            report=await self._connections.archive.put_json(report.model_dump(mode="json")),
+            report=await put_document(self._connections.archive, report),
             targets=frozen.targets,
             count=frozen.count,
             waves=frozen.waves,

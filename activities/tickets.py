@@ -8,6 +8,7 @@ from activities.boundary import named_failures
 from activities.connections import Connections
 from edgeshift.areas import waf
 from edgeshift.messages import OpenTicket, TicketOpened
+from edgeshift.stores.documents import Snapshot, get_document
 from edgeshift.stores.tickets import Ticket, ticket_key
 
 
@@ -23,8 +24,9 @@ class SupportActivities:
         """Open the ticket for one cause, or find the one that is open."""
         start = message.start
         zone = start.target.zone
-        snapshot = await self._connections.archive.get_json(message.snapshot)
-        assessment = waf.assess(waf.Reading.model_validate(snapshot["reading"]))
+        archive = self._connections.archive
+        snapshot = await get_document(archive, Snapshot[waf.Reading], message.snapshot)
+        assessment = waf.assess(snapshot.reading)
         title, body = waf.ticket_text(
             zone, message.cause, assessment, (message.refusal,) if message.refusal else ()
         )

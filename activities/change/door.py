@@ -35,6 +35,7 @@ from edgeshift.model.sign_off import Tally, tally
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceError
 from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.documents import Proposal, Snapshot, get_document, snapshot_key
 
 
 class MutationActivities:
@@ -94,7 +95,7 @@ class MutationActivities:
         """The body as it was signed, from the archive. Raises NotSent where anything is not as it must be."""
         start, archive = change.start, self._connections.archive
         zone, policy = start.target.zone, start.policy.sign_off
-        body: dict[str, Any] = (await archive.get_json(change.proposal))["body"]
+        body = (await get_document(archive, Proposal, change.proposal)).body
         if digest(body) != change.digest or fingerprint(body, zone) != change.fingerprint:
             raise NotSent("the archived proposal is not the one that the digest names")
         if change.step not in UNSIGNED:
@@ -107,7 +108,7 @@ class MutationActivities:
             )
             if decided is not Tally.APPROVED:
                 raise NotSent("no valid sign-off of exactly this digest")
-        if await archive.get_named(f"snapshot/{zone.id}/{start.area.value}/{change.snapshot}") is None:
+        if await archive.get_named(snapshot_key(zone, start.area, change.snapshot)) is None:
             raise NotSent(f"there is no snapshot of the {zone.kind.value} in the archive")
-        await archive.get_json(change.snapshot)
+        await get_document(archive, Snapshot[Any], change.snapshot)
         return body

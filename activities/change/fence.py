@@ -27,9 +27,9 @@ from activities.change.intents import (
 from activities.connections import Connections
 from edgeshift.areas import waf
 from edgeshift.messages import Change, ChangeResult, ChangeStatus
-from edgeshift.model.digests import canonical_bytes
 from edgeshift.service_api import Conflict, NoTurn, RateLimited, Refused, ServiceError
 from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.documents import Intent, create_record, encoded
 
 WITHDRAWS_IN = 0.5
 """Seconds that another is given to withdraw its intent too."""
@@ -184,11 +184,11 @@ class Fence:
 
     async def _create(self, what: str, step: str) -> bool:
         """Create a record of this permit; False where there is one. Raises NotSent."""
-        key, record = self._key(what), record_of(self.change, step, self._now())
-        # It tells this record from any other: one whose answer was lost may be there all the same.
-        record |= {"drawn": uuid.uuid4().hex}
+        # What is drawn tells this record from any other: one whose answer was lost may be there all the same.
+        key = self._key(what)
+        record = record_of(self.change, step, self._now(), drawn=uuid.uuid4().hex)
         try:
-            created = await self.connections.archive.create_once(key, canonical_bytes(record))
+            created = await create_record(self.connections.archive, key, record)
         except ArchiveError as failure:
             if not await self._is_this(key, record):
                 raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
@@ -199,10 +199,10 @@ class Fence:
             raise NotSent("it was given up before it was sent")
         return False
 
-    async def _is_this(self, key: str, record: dict[str, Any]) -> bool:
+    async def _is_this(self, key: str, record: Intent) -> bool:
         """Whether the record that is there is this one, and stays; False where that cannot be read."""
         try:
-            return await self.connections.archive.holds(key, canonical_bytes(record))
+            return await self.connections.archive.holds(key, encoded(record))
         except ArchiveError:
             return False
 

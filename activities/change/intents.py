@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from temporalio import activity
 
 from activities.connections import Connections
 from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Change, Prepared, Step, ZoneStart
-from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, Zone
-from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
+from edgeshift.stores.documents import Intent, NothingMore, Seen, create_record, get_record
 
 T = TypeVar("T")
 
@@ -48,21 +47,22 @@ def run_of(start: ZoneStart) -> str:
     return start.origin or start.campaign_run
 
 
-def record_of(change: Change, step: str, at: datetime) -> dict[str, Any]:
+def record_of(change: Change, step: str, at: datetime, drawn: str | None = None) -> Intent:
     """What is archived of an intent. ``at``: for as long as a migration may take from then on, no other
     commit of the zone is sent.
     """
-    return {
-        "step": step,
-        "digest": change.digest,
-        "fingerprint": change.fingerprint,
-        "proposal": change.proposal,
-        "snapshot": change.snapshot,
-        "campaign": change.start.campaign,
-        "run": run_of(change.start),
-        "attempt": change.start.attempt,
-        "at": at.isoformat(),
-    }
+    return Intent(
+        step=step,
+        digest=change.digest,
+        fingerprint=change.fingerprint,
+        proposal=change.proposal,
+        snapshot=change.snapshot,
+        campaign=change.start.campaign,
+        run=run_of(change.start),
+        attempt=change.start.attempt,
+        at=at,
+        drawn=drawn,
+    )
 
 
 async def give_up(connections: Connections, change: Change) -> bool:
@@ -75,25 +75,23 @@ async def give_up(connections: Connections, change: Change) -> bool:
     start = change.start
     key = intent_key(start.target.zone, start.area, change.permit.name)
     record = record_of(change, GIVEN_UP, connections.clock.now())
-    if await connections.archive.create_once(key, canonical_bytes(record)):
+    if await create_record(connections.archive, key, record):
         return True
     return await is_given_up(connections, key)
 
 
 async def is_given_up(connections: Connections, key: str) -> bool:
     """Whether nothing was sent, nor will be, under the permit whose record this is."""
-    record = json.loads(await connections.archive.get_named(key) or b"{}")
-    return bool(record.get("step") == GIVEN_UP)
+    record = await get_record(connections.archive, Intent, key)
+    return record is not None and record.step == GIVEN_UP
 
 
-async def _intents(
-    connections: Connections, zone: Zone, area: Area
-) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+async def _intents(connections: Connections, zone: Zone, area: Area) -> AsyncIterator[tuple[str, Intent]]:
     """Every intent of a zone, by whomever, with its record, in no order."""
     archive = connections.archive
     async for key in archive.list(intent_key(zone, area, "").rstrip("/")):
-        record = json.loads(await archive.get_named(key) or b"{}")
-        if record.get("step") not in (OPENED, GIVEN_UP):
+        record = await get_record(archive, Intent, key)
+        if record is not None and record.step not in (OPENED, GIVEN_UP):
             yield key, record
 
 
@@ -106,9 +104,9 @@ async def came_to_nothing(connections: Connections, intent: str, reason: str) ->
     """Record that nothing came of an intent. Where that fails a few times, the intent counts as one that may
     show.
     """
-    key, record = _beside(intent, "nothing"), canonical_bytes({"reason": reason})
+    key, record = _beside(intent, "nothing"), NothingMore(reason=reason)
     try:
-        await insisting(connections, lambda: connections.archive.create_once(key, record))
+        await insisting(connections, lambda: create_record(connections.archive, key, record))
     except ArchiveError as failure:
         activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
 
@@ -128,8 +126,8 @@ async def insisting(connections: Connections, work: Callable[[], Awaitable[T]]) 
 
 async def _reason(connections: Connections, intent: str) -> str | None:
     """Why nothing, or nothing more, comes of an intent; None where that is not recorded."""
-    found = await connections.archive.get_named(_beside(intent, "nothing"))
-    return None if found is None else str(json.loads(found).get("reason", ""))
+    found = await get_record(connections.archive, NothingMore, _beside(intent, "nothing"))
+    return None if found is None else found.reason
 
 
 async def _is_seen(connections: Connections, intent: str) -> bool:
@@ -157,7 +155,7 @@ async def commit_may_show(
     async for key, record in _intents(connections, zone, area):
         if beside and (key == beside or key.startswith(f"{beside}-")):
             continue
-        if record.get("step") != Step.COMMIT.value or now >= datetime.fromisoformat(record["at"]) + limit:
+        if record.step != Step.COMMIT.value or now >= record.at + limit:
             continue
         reason = await _reason(connections, key)
         if reason is None:
@@ -178,27 +176,27 @@ async def seen_through(connections: Connections, zone: Zone, area: Area, campaig
     ``campaign``: of what was sent, what this one did; without it, all.
     """
     async for key, record in _intents(connections, zone, area):
-        if not campaign or record.get("campaign") == campaign:
-            await connections.archive.create_once(_beside(key, "seen"), b"{}")
+        if not campaign or record.campaign == campaign:
+            await create_record(connections.archive, _beside(key, "seen"), Seen())
 
 
 async def left_in(
     connections: Connections, zone: Zone, area: Area, campaign: str, run: str | None = None
-) -> dict[str, Any] | None:
+) -> Intent | None:
     """The intent of the last commit of this campaign's, in whichever attempt, that may have had an effect of
     which nobody has seen the end; or None.
 
     ``run``: the campaign's first one; another campaign may have had the name, which counts without it. What
     came to nothing had no effect; what may still show counts.
     """
-    last: dict[str, Any] | None = None
+    last: Intent | None = None
     async for key, record in _intents(connections, zone, area):
-        mine = record.get("campaign") == campaign and run in (None, record.get("run", run))
-        if not mine or record.get("step") != Step.COMMIT.value or "proposal" not in record:
+        mine = record.campaign == campaign and (run is None or record.run in (None, run))
+        if not mine or record.step != Step.COMMIT.value or record.proposal is None:
             continue
         if await _is_seen(connections, key) or await _reason(connections, key) not in EFFECTIVE:
             continue
-        if last is None or str(record["at"]) > str(last["at"]):
+        if last is None or record.at > last.at:
             last = record
     return last
 
@@ -211,7 +209,7 @@ async def own_commit(
     limit: timedelta,
     *,
     read_at: datetime | None = None,
-) -> dict[str, Any] | None:
+) -> Intent | None:
     """The intent of the zone's last commit that may have taken effect, where it is one of this campaign, in
     whichever attempt, which nobody has watched to its end; or None.
 
@@ -223,21 +221,22 @@ async def own_commit(
     read_at = read_at or connections.clock.now()
     found = sorted(
         [
-            (str(record["at"]), key, record)
+            (record.at, key, record)
             async for key, record in _intents(connections, zone, area)
-            if record.get("step") in (Step.COMMIT.value, Step.ROLL_BACK.value)
-        ]
+            if record.step in (Step.COMMIT.value, Step.ROLL_BACK.value)
+        ],
+        key=lambda one: one[:2],
     )
     while found:
         at, key, last = found.pop()
-        if last.get("campaign") != campaign or await _is_seen(connections, key):
+        if last.campaign != campaign or await _is_seen(connections, key):
             return None
         reason = await _reason(connections, key)
-        if last["step"] == Step.ROLL_BACK.value:
-            if reason == ANSWERED and read_at >= datetime.fromisoformat(at) + limit:
+        if last.step == Step.ROLL_BACK.value:
+            if reason == ANSWERED and read_at >= at + limit:
                 return None
         elif reason in EFFECTIVE:
-            return last if "proposal" in last else None
+            return last if last.proposal is not None else None
     return None
 
 
@@ -260,8 +259,12 @@ def shows_within(start: ZoneStart) -> timedelta:
     return start.policy.request_limit + start.policy.migration_limit
 
 
-def as_begun(record: dict[str, Any], prepared: Prepared | None = None) -> Prepared:
-    """The proposal that an intent stands for, as begun. ``prepared``: what else is known of the target."""
-    prepared = prepared or Prepared(verdict=Verdict.READY, snapshot=record["snapshot"])
-    names = ("digest", "fingerprint", "proposal", "snapshot")
-    return prepared.model_copy(update={"begun": True, **{name: record[name] for name in names}})
+def as_begun(record: Intent, prepared: Prepared | None = None) -> Prepared:
+    """The proposal that an intent stands for, as begun. ``prepared``: what else is known of the target.
+    Raises ArchiveCorrupt where the intent does not name all of it.
+    """
+    named = {name: getattr(record, name) for name in ("digest", "fingerprint", "proposal", "snapshot")}
+    if missing := [name for name, value in named.items() if value is None]:
+        raise ArchiveCorrupt(f"an intent of campaign {record.campaign} lacks {', '.join(missing)}")
+    prepared = prepared or Prepared(verdict=Verdict.READY, snapshot=named["snapshot"])
+    return prepared.model_copy(update={"begun": True, **named})

@@ -20,9 +20,10 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
-from edgeshift.model.digests import canonical_bytes, digest, sha256
+from edgeshift.model.digests import digest, sha256
 from edgeshift.model.fleet import Area, ScopeKind, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.stores.documents import CoveredZones, Snapshot, encoded, get_document
 
 SECRET_BYTES = 32
 """Random bytes of a test secret; with its mark it stays well below 100 characters."""
@@ -147,18 +148,13 @@ class EscWork:
             raise NotSent("the fresh reading did not come in time") from None
         if reason or (reason := esc.too_late(self._connections.time_at(step.client))):
             raise NotSent(reason, ChangeStatus.DRIFTED)
-        wanted = esc.Reading.model_validate(await self._state_before(step))
-        if digest(esc.state(reading)) != digest(esc.state(wanted)):
+        snapshot = step.change.snapshot
+        before = await get_document(self._connections.archive, Snapshot[esc.Reading], snapshot)
+        if digest(esc.state(reading)) != digest(esc.state(before.reading)):
             raise NotSent("the scope has changed since it was read", ChangeStatus.DRIFTED)
-
-    async def _state_before(self, step: Step) -> dict[str, Any]:
-        snapshot = await self._connections.archive.get_json(step.change.snapshot)
-        before: dict[str, Any] = snapshot["reading"]
-        return before
 
     async def _covered(self, step: Step) -> str:
         """The digest of the zones that an account stands for now, as it was archived when it was read."""
         if step.zone.kind is ScopeKind.ZONE:
             return ""
-        listed = [zone.model_dump(mode="json") for zone in await zones_of(step.client, step.zone)]
-        return sha256(canonical_bytes(listed))
+        return sha256(encoded(CoveredZones(tuple(await zones_of(step.client, step.zone)))))

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import SecretStr
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -39,6 +37,16 @@ from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Plan, ScopeKind, Zone
 from edgeshift.probes import Baseline, Prober
 from edgeshift.service_api import EscSetting, RateLimited, Refused, ServiceClient, ServiceError
+from edgeshift.stores.documents import (
+    Advice,
+    CoveredZones,
+    EscRecord,
+    ProbedProposal,
+    Proposal,
+    Snapshot,
+    get_document,
+    put_document,
+)
 
 NO_SECRET = SecretStr("")
 
@@ -59,8 +67,8 @@ class EscActivities:
         covered, read_at = "", self._connections.clock.now()
         if target.kind is ScopeKind.ACCOUNT:
             zones = await twice("zones.list", lambda: zones_of(client, target))
-            listed = [zone.model_dump(mode="json") for zone in zones]
-            covered = await self._connections.archive.put_json(listed, verify=True)
+            listed = CoveredZones(tuple(zones))
+            covered = await put_document(self._connections.archive, listed, verify=True)
         reading, reason = await twice(
             "esc.get", lambda: read_scope(self._connections, client, target, covered)
         )
@@ -82,7 +90,7 @@ class EscActivities:
         if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:
             body = esc.secret_body(target)
             prepared = prepared.model_copy(
-                update={"step": Step.SET_SECRET, **await self._proposed(target, body, {})}
+                update={"step": Step.SET_SECRET, **await self._proposed(target, Proposal(body=body))}
             )
         return prepared
 
@@ -96,12 +104,11 @@ class EscActivities:
             self._connections, start.target.zone, start.area, start.policy.migration_limit, answered=True
         )
 
-    async def _proposed(self, target: Zone, body: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
-        document = {"body": body, "additions": [], "losses": [], "warnings": [], **beside}
+    async def _proposed(self, target: Zone, proposal: Proposal) -> dict[str, str]:
         return {
-            "digest": digest(body),
-            "fingerprint": fingerprint(body, target),
-            "proposal": await self._connections.archive.put_json(document, verify=True),
+            "digest": digest(proposal.body),
+            "fingerprint": fingerprint(proposal.body, target),
+            "proposal": await put_document(self._connections.archive, proposal, verify=True),
         }
 
     @activity.defn(name="probe_esc_scope")
@@ -132,8 +139,8 @@ class EscActivities:
         async with self._prober(spec) as prober:
             report, baseline = await prober.probe(zones, secret, _beat)
         archive = self._connections.archive
-        evidence = await archive.put_json(report.model_dump(mode="json"), verify=True)
-        kept = await archive.put_json(baseline.model_dump(mode="json"), verify=True)
+        evidence = await put_document(archive, report, verify=True)
+        kept = await put_document(archive, baseline, verify=True)
         body = esc.body(target, esc_probe.summary(report))
         warnings = list(
             esc.assess(
@@ -143,13 +150,13 @@ class EscActivities:
         doubts = [*above, *esc_told.doubts(report)]
         proposed = await self._proposed(
             target,
-            body,
-            {
-                "losses": esc_told.told(report),
-                "warnings": warnings + doubts,
-                "report": evidence,
-                "baseline": kept,
-            },
+            ProbedProposal(
+                body=body,
+                losses=tuple(esc_told.told(report)),
+                warnings=(*warnings, *doubts),
+                report=evidence,
+                baseline=kept,
+            ),
         )
         gathered = Gathered(
             evidence=evidence,
@@ -241,9 +248,9 @@ class EscActivities:
     async def _probed(self, prepared: Prepared) -> tuple[esc_probe.ProbeReport, Baseline]:
         """What was agreed to, and what it is compared with."""
         archive = self._connections.archive
-        proposal = await archive.get_json(prepared.proposal)
-        agreed = esc_probe.ProbeReport.model_validate(await archive.get_json(proposal["report"]))
-        return agreed, Baseline.model_validate(await archive.get_json(proposal["baseline"]))
+        proposal = await get_document(archive, ProbedProposal, prepared.proposal)
+        agreed = await get_document(archive, esc_probe.ProbeReport, proposal.report)
+        return agreed, await get_document(archive, Baseline, proposal.baseline)
 
     @activity.defn(name="watch_esc_scope")
     @named_failures
@@ -305,8 +312,9 @@ class EscActivities:
         said = f"{now.coverage.urls} URL(s) answer as before"
         if others:
             said = f"esc is on again, and yet: {'; '.join(others)}"[:200]
-        before = await self._connections.archive.get_json(message.prepared.snapshot)
-        if before["reading"]["secret"] == esc.Secret.OWN.value:
+        archive, snapshot = self._connections.archive, message.prepared.snapshot
+        before = await get_document(archive, Snapshot[esc.Reading], snapshot)
+        if before.reading.secret is esc.Secret.OWN:
             client = await self._connections.service(message.start.spec, target)
             secret = (await client.esc(target.scope)).with_secret or NO_SECRET
             if esc.whose(secret.get_secret_value()) is not esc.Secret.OWN:
@@ -315,21 +323,19 @@ class EscActivities:
 
     async def _record(self, message: Watch, seen: esc_probe.ProbeReport, said: str) -> str:
         prepared, archive = message.prepared, self._connections.archive
-        return await archive.put_json(
-            {
-                "zone": message.start.target.zone.model_dump(mode="json"),
-                "campaign": message.start.campaign,
-                "digest": prepared.digest,
-                "snapshot": prepared.snapshot,
-                "proposal": prepared.proposal,
-                "evidence": await archive.put_json(seen.model_dump(mode="json")),
-                "why": message.why,
-                "said": said,
-                "changed_at": message.since.isoformat(),
-                "aftercare": {"advice": esc_told.told(seen)},
-            },
-            verify=True,
+        record = EscRecord(
+            zone=message.start.target.zone,
+            campaign=message.start.campaign,
+            digest=prepared.digest,
+            snapshot=prepared.snapshot,
+            proposal=prepared.proposal,
+            evidence=await put_document(archive, seen),
+            why=message.why,
+            said=said,
+            changed_at=message.since,
+            aftercare=Advice(advice=tuple(esc_told.told(seen))),
         )
+        return await put_document(archive, record, verify=True)
 
 
 def shows(setting: EscSetting) -> tuple[bool, bool]:
@@ -372,7 +378,7 @@ async def covered_zones(connections: Connections, target: Zone, covered: str) ->
     """The zones that a target stands for: itself, or those of the archived list."""
     if target.kind is ScopeKind.ZONE:
         return [target]
-    return [Zone.model_validate(item) for item in await connections.archive.get_json(covered)]
+    return list((await get_document(connections.archive, CoveredZones, covered)).root)
 
 
 async def read_scope(

@@ -26,6 +26,7 @@ from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaig
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.documents import StepWritten, put_document
 
 
 class LogFieldsWork:
@@ -163,14 +164,14 @@ class LogFieldsWork:
 
     async def _record(self, step: Step, written: Written) -> str:
         """What the step did, archived: its digest."""
-        document = {
-            "zone": step.zone.model_dump(mode="json"),
-            "step": step.change.step.value,
-            "permit": step.change.permit.name,
-            "service_time": self._connections.time_at(step.client).isoformat(),
+        document = StepWritten(
+            zone=step.zone,
+            step=step.change.step.value,
+            permit=step.change.permit.name,
+            service_time=self._connections.time_at(step.client),
             **asdict(written),
-        }
-        return await self._connections.archive.put_json(document, verify=True)
+        )
+        return await put_document(self._connections.archive, document, verify=True)
 
     async def standing(
         self, client: ServiceClient, spec: CampaignSpec, zone: Zone

@@ -5,16 +5,23 @@ others wrote meanwhile can be told from it.
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from activities.change.intents import left_in, run_of
 from activities.connections import Connections
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.rules import Rule
 from edgeshift.messages import ZoneStart
-from edgeshift.model.digests import canonical_bytes, sha256
+from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import Area
+from edgeshift.stores.documents import (
+    Intent,
+    JobBefore,
+    JobCreated,
+    RulesBefore,
+    RulesSent,
+    create_record,
+    encoded,
+    get_record,
+)
 
 
 class Trail:
@@ -30,28 +37,29 @@ class Trail:
         """The version that the campaign read before its first write to this ruleset, recorded now where there
         has been none.
         """
-        record = {"version": present.number, "rules": list(present.rules)}
-        key = f"{self._prefix}/{ruleset_id}/base"
-        await self._archive.create_once(key, canonical_bytes(record))
+        record = RulesBefore(version=present.number, rules=list(present.rules))
+        await create_record(self._archive, f"{self._prefix}/{ruleset_id}/base", record)
         return await self.first(ruleset_id) or present
 
     async def first(self, ruleset_id: str) -> log_fields.Version | None:
         """The version before the campaign's first write to this ruleset, or None before there was one."""
-        found = await self._read(f"{self._prefix}/{ruleset_id}/base")
-        return log_fields.Version(found["version"], found["rules"]) if found else None
+        found = await get_record(self._archive, RulesBefore, f"{self._prefix}/{ruleset_id}/base")
+        return log_fields.Version(found.version, found.rules) if found else None
 
     async def sending(self, ruleset_id: str, over: int, rules: list[Rule]) -> None:
         """Record a write that is about to be sent."""
-        record = {"over": over, "rules": rules}
-        data = canonical_bytes(record)
-        await self._archive.create_once(f"{self._prefix}/{ruleset_id}/put-{over}-{sha256(data)[:12]}", data)
+        record = RulesSent(over=over, rules=rules)
+        key = f"{self._prefix}/{ruleset_id}/put-{over}-{sha256(encoded(record))[:12]}"
+        await create_record(self._archive, key, record)
 
     async def sent(self, ruleset_id: str) -> list[log_fields.Sent]:
         """Every write to this ruleset so far, whether it was answered or not."""
         found = []
         async for key in self._archive.list(f"{self._prefix}/{ruleset_id}"):
-            if key.rpartition("/")[2].startswith("put-") and (record := await self._read(key)):
-                found.append(log_fields.Sent(record["over"], record["rules"]))
+            if not key.rpartition("/")[2].startswith("put-"):
+                continue
+            if record := await get_record(self._archive, RulesSent, key):
+                found.append(log_fields.Sent(record.over, record.rules))
         return sorted(found, key=lambda item: item.over)
 
     async def any_sent(self) -> bool:
@@ -61,7 +69,7 @@ class Trail:
                 return True
         return False
 
-    async def left_in(self) -> dict[str, Any] | None:
+    async def left_in(self) -> Intent | None:
         """The intent of what was written last, or may have been, in this attempt or an earlier one, and was
         not seen undone; or None.
         """
@@ -72,27 +80,23 @@ class Trail:
 
     async def changing_job(self, job_id: int, options: str | None) -> None:
         """Record a log job's parameter string before it is changed for the first time."""
-        record = {"logpull_options": options}
-        await self._archive.create_once(f"{self._prefix}/job-{job_id}", canonical_bytes(record))
+        record = JobBefore(logpull_options=options)
+        await create_record(self._archive, f"{self._prefix}/job-{job_id}", record)
 
     async def creating_job(self, name: str) -> None:
         """Record that a log job is about to be created, or turned on again."""
-        await self._archive.create_once(f"{self._prefix}/new-job", canonical_bytes({"name": name}))
+        await create_record(self._archive, f"{self._prefix}/new-job", JobCreated(name=name))
 
     async def jobs(self) -> dict[int, str | None]:
         """The parameter strings of the changed log jobs, as they were before."""
         found = {}
         async for key in self._archive.list(self._prefix):
             name = key.rpartition("/")[2]
-            if name.startswith("job-") and (record := await self._read(key)):
-                found[int(name.removeprefix("job-"))] = record["logpull_options"]
+            if name.startswith("job-") and (record := await get_record(self._archive, JobBefore, key)):
+                found[int(name.removeprefix("job-"))] = record.logpull_options
         return found
 
     async def created_job(self) -> str | None:
         """The name of the log job that the campaign created, or was about to."""
-        record = await self._read(f"{self._prefix}/new-job")
-        return record["name"] if record else None
-
-    async def _read(self, key: str) -> dict[str, Any] | None:
-        data = await self._archive.get_named(key)
-        return json.loads(data) if data is not None else None
+        record = await get_record(self._archive, JobCreated, f"{self._prefix}/new-job")
+        return record.name if record else None

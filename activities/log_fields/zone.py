@@ -33,6 +33,15 @@ from edgeshift.messages import (
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.service_api import ServiceClient
 from edgeshift.service_api.models import Ruleset
+from edgeshift.stores.documents import (
+    Advice,
+    LogFieldsRecord,
+    Proposal,
+    Snapshot,
+    StepWritten,
+    get_document,
+    put_document,
+)
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 
@@ -75,17 +84,12 @@ class LogFieldsActivities:
         )
         if verdict is Verdict.READY or begun:
             body = log_fields.proposal_body(reading, zone, wanted, terms.job)
-            document = {
-                "body": body,
-                "additions": list(found.additions),
-                "losses": [],
-                "warnings": warnings,
-            }
+            document = Proposal(body=body, additions=found.additions, warnings=tuple(warnings))
             prepared = prepared.model_copy(
                 update={
                     "digest": digest(body),
                     "fingerprint": fingerprint(body, zone),
-                    "proposal": await self._connections.archive.put_json(document, verify=True),
+                    "proposal": await put_document(self._connections.archive, document, verify=True),
                 }
             )
         if verdict is Verdict.READY and message.announce:
@@ -148,8 +152,8 @@ class LogFieldsActivities:
         return Shown(reached=False, unchanged=unchanged, worse=worse, part=part, reason=lacking[:200])
 
     async def _fields(self, prepared: Prepared) -> FieldSet:
-        proposal = await self._connections.archive.get_json(prepared.proposal)
-        return log_fields.fields_of_document(proposal["body"]["fields"])
+        proposal = await get_document(self._connections.archive, Proposal, prepared.proposal)
+        return log_fields.fields_of_document(proposal.body["fields"])
 
     async def _not_undone(
         self, client: ServiceClient, start: ZoneStart, wanted: FieldSet
@@ -184,8 +188,8 @@ class LogFieldsActivities:
 
     async def _as_before(self, prepared: Prepared, reading: log_fields.Reading) -> bool:
         """Whether rules and log jobs are as in the snapshot."""
-        snapshot = await self._connections.archive.get_json(prepared.snapshot)
-        before = log_fields.Reading.model_validate(snapshot["reading"])
+        archive = self._connections.archive
+        before = (await get_document(archive, Snapshot[log_fields.Reading], prepared.snapshot)).reading
         return log_fields.same_rules(before.rules, reading.rules) and {
             job["id"]: log_fields.listed(job) for job in before.jobs
         } == {job["id"]: log_fields.listed(job) for job in reading.jobs}
@@ -263,29 +267,26 @@ class LogFieldsActivities:
         """When the change was made, by the service's time; None where that is not known."""
         if not message.found:
             return None
-        record = await self._connections.archive.get_json(message.found)
+        written = await get_document(self._connections.archive, StepWritten, message.found)
         # Times of entries and of answers are told to the second.
-        return datetime.fromisoformat(record["service_time"]) + timedelta(seconds=1)
+        return written.service_time + timedelta(seconds=1)
 
     async def _record(self, message: Watch, found: log_fields.Judgement | None, said: str) -> str:
         prepared, archive = message.prepared, self._connections.archive
-        judged = found.model_dump(mode="json") if found else {}
-        return await archive.put_json(
-            {
-                "zone": message.start.target.zone.model_dump(mode="json"),
-                "campaign": message.start.campaign,
-                "digest": prepared.digest,
-                "snapshot": prepared.snapshot,
-                "proposal": prepared.proposal,
-                "evidence": await archive.put_json(judged) if judged else "",
-                "found": message.found,
-                "why": message.why,
-                "said": said,
-                "changed_at": message.since.isoformat(),
-                "aftercare": {"advice": [str(field) for field in found.fields] if found else []},
-            },
-            verify=True,
+        record = LogFieldsRecord(
+            zone=message.start.target.zone,
+            campaign=message.start.campaign,
+            digest=prepared.digest,
+            snapshot=prepared.snapshot,
+            proposal=prepared.proposal,
+            evidence=await put_document(archive, found) if found else "",
+            found=message.found,
+            why=message.why,
+            said=said,
+            changed_at=message.since,
+            aftercare=Advice(advice=tuple(str(field) for field in found.fields) if found else ()),
         )
+        return await put_document(archive, record, verify=True)
 
 
 def told(found: log_fields.Judgement) -> str:

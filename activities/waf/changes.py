@@ -23,6 +23,7 @@ from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveMissing
+from edgeshift.stores.documents import Proposal, get_document
 
 LOOK = timedelta(seconds=60)
 """How long a validation that was answered is looked for at most; the activity's time-out has room for it."""
@@ -99,10 +100,10 @@ class WafWork:
         mine = await own_commit(self._connections, zone, Area.WAF, campaign, limit)
         if mine is not None:
             try:
-                body = (await self._connections.archive.get_json(mine["proposal"]))["body"]
+                signed = await get_document(self._connections.archive, Proposal, mine.proposal or "")
             except (ArchiveMissing, ArchiveCorrupt) as failure:
                 return ZoneOutcome.UNKNOWN, f"migrated, and what was signed cannot be read: {failure}"[:120]
-            if not await twice("entrypoint.get", lambda: runs(client, zone, body)):
+            if not await twice("entrypoint.get", lambda: runs(client, zone, signed.body)):
                 return ZoneOutcome.UNKNOWN, "migrated, but the stored rules differ from the signed body"
         return ZoneOutcome.MIGRATED, "the service shows it"
 

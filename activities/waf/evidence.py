@@ -14,6 +14,7 @@ from activities.reports import tell_campaign
 from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Window, agreed_rules, judge
 from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport
+from edgeshift.stores.documents import Proposal, get_document, put_document
 
 LATE = timedelta(minutes=5)
 """How late an event may come to be seen, before the time scale; at most a tenth of the window."""
@@ -33,7 +34,7 @@ class EvidenceActivities:
         zone = start.target.zone
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
-        body: dict[str, Any] = (await self._connections.archive.get_json(message.proposal))["body"]
+        body = (await get_document(self._connections.archive, Proposal, message.proposal)).body
         status = (await client.waf_status(zone.id)).raw
         # Events come to be seen late, and those of one request not at once. What begins near an edge of the
         # window is not judged; what follows it is read, so that no half of a request stands for the whole.
@@ -61,7 +62,7 @@ class EvidenceActivities:
             doubt = "the zone was found in validation with other rules than the proposal's"
         if doubt:
             evidence = evidence.model_copy(update={"verdict": EvidenceVerdict.INCONCLUSIVE, "why": doubt})
-        found = await self._connections.archive.put_json(evidence.model_dump(mode="json"), verify=True)
+        found = await put_document(self._connections.archive, evidence, verify=True)
         if message.announce:
             report = ZoneReport(
                 campaign_run=start.campaign_run,
@@ -81,7 +82,7 @@ class EvidenceActivities:
         """Rules that the shadow window before this one found to agree with the previous WAF."""
         if not earlier:
             return frozenset()
-        return agreed_rules(Evidence.model_validate(await self._connections.archive.get_json(earlier)))
+        return agreed_rules(await get_document(self._connections.archive, Evidence, earlier))
 
 
 def managed_rulesets(body: dict[str, Any]) -> frozenset[str]:

@@ -29,6 +29,7 @@ from edgeshift.messages import (
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
+from edgeshift.stores.documents import Proposal, Snapshot, WafRecord, get_document, put_document
 
 
 class WafActivities:
@@ -88,13 +89,14 @@ class WafActivities:
                 waf.Cause.LOG_ONLY,
                 "its configuration would only log, and such a body is never committed",
             )
-        stored = await self._connections.archive.put_json(
-            {
-                "body": proposal.body,
-                "additions": list(proposal.additions),
-                "losses": list(assessment.losses),
-                "warnings": list(assessment.warnings),
-            },
+        stored = await put_document(
+            self._connections.archive,
+            Proposal(
+                body=proposal.body,
+                additions=proposal.additions,
+                losses=assessment.losses,
+                warnings=assessment.warnings,
+            ),
             verify=True,
         )
         runs = waf.same_rules(reading.entry_point, proposal.body)
@@ -112,9 +114,7 @@ class WafActivities:
 
     async def _propose_deletion(self, prepared: Prepared, zone: Zone, reading: waf.Reading) -> Prepared:
         body = deletion_body(reading.overrides)
-        stored = await self._connections.archive.put_json(
-            {"body": body, "additions": [], "losses": [], "warnings": []}
-        )
+        stored = await put_document(self._connections.archive, Proposal(body=body))
         return prepared.model_copy(
             update={
                 "step": Step.DELETE_OVERRIDES,
@@ -131,9 +131,9 @@ class WafActivities:
         """Poll the status until the change shows, or until it can no longer be expected."""
         start = message.start
         client = await self._connections.service(start.spec, start.target.zone)
-        body = (await self._connections.archive.get_json(message.proposal))["body"]
-        clock = self._connections.clock
-        before = (await self._connections.archive.get_json(message.snapshot))["reading"]["status"]
+        archive, clock = self._connections.archive, self._connections.clock
+        body = (await get_document(archive, Proposal, message.proposal)).body
+        before = (await get_document(archive, Snapshot[waf.Reading], message.snapshot)).reading.status or {}
         limit, longest = limits(message)
         began = clock.monotonic()
         pause = start.policy.poll.total_seconds()
@@ -205,24 +205,18 @@ class WafActivities:
 
     async def _record(self, message: Verify, body: dict[str, Any], ruleset: str) -> str:
         archive, zone = self._connections.archive, message.start.target.zone
-        proposal = await archive.get_json(message.proposal)
-        evidence = (
-            Evidence.model_validate(await archive.get_json(message.evidence)) if message.evidence else None
+        proposal = await get_document(archive, Proposal, message.proposal)
+        evidence = await get_document(archive, Evidence, message.evidence) if message.evidence else None
+        record = WafRecord(
+            zone=zone,
+            campaign=message.start.campaign,
+            digest=message.digest,
+            snapshot=message.snapshot,
+            proposal=message.proposal,
+            evidence=message.evidence,
+            aftercare=aftercare(zone, body, proposal.losses, evidence, ruleset=ruleset),
         )
-        return await archive.put_json(
-            {
-                "zone": zone.model_dump(mode="json"),
-                "campaign": message.start.campaign,
-                "digest": message.digest,
-                "snapshot": message.snapshot,
-                "proposal": message.proposal,
-                "evidence": message.evidence,
-                "aftercare": aftercare(
-                    zone, body, tuple(proposal["losses"]), evidence, ruleset=ruleset
-                ).model_dump(mode="json"),
-            },
-            verify=True,
-        )
+        return await put_document(archive, record, verify=True)
 
 
 async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:

@@ -87,8 +87,9 @@ REVERSIBLE = (
         [
             Edit(
                 "activities/esc/scope.py",
-                '                "report": evidence,\n',
-                '                "report": evidence,\n                "cookie": secret.get_secret_value(),\n',
+                "        kept = await put_document(archive, baseline, verify=True)\n",
+                "        kept = await put_document(archive, baseline, verify=True)\n"
+                "        await archive.put_object(secret.get_secret_value().encode())\n",
             )
         ],
         "esc-plain",

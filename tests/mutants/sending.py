@@ -91,8 +91,8 @@ SENDING = (
         [
             Edit(
                 FENCE,
-                "created = await self.connections.archive.create_once(key, canonical_bytes(record))",
-                "created = bool(key and canonical_bytes(record))",
+                "created = await create_record(self.connections.archive, key, record)",
+                "created = bool(key and record)",
             )
         ],
         "reset-while-verified",
@@ -219,28 +219,29 @@ SENDING = (
         [
             Edit(
                 "activities/snapshots.py",
-                "    found = await archive.put_json(document, verify=True)\n",
+                "    found = await put_document(archive, document, verify=True)\n",
+                "    from edgeshift.stores.documents import encoded\n\n"
                 "    later = vars(connections).setdefault('later', [])\n"
-                "    later.append((target.id, area, document))\n"
-                "    return __import__('hashlib').sha256(canonical_bytes(document)).hexdigest()\n"
-                "    found = await archive.put_json(document, verify=True)\n",
+                "    later.append((target, area, encoded(document)))\n"
+                "    return __import__('hashlib').sha256(encoded(document)).hexdigest()\n"
+                "    found = await put_document(archive, document, verify=True)\n",
             ),
             Edit(
                 MUTATIONS,
                 "            return await area.send(Sending(change, fence, body, client))\n",
                 "            result = await area.send(Sending(change, fence, body, client))\n"
                 "            archive = self._connections.archive\n"
-                "            for zone, of, document in vars(self._connections).pop('later', []):\n"
-                "                found = await archive.put_json(document)\n"
-                "                await archive.create_once(f'snapshot/{zone}/{of.value}/{found}', b'{}')\n"
+                "            for zone, of, data in vars(self._connections).pop('later', []):\n"
+                "                found = await archive.put_object(data)\n"
+                "                await archive.create_once(snapshot_key(zone, of, found), b'{}')\n"
                 "            return result\n",
             ),
             Edit(
                 MUTATIONS,
-                '        if await archive.get_named(f"snapshot/',
-                '        if False and await archive.get_named(f"snapshot/',
+                "        if await archive.get_named(snapshot_key(",
+                "        if False and await archive.get_named(snapshot_key(",
             ),
-            Edit(MUTATIONS, "        await archive.get_json(change.snapshot)\n", ""),
+            Edit(MUTATIONS, "        await get_document(archive, Snapshot[Any], change.snapshot)\n", ""),
         ],
         "plain",
     ),

@@ -21,6 +21,7 @@ from edgeshift.messages import Held, ZonePhase
 from edgeshift.model.fleet import Area, Zone, ZoneOutcome, migration_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import start_campaign
+from edgeshift.stores.documents import CoveredZones, encoded
 from tests.faults_kit import on_queue
 from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
@@ -254,23 +255,24 @@ def holding(client: Client) -> tuple[HoldActivities, Callable[[int], Any], str]:
     """The activities that hold an account's one zone, what is asked of them in an attempt, and the hold's
     identifier. Nobody works on the holds.
     """
-    held = {"id": uuid.uuid4().hex, "name": "held.example", "account": uuid.uuid4().hex, "plan": "free"}
+    document = {"id": uuid.uuid4().hex, "name": "held.example", "account": uuid.uuid4().hex, "plan": "free"}
+    held = Zone.model_validate(document)
 
     async def value(answer: Any) -> Any:
         return answer
 
     connections = SimpleNamespace(
         temporal=client,
-        archive=SimpleNamespace(get_json=lambda digest: value([held])),
+        archive=SimpleNamespace(get_object=lambda digest: value(encoded(CoveredZones((held,))))),
         spec=lambda digest: value(SimpleNamespace(time_scale=1)),
     )
 
     def of(attempt: int) -> Any:
         of_campaign = {"campaign": "campaign/c", "campaign_run": "r", "started_by": "olga"}
         start = SimpleNamespace(area=Area.ESC, spec="", attempt=attempt, **of_campaign)
-        return SimpleNamespace(start=start, holder=f"account/{held['account']}/esc", zones="")
+        return SimpleNamespace(start=start, holder=f"account/{held.account}/esc", zones="")
 
-    identifier = migration_id(Zone.model_validate(held), Area.ESC)
+    identifier = migration_id(held, Area.ESC)
     return HoldActivities(cast(Connections, connections)), of, identifier
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -25,6 +25,7 @@ from activities.connections import Connections
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, Plan, ScopeKind, Zone
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import Intent
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LIMIT = timedelta(minutes=5)
@@ -49,7 +50,7 @@ class Sent:
         await self.archive.create_once(key, canonical_bytes(record))
         return key
 
-    async def taken_up(self, read: timedelta = timedelta(0)) -> dict[str, Any] | None:
+    async def taken_up(self, read: timedelta = timedelta(0)) -> Intent | None:
         """What the campaign ``mine`` takes up of a target that was read so long ago."""
         return await own_commit(self.connections, ZONE, Area.ESC, "mine", LIMIT, read_at=NOW - read)
 
@@ -76,7 +77,7 @@ async def test_a_commit_that_nobody_watched_is_taken_up_however_old_it_is(sent: 
     assert await sent.taken_up() is None
     await sent.intend("commit", ago(days=3))
     found = await sent.taken_up()
-    assert found is not None and found["proposal"] == "mine's"
+    assert found is not None and found.proposal == "mine's"
     await seen_through(sent.connections, ZONE, Area.ESC)
     assert await sent.taken_up() is None
 
@@ -86,7 +87,7 @@ async def test_a_way_back_that_may_still_show_takes_its_commit_up(sent: Sent) ->
     await came_to_nothing(sent.connections, await sent.intend("commit", ago(minutes=9)), ANSWERED)
     await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=4)), ANSWERED)
     found = await sent.taken_up()
-    assert found is not None and found["step"] == "commit"
+    assert found is not None and found.step == "commit"
 
 
 async def test_a_way_back_that_was_answered_after_the_reading_says_nothing_of_it(tmp_path: Path) -> None:
@@ -123,7 +124,7 @@ async def test_a_way_back_that_came_to_nothing_leaves_its_commit(sent: Sent) -> 
     await sent.intend("roll_back", ago(minutes=9))
     await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(minutes=8)), "refused")
     found = await sent.taken_up()
-    assert found is not None and found["step"] == "commit"
+    assert found is not None and found.step == "commit"
 
 
 async def test_a_commit_that_was_refused_is_nobodys_change(sent: Sent) -> None:
@@ -134,7 +135,7 @@ async def test_a_commit_that_was_refused_is_nobodys_change(sent: Sent) -> None:
     assert await sent.taken_up() is None
     await sent.intend("commit", ago(minutes=5))
     found = await sent.taken_up()
-    assert found is not None and found["at"] == (NOW - ago(minutes=5)).isoformat()
+    assert found is not None and found.at == NOW - ago(minutes=5)
 
 
 async def test_an_answered_commit_may_show_until_it_is_seen(sent: Sent) -> None:

@@ -1,0 +1,70 @@
+"""The documents of the archive, each a model, written and read by one pair of functions.
+
+The models here are those that lie in the archive alone. Others are archived as the models that they are
+elsewhere: ``CampaignSpec`` (the campaign file), ``PlanReport`` (a plan), ``Evidence`` (a window's events),
+``ProbeReport`` and ``Baseline`` (a probe), ``Judgement`` (log entries). ``edgeshift/testbed/invariants``
+reads the same bytes with code of its own.
+"""
+
+from edgeshift.stores.documents.codec import (
+    Document,
+    DocumentUnreadable,
+    create_record,
+    decoded,
+    encoded,
+    get_document,
+    get_record,
+    put_document,
+)
+from edgeshift.stores.documents.intents import Intent, NothingMore, Seen
+from edgeshift.stores.documents.log_fields import (
+    JobBefore,
+    JobCreated,
+    RulesBefore,
+    RulesSent,
+    StepWritten,
+)
+from edgeshift.stores.documents.proposals import ProbedProposal, Proposal
+from edgeshift.stores.documents.records import (
+    Advice,
+    EscRecord,
+    LogFieldsRecord,
+    WafRecord,
+    WatchedRecord,
+    ZoneRecord,
+)
+from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapshot_key
+from edgeshift.stores.documents.targets import AssessedTargets, CoveredZones, FrozenTargets
+
+__all__ = [
+    "Advice",
+    "AssessedTargets",
+    "CoveredZones",
+    "Document",
+    "DocumentUnreadable",
+    "EscRecord",
+    "FrozenTargets",
+    "Intent",
+    "JobBefore",
+    "JobCreated",
+    "LogFieldsRecord",
+    "NothingMore",
+    "ProbedProposal",
+    "Proposal",
+    "RulesBefore",
+    "RulesSent",
+    "Seen",
+    "Snapshot",
+    "SnapshotTaken",
+    "StepWritten",
+    "WafRecord",
+    "WatchedRecord",
+    "ZoneRecord",
+    "create_record",
+    "decoded",
+    "encoded",
+    "get_document",
+    "get_record",
+    "put_document",
+    "snapshot_key",
+]

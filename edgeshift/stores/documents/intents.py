@@ -1,0 +1,53 @@
+"""Records of what is about to be sent, and of what came of it (activities/change/intents.py)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from edgeshift.stores.documents.codec import Document, Moment
+
+
+class Intent(Document):
+    """``intent/<target>/<area>/<permit>[-<request>]``: what is about to be sent under a permit, or that the
+    permit was opened or given up. Created once, before the first byte is sent.
+
+    Written by the fence (activities/change/fence.py) and by whoever gives a change up. Read before each
+    change, by whoever takes a change up again, and by the invariants.
+
+    ``step``: of ``Step``, or ``opened`` or ``given_up``. ``at``: for as long as a migration may take from
+    then on, no other commit of the target is sent. ``run``: the campaign's first run. ``digest``,
+    ``fingerprint``, ``proposal``, ``snapshot``: of what was signed, SHA-256. ``drawn``: tells this record
+    from one that another process wrote; not there where the permit was given up. Others that are None were
+    not recorded.
+    """
+
+    optional: ClassVar[frozenset[str]] = frozenset(
+        {"digest", "fingerprint", "proposal", "snapshot", "run", "attempt", "drawn"}
+    )
+
+    step: str
+    at: Moment
+    campaign: str
+    digest: str | None = None
+    fingerprint: str | None = None
+    proposal: str | None = None
+    snapshot: str | None = None
+    run: str | None = None
+    attempt: int | None = None
+    drawn: str | None = None
+
+
+class NothingMore(Document):
+    """``nothing/…``, beside its intent: nothing, or nothing more, comes of that intent, and why.
+
+    Written by the fence, and by whoever saw the change show; read before each change. ``reason``:
+    ``answered``, ``it shows``, or in words why nothing was sent.
+    """
+
+    reason: str = ""
+
+
+class Seen(Document):
+    """``seen/…``, beside its intent: what was sent was watched to its end. It holds nothing; that it is there
+    counts. Written by the activities that verify or watch, read by whoever takes a change up again.
+    """

@@ -1,0 +1,68 @@
+"""What a campaign has written to a zone's ruleset of log fields and its log jobs.
+
+Records under ``before/<zone>/log-fields/<run>/``, where ``<run>`` are the first 16 digits of the SHA-256 of
+the campaign's first run: written by activities/log_fields/rollback_log.py before each request, read by it to
+take exactly the campaign's own out again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from edgeshift.model.fleet import Zone
+from edgeshift.stores.documents.codec import Document, Moment
+
+
+class RulesBefore(Document):
+    """``<ruleset>/base``: the version that was read before the first write to a ruleset, with its rules."""
+
+    verbatim: ClassVar[frozenset[str]] = frozenset({"rules"})
+
+    version: int
+    rules: list[dict[str, Any]]
+
+
+class RulesSent(Document):
+    """``<ruleset>/put-<over>-<digits>``: a write of the rules that is about to be sent, ``over`` a version.
+    ``<digits>`` are the first 12 of the record's own SHA-256.
+    """
+
+    verbatim: ClassVar[frozenset[str]] = frozenset({"rules"})
+
+    over: int
+    rules: list[dict[str, Any]]
+
+
+class JobBefore(Document):
+    """``job-<id>``: the parameter string of a log job before its first change; null where it had none."""
+
+    logpull_options: str | None
+
+
+class JobCreated(Document):
+    """``new-job``: the name of the log job that is about to be created, or turned on again."""
+
+    name: str
+
+
+class StepWritten(Document):
+    """An object: what one step did to a zone, written by ``change_zone`` and named by its result as
+    ``found``. Read by the watch, for when it was made, and by history.
+
+    ``service_time``: by the service's clock. ``versions``: of the ruleset, that the step wrote;
+    ``overwritten``: those of others that it replaced and put back. ``jobs``: log jobs that it wrote.
+    ``created_job``: the name of a new one, or empty. ``notes``: what others changed meanwhile.
+    """
+
+    zone: Zone
+    step: str
+    permit: str
+    service_time: Moment
+    ruleset: str = ""
+    created_ruleset: bool = False
+    versions: tuple[int, ...] = ()
+    overwritten: tuple[int, ...] = ()
+    jobs: tuple[int, ...] = ()
+    created_job: str = ""
+    notes: tuple[str, ...] = ()
+    sent: bool = False

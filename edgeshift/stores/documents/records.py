@@ -1,0 +1,58 @@
+"""What a target came to, for its report: the document that a result names as its record."""
+
+from __future__ import annotations
+
+from edgeshift.areas.waf.aftercare import Aftercare
+from edgeshift.model.fleet import Zone
+from edgeshift.stores.documents.codec import Document, Moment
+
+
+class ZoneRecord(Document):
+    """What the records of every area have. ``snapshot``, ``proposal``, ``evidence``: digests of these
+    documents; ``evidence`` is empty where there is none. History reads it so; the report reads the record of
+    its area.
+    """
+
+    zone: Zone
+    campaign: str
+    digest: str
+    snapshot: str
+    proposal: str
+    evidence: str
+
+
+class WafRecord(ZoneRecord):
+    """An object: a migrated zone, written by ``verify_waf_zone``. Its evidence is an ``Evidence``."""
+
+    aftercare: Aftercare
+
+
+class Advice(Document):
+    """What is left to do by hand, in sentences."""
+
+    advice: tuple[str, ...] = ()
+
+
+class WatchedRecord(ZoneRecord):
+    """What the records of changes that can be undone have, written at the end of the watch. ``why``: it was
+    taken back, or empty; ``said``: the outcome in a sentence; ``changed_at``: when the change showed.
+    """
+
+    why: str
+    said: str
+    changed_at: Moment
+    aftercare: Advice
+
+
+class EscRecord(WatchedRecord):
+    """An object: a scope with Edge Side Code off, or on again, written by ``watch_esc_scope``. Its evidence
+    is a ``ProbeReport``.
+    """
+
+
+class LogFieldsRecord(WatchedRecord):
+    """An object: a zone with the fields in its logs, or out again, written by ``watch_log_fields_zone``. Its
+    evidence is a ``Judgement``. ``found``: digest of the step's ``StepWritten``, or empty.
+    """
+
+    found: str

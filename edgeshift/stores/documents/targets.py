@@ -1,0 +1,36 @@
+"""Lists of targets and zones. Each is a JSON array."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict, RootModel
+
+from edgeshift.messages import ZoneAssessment
+from edgeshift.model.fleet import Target, Zone
+
+
+class FrozenTargets(RootModel[tuple[Target, ...]]):
+    """An object: a campaign's targets in the order of their indexes, which never changes.
+
+    Written by ``resolve_targets`` and, with canaries of every fingerprint first, by ``merge_assessment``.
+    Read by the activities, the verbs, the demo and the invariants.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+
+class CoveredZones(RootModel[tuple[Zone, ...]]):
+    """An object: the zones of an account, by identifier, as they were listed when the account was read.
+
+    Written by ``prepare_esc_scope``. Read by the probe and by the activities that hold the zones; its digest
+    is a part of what is signed.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+
+class AssessedTargets(RootModel[tuple[ZoneAssessment, ...]]):
+    """An object: a plan's lines for one batch of targets. Written by ``assess_targets``, read by
+    ``merge_assessment``, which makes the ``PlanReport`` of all batches.
+    """
+
+    model_config = ConfigDict(frozen=True)
