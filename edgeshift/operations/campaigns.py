@@ -38,6 +38,7 @@ from edgeshift.operations.errors import NotFound, OperationError, Refused, Servi
 from edgeshift.operations.waits import Trouble, with_progress
 from edgeshift.runtime.temporal import of_campaign
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import get_document, put_document
 
 Progress = Callable[[AssessmentProgress], None]
 
@@ -56,7 +57,7 @@ class Frozen:
 
 async def store_spec(archive: Archive, spec: CampaignSpec) -> str:
     """Archive the specification as its file says it (unscaled); its digest."""
-    return await archive.put_json(spec.model_dump(mode="json"), verify=True)
+    return await put_document(archive, spec, verify=True)
 
 
 async def assess(
@@ -102,7 +103,7 @@ async def assess(
         with told(subject):
             await handle.cancel()
         raise
-    return PlanReport.model_validate(await archive.get_json(result.report)), result
+    return await get_document(archive, PlanReport, result.report), result
 
 
 def _named(spec: CampaignSpec, problem: OperationError) -> OperationError:

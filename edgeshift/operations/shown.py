@@ -16,6 +16,7 @@ from edgeshift.model.body_changes import changes
 from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Area, ScopeKind
 from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.documents import EVIDENCE, Proposal, Snapshot, get_document
 
 DELETION = "delete_overrides"
 """The name of a body whose overrides are deleted."""
@@ -57,33 +58,33 @@ class Shown:
 
 async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
     """What a zone in this state proposes, out of the archive. Raises ArchiveError."""
-    proposal = await archive.get_json(state.proposal) if state.proposal else {}
+    proposal = await get_document(archive, Proposal, state.proposal) if state.proposal else Proposal(body={})
+    evidence = await get_document(archive, EVIDENCE[area], state.evidence) if state.evidence else None
     found: dict[str, Any] = {
         "zone": state.zone.name,
         "plan": state.zone.plan.value,
         "step": state.step or Step.COMMIT,
         "digest": state.digest,
         "fingerprint": state.fingerprint,
-        "rules": len((proposal.get("body") or {}).get("rules") or ()),
-        "additions": tuple(proposal.get("additions") or ()),
-        "losses": tuple(proposal.get("losses") or ()),
-        "warnings": tuple(proposal.get("warnings") or ()),
+        "rules": len(proposal.body.get("rules") or ()),
+        "additions": proposal.additions,
+        "losses": proposal.losses,
+        "warnings": proposal.warnings,
         "evidence": None,
         "drifted": bool(state.drifted_from),
         "area": area,
-        "changes": await _changes(archive, state, proposal.get("body") or {}),
+        "changes": await _changes(archive, state, proposal.body),
         "covers": state.zone.covers if state.zone.kind is ScopeKind.ACCOUNT else 0,
     }
-    evidence = await archive.get_json(state.evidence) if state.evidence else None
     match area:
         case Area.WAF:
-            found |= await _of_waf(archive, state, evidence)
-            found["only_log"] = waf.only_logging(proposal.get("body") or {})
+            found |= await _of_waf(archive, state, evidence if isinstance(evidence, Evidence) else None)
+            found["only_log"] = waf.only_logging(proposal.body)
         case Area.ESC:
             # The proposal has its differences in words already; the probe's report has them in full.
-            found |= {"losses": (), "probe": ProbeReport.model_validate(evidence) if evidence else None}
+            found |= {"losses": (), "probe": evidence}
         case Area.LOG_FIELDS:
-            found |= _of_log_fields(proposal.get("body") or {})
+            found |= _of_log_fields(proposal.body)
     return Shown(**found)
 
 
@@ -91,7 +92,7 @@ async def _changes(archive: Archive, state: ZoneState, body: Body) -> tuple[str,
     if not state.drifted_proposal or state.drifted_proposal == state.proposal:
         return ()
     try:
-        before = (await archive.get_json(state.drifted_proposal)).get("body") or {}
+        before = (await get_document(archive, Proposal, state.drifted_proposal)).body
     except ArchiveError as why:
         return (f"what was signed before cannot be read: {why}"[:200],)
     # A sign-off of another step, as of deleting overrides, was of another thing.
@@ -99,17 +100,16 @@ async def _changes(archive: Archive, state: ZoneState, body: Body) -> tuple[str,
     return changes(before, body) if deletes[0] == deletes[1] else ()
 
 
-async def _of_waf(archive: Archive, state: ZoneState, evidence: Any) -> dict[str, Any]:
-    reading = (await archive.get_json(state.snapshot))["reading"] if state.snapshot else None
-    found = waf.assess(waf.Reading.model_validate(reading)) if reading else None
-    read = Evidence.model_validate(evidence) if evidence else None
-    earlier = await archive.get_json(read.earlier) if read and read.earlier else None
+async def _of_waf(archive: Archive, state: ZoneState, evidence: Evidence | None) -> dict[str, Any]:
+    snapshot = await get_document(archive, Snapshot[waf.Reading], state.snapshot) if state.snapshot else None
+    found = waf.assess(snapshot.reading) if snapshot else None
+    shadow = evidence.earlier if evidence else ""
     return {
         "losses": found.losses if found else (),
         "warnings": found.warnings if found else (),
         "overrides": found.overrides if found else (),
-        "evidence": read,
-        "earlier": Evidence.model_validate(earlier) if earlier else None,
+        "evidence": evidence,
+        "earlier": await get_document(archive, Evidence, shadow) if shadow else None,
     }
 
 

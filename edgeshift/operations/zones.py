@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from pydantic import TypeAdapter
 from temporalio.client import Client
 
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
@@ -17,8 +16,7 @@ from edgeshift.model.fleet import Area, Target, migration_id
 from edgeshift.operations.calls import ask, told
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.stores.archive import Archive
-
-TARGETS = TypeAdapter(list[Target])
+from edgeshift.stores.documents import FrozenTargets, get_document
 
 
 @dataclass(frozen=True)
@@ -36,8 +34,8 @@ class FoundZone:
 
 
 async def frozen_targets(archive: Archive, digest: str) -> list[Target]:
-    """A campaign's frozen list, in the order of its indexes."""
-    return TARGETS.validate_python(await archive.get_json(digest))
+    """A campaign's frozen list, in the order of its indexes. Raises ArchiveError."""
+    return list((await get_document(archive, FrozenTargets, digest)).root)
 
 
 def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area) -> FoundZone:

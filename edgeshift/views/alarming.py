@@ -24,6 +24,7 @@ from edgeshift.rate_limit.slots import SlotBook
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import FAILS_OFTEN
 from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.documents import Proposal, get_document
 from edgeshift.views.finding import campaigns, checked_name
 from edgeshift.views.gathering import Known, each, known_campaign, zone_rows
 from edgeshift.views.rows import ZoneRow
@@ -197,8 +198,7 @@ async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFa
         # One that waits for the service waits by right: its campaign says why.
         fact.since = None if state.hold else state.since
         if state.proposal and row.place in _AWAITING:
-            found = await archive.get_json(state.proposal)
-            fact.warnings = tuple(found.get("warnings") or ())
+            fact.warnings = (await get_document(archive, Proposal, state.proposal)).warnings
     except (OperationError, ArchiveError) as failure:
         fact.failing = one_line(str(failure), 200)
 
@@ -225,8 +225,8 @@ async def _checks_of(
     if start is None or archive is None:
         return ()
     try:
-        spec = CampaignSpec.model_validate(await archive.get_json(start.spec))
-    except (ArchiveError, ValidationError):
+        spec = await get_document(archive, CampaignSpec, start.spec)
+    except ArchiveError:
         # Said by what cannot be read of the campaign, or of an earlier version.
         return ()
     if not service:

@@ -1,15 +1,10 @@
-"""What the archive holds for a change, in lines for people. Pure.
-
-Documents of other versions may lack anything: what cannot be read is left out.
-"""
+"""What the archive holds for a change, in lines for people. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel
 
 from edgeshift.areas.esc import told as esc_told
 from edgeshift.areas.esc.probe import ProbeReport
@@ -17,70 +12,52 @@ from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.evidence_told import evidence_lines
 from edgeshift.model.fleet import Area
-from edgeshift.views.entries import listed
+from edgeshift.stores.documents import EVIDENCE, ProbedProposal, Proposal, StepWritten, ZoneRecord
 from edgeshift.views.words import one_line, plural, short
 
 MOST_LINES = 40
 """Lines of one document; the rest is counted."""
 
 
-def lines_of(role: str, document: Mapping[str, Any], area: Area) -> list[str]:
-    """What one document says. ``role``: what it is for the entry that names it (Entry.objects)."""
+def documents_of(role: str, area: Area) -> tuple[type[BaseModel], ...]:
+    """What an object of an entry may be, the one with most in it first; nothing where no line is told of it.
+    ``role``: what it is for the entry that names it (Entry.objects).
+    """
     match role:
-        case "proposal" if area is Area.LOG_FIELDS:
-            found = [
-                *listed(document, "additions"),
-                *(f"to know: {one}" for one in listed(document, "warnings")),
-            ]
         case "proposal" if area is Area.ESC:
-            found = [f"to know: {one}" for one in listed(document, "warnings")]
-            if document.get("baseline"):
-                found.append(
-                    f"baseline {short(str(document['baseline']))} in the archive, for the looks after it"
-                )
+            return (ProbedProposal, Proposal)
+        case "proposal" if area is Area.LOG_FIELDS:
+            return (Proposal,)
         case "probe":
-            found = probe_lines(read_probe(document))
+            return (ProbeReport,)
         case "found":
+            return (StepWritten,)
+        case "record":
+            return (ZoneRecord,)
+        case "evidence":
+            return (EVIDENCE[area],)
+    return ()
+
+
+def lines_of(role: str, document: BaseModel, area: Area) -> list[str]:
+    """What one document says. ``role``: as of ``documents_of``."""
+    found: list[str] = []
+    match document:
+        case Proposal():
+            found = list(document.additions) if area is Area.LOG_FIELDS else []
+            found += [f"to know: {one}" for one in document.warnings]
+            if isinstance(document, ProbedProposal):
+                found.append(f"baseline {short(document.baseline)} in the archive, for the looks after it")
+        case ProbeReport():
+            found = probe_lines(document) if role == "probe" else seen_lines(document)
+        case StepWritten():
             found = written_lines(document)
-        case "evidence" if area is Area.LOG_FIELDS:
-            found = entries_lines(read_judgement(document))
-        case "evidence" if area is Area.WAF:
-            found = evidence_told(read_evidence(document))
-        case "evidence" if area is Area.ESC:
-            found = seen_lines(read_probe(document))
-        case _:
-            found = []
-    told = [one_line(str(line)) for line in found[:MOST_LINES]]
+        case Judgement():
+            found = entries_lines(document)
+        case Evidence():
+            found = evidence_lines(document)
+    told = [one_line(line) for line in found[:MOST_LINES]]
     return told + ([f"and {len(found) - MOST_LINES} more"] if len(found) > MOST_LINES else [])
-
-
-def read_probe(document: Mapping[str, Any]) -> ProbeReport | None:
-    """A probe's report, or None where it is not one of this version's."""
-    try:
-        return ProbeReport.model_validate(document)
-    except ValidationError:
-        return None
-
-
-def read_judgement(document: Mapping[str, Any]) -> Judgement | None:
-    """What log entries said, or None where it is not one of this version's."""
-    try:
-        return Judgement.model_validate(document)
-    except ValidationError:
-        return None
-
-
-def read_evidence(document: Mapping[str, Any]) -> Evidence | None:
-    """The evidence of a window, or None where it is not one of this version's."""
-    try:
-        return Evidence.model_validate(document)
-    except ValidationError:
-        return None
-
-
-def evidence_told(found: Evidence | None) -> list[str]:
-    """What a validation window saw."""
-    return [] if found is None else evidence_lines(found)
 
 
 def coverage_lines(report: ProbeReport) -> list[str]:
@@ -106,43 +83,36 @@ def coverage_lines(report: ProbeReport) -> list[str]:
     return [*found, *seen.notes]
 
 
-def probe_lines(report: ProbeReport | None) -> list[str]:
+def probe_lines(report: ProbeReport) -> list[str]:
     """What changes once esc is off: each difference with the feature that replaces it."""
-    if report is None:
-        return []
     return (esc_told.told(report) or ["nothing that was asked for changes"]) + coverage_lines(report)
 
 
-def seen_lines(report: ProbeReport | None) -> list[str]:
+def seen_lines(report: ProbeReport) -> list[str]:
     """What a scope showed while it was watched."""
-    if report is None:
-        return []
     features = Counter(one.feature.value for one in report.differences)
     found = [f"changed as agreed: {plural(count, feature)}" for feature, count in sorted(features.items())]
     return [*found, f"{plural(report.coverage.urls, 'URL')} asked, {len(report.failures)} failed"]
 
 
-def entries_lines(found: Judgement | None) -> list[str]:
+def entries_lines(found: Judgement) -> list[str]:
     """Each custom field: seen in log entries, or why not."""
-    if found is None:
-        return []
     room = f", {found.full} of them full" if found.full else ""
     return [f"{plural(found.entries, 'log entry', 'log entries')} read{room}", *map(str, found.fields)]
 
 
-def written_lines(document: Mapping[str, Any]) -> list[str]:
+def written_lines(written: StepWritten) -> list[str]:
     """What a step wrote, and whose writes it found in between."""
     found = []
-    if document.get("created_ruleset"):
+    if written.created_ruleset:
         found.append("the ruleset was created")
-    if versions := listed(document, "versions"):
-        found.append(f"wrote version(s) {', '.join(map(str, versions))} of the ruleset")
-    if others := listed(document, "overwritten"):
-        found.append(
-            f"somebody else wrote version(s) {', '.join(map(str, others))} meanwhile: merged, put again"
-        )
-    if jobs := listed(document, "jobs"):
-        found.append(f"wrote log job(s) {', '.join(map(str, jobs))}")
-    if document.get("created_job"):
-        found.append(f"the log job {document['created_job']} was created")
-    return [*found, *map(str, listed(document, "notes"))]
+    if written.versions:
+        found.append(f"wrote version(s) {', '.join(map(str, written.versions))} of the ruleset")
+    if written.overwritten:
+        others = ", ".join(map(str, written.overwritten))
+        found.append(f"somebody else wrote version(s) {others} meanwhile: merged, put again")
+    if written.jobs:
+        found.append(f"wrote log job(s) {', '.join(map(str, written.jobs))}")
+    if written.created_job:
+        found.append(f"the log job {written.created_job} was created")
+    return [*found, *written.notes]

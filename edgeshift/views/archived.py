@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pydantic import BaseModel
 
 from edgeshift.model.fleet import Area
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.views.archive_told import lines_of
+from edgeshift.stores.documents import EVIDENCE, DocumentUnreadable, ZoneRecord, get_document
+from edgeshift.views.archive_told import documents_of, lines_of
 from edgeshift.views.entries import Entry, EntryKind, Timeline
-from edgeshift.views.words import short
+from edgeshift.views.words import one_line, short
 
 MOST_READ = 200
 """Objects that are read for one timeline."""
@@ -34,17 +35,28 @@ async def _add(entry: Entry, archive: Archive, area: Area) -> None:
         if entry.kind is EntryKind.OUTCOME:
             # The last look has told it.
             continue
-        document = await _read(entry, archive, digest)
-        if role == "record":
-            evidence = str(document.get("evidence") or "")
-            role, document = "evidence", await _read(entry, archive, evidence) if evidence else {}
-        entry.details += lines_of(role, document, area)
+        document = await _read(entry, archive, digest, *documents_of(role, area))
+        if isinstance(document, ZoneRecord):
+            evidence = document.evidence
+            role, document = "evidence", None
+            if evidence:
+                document = await _read(entry, archive, evidence, EVIDENCE[area])
+        if document is not None:
+            entry.details += lines_of(role, document, area)
 
 
-async def _read(entry: Entry, archive: Archive, digest: str) -> dict[str, Any]:
-    try:
-        found = await archive.get_json(digest)
-    except ArchiveError:
-        entry.details.append(f"the archive does not have {short(digest)}")
-        return {}
-    return found if isinstance(found, dict) else {}
+async def _read(entry: Entry, archive: Archive, digest: str, *models: type[BaseModel]) -> BaseModel | None:
+    """The document as the first of these models that it can be read as. None, and a line of the entry says
+    so, where the archive does not have it, or it is none of them.
+    """
+    trouble = ""
+    for model in models:
+        try:
+            return await get_document(archive, model, digest)
+        except DocumentUnreadable as why:
+            trouble = one_line(str(why))
+        except ArchiveError:
+            trouble = f"the archive does not have {short(digest)}"
+    if trouble:
+        entry.details.append(trouble)
+    return None

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
+from pydantic import BaseModel
 from temporalio.client import Client
 
-from edgeshift.areas.waf.aftercare import Aftercare
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.model.fleet import Area
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.views.archive_told import read_judgement, read_probe
+from edgeshift.stores.documents import EVIDENCE, RECORDS, WafRecord, ZoneRecord, get_document
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import each, known_campaign, summary_of, zone_rows
@@ -22,6 +24,8 @@ from edgeshift.views.report_page import render_report
 from edgeshift.views.rows import ZoneRow, as_csv, notable
 from edgeshift.views.timeline import build_timeline
 from edgeshift.views.words import plural
+
+Model = TypeVar("Model", bound=BaseModel)
 
 MOST_HISTORIES = 500
 """Zones whose history is read for a report; where there are more, those that stand out come first."""
@@ -58,38 +62,37 @@ async def gather_report(client: Client, archive: Archive, campaign: str) -> Sour
     timelines = {row.index: timeline for row, timeline in zip(started, told, strict=False)}
     missing: list[str] = []
     recorded = [row for row in rows if row.record]
-    records = await each(recorded[:MOST_LISTED], lambda row: _read(archive, row.record, missing))
+    kind = RECORDS[summary.area]
+    records = await each(recorded[:MOST_LISTED], lambda row: _read(archive, kind, row.record, missing))
     digests: dict[int, str] = {
         index: timeline.attempts[-1].evidence
         for index, timeline in timelines.items()
         if timeline.attempts and timeline.attempts[-1].evidence
     }
-    by_record: dict[int, dict[str, Any]] = {
+    by_record: dict[int, ZoneRecord] = {
         row.index: record for row, record in zip(recorded, records, strict=False) if record
     }
     for index, record in by_record.items():
         # A probe's report is what people signed; in the other areas the record names the evidence.
-        if record.get("evidence") and (summary.area is not Area.ESC or index not in digests):
-            digests[index] = record["evidence"]
-    indexes = sorted(digests)
-    documents = await each(indexes, lambda index: _read(archive, digests[index], missing))
+        if record.evidence and (summary.area is not Area.ESC or index not in digests):
+            digests[index] = record.evidence
+    indexes, seen = sorted(digests), EVIDENCE[summary.area]
+    documents = await each(indexes, lambda index: _read(archive, seen, digests[index], missing))
     found = {index: item for index, item in zip(indexes, documents, strict=True) if item}
-    trouble = f"The archive lacks {plural(len(missing), 'object')}, such as {missing[0]}." if missing else ""
+    trouble = (
+        f"{plural(len(missing), 'document')} could not be read from the archive. First: {missing[0]}."
+        if missing
+        else ""
+    )
     source = Source(
         summary=summary, made_at=datetime.now(UTC), rows=rows, timelines=timelines, trouble=trouble
     )
-    match summary.area:
-        case Area.WAF:
-            source.evidence = {index: Evidence.model_validate(item) for index, item in found.items()}
-            source.aftercare = {
-                index: Aftercare.model_validate(record["aftercare"]) for index, record in by_record.items()
-            }
-        case Area.ESC:
-            probes = {index: read_probe(item) for index, item in found.items()}
-            source.probes = {index: probe for index, probe in probes.items() if probe}
-        case Area.LOG_FIELDS:
-            judged = {index: read_judgement(item) for index, item in found.items()}
-            source.judged = {index: one for index, one in judged.items() if one}
+    source.evidence = {index: item for index, item in found.items() if isinstance(item, Evidence)}
+    source.probes = {index: item for index, item in found.items() if isinstance(item, ProbeReport)}
+    source.judged = {index: item for index, item in found.items() if isinstance(item, Judgement)}
+    source.aftercare = {
+        index: record.aftercare for index, record in by_record.items() if isinstance(record, WafRecord)
+    }
     return source
 
 
@@ -97,11 +100,10 @@ async def _timeline(client: Client, row: ZoneRow, campaign: str) -> Timeline:
     return build_timeline(row.id, await zone_runs(client, Named(row.id, row.area, row.kind), campaign))
 
 
-async def _read(archive: Archive, digest: str, missing: list[str]) -> dict[str, Any]:
-    """The object with this digest, or nothing: a report tells what there is."""
+async def _read(archive: Archive, model: type[Model], digest: str, missing: list[str]) -> Model | None:
+    """The document with this digest, or None: a report tells what there is."""
     try:
-        found = await archive.get_json(digest)
+        return await get_document(archive, model, digest)
     except ArchiveError as problem:
         missing.append(str(problem))
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None

@@ -15,8 +15,16 @@ from edgeshift.areas.log_fields.entries import FieldSeen, FieldState, Judgement
 from edgeshift.areas.log_fields.names import Kind as FieldKind
 from edgeshift.campaign.target_states import Place
 from edgeshift.messages import ZonePhase
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import Area, Plan, Zone
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import (
+    Advice,
+    EscRecord,
+    LogFieldsRecord,
+    Proposal,
+    StepWritten,
+    put_document,
+)
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import EntryKind, Timeline
 from edgeshift.views.events import Event, Run
@@ -28,6 +36,19 @@ from edgeshift.views.words import look
 ZONE, DIGEST, FINGERPRINT = "0" * 32, "d" * 64, "f" * 64
 BEGAN = datetime(2023, 11, 1, 12, 0, tzinfo=UTC)
 APPROVED = {"choice": "approve", "digest": FINGERPRINT, "by": "ada", "at": "2023-11-01T12:00:05Z"}
+
+SHOP = Zone(id=ZONE, name="shop.example", account="a" * 32, plan=Plan.ENTERPRISE)
+WATCHED: dict[str, Any] = {
+    "zone": SHOP,
+    "campaign": "campaign/autumn",
+    "digest": DIGEST,
+    "snapshot": "5" * 64,
+    "proposal": "6" * 64,
+    "why": "",
+    "said": "as agreed",
+    "changed_at": BEGAN,
+    "aftercare": Advice(),
+}
 
 PROBE = ProbeReport(
     differences=(
@@ -189,10 +210,10 @@ def test_every_other_end_has_a_sentence(outcome: str) -> None:
 async def test_the_archive_is_told_with_the_history(tmp_path: Path) -> None:
     """The differences with the features that replace them, coverage, controls; and what came after."""
     archive = Archive(tmp_path)
-    probe = await archive.put_json(PROBE.model_dump(mode="json"))
-    proposal = await archive.put_json({"body": {}, "warnings": ["the test secret stays"]})
+    probe = await put_document(archive, PROBE)
+    proposal = await put_document(archive, Proposal(body={}, warnings=("the test secret stays",)))
     history = an_esc_history(probe, proposal)
-    record = await archive.put_json({"evidence": probe})
+    record = await put_document(archive, EscRecord(**WATCHED, evidence=probe))
     history.watch(done=True, said="as agreed", record=record)
     history.watch(done=True, said="once more", record="c" * 64)
     text = shown(await with_archived(history.told(), archive))
@@ -201,6 +222,20 @@ async def test_the_archive_is_told_with_the_history(tmp_path: Path) -> None:
     assert "to know: the test secret stays" in text
     assert "changed as agreed: 1 redirect rule" in text
     assert "the archive does not have cccccccccccc" in text
+
+
+async def test_a_document_that_cannot_be_read_is_named_and_the_rest_is_told(tmp_path: Path) -> None:
+    """What it had to be, and what is the matter with it."""
+    archive = Archive(tmp_path)
+    probe = await put_document(archive, PROBE)
+    other = await archive.put_json({"warnings": ["without a body"]})
+    history = an_esc_history(probe, other)
+    record = await archive.put_json([1])
+    history.watch(done=True, said="as agreed", record=record)
+    text = " ".join(shown(await with_archived(history.told(), archive)).split())
+    assert f"the proposal {other[:12]} in the archive cannot be read: body: Field required" in text
+    assert f"the zone record {record[:12]} in the archive cannot be read" in text
+    assert "A/A controls: 0 of 12 pairs differ" in text
 
 
 async def test_written_rules_and_log_entries_are_told(tmp_path: Path) -> None:
@@ -214,10 +249,20 @@ async def test_written_rules_and_log_entries_are_told(tmp_path: Path) -> None:
             FieldSeen(kind=FieldKind.COOKIE, name="Id", state=FieldState.NEVER_SENT, entries=0),
         ),
     )
-    evidence = await archive.put_json(judged.model_dump(mode="json"))
-    record = await archive.put_json({"evidence": evidence})
-    found = await archive.put_json(
-        {"versions": [4, 6], "overwritten": [5], "jobs": [2], "created_ruleset": True, "created_job": ""}
+    evidence = await put_document(archive, judged)
+    record = await put_document(archive, LogFieldsRecord(**WATCHED, evidence=evidence, found=""))
+    found = await put_document(
+        archive,
+        StepWritten(
+            zone=SHOP,
+            step="commit",
+            permit="p-1",
+            service_time=BEGAN,
+            versions=(4, 6),
+            overwritten=(5,),
+            jobs=(2,),
+            created_ruleset=True,
+        ),
     )
     history = History(Area.LOG_FIELDS, "LogFieldsZone")
     history.change("commit", APPROVED, found=found)

@@ -26,6 +26,8 @@ from edgeshift.stores.documents.log_fields import (
 )
 from edgeshift.stores.documents.proposals import ProbedProposal, Proposal
 from edgeshift.stores.documents.records import (
+    EVIDENCE,
+    RECORDS,
     Advice,
     EscRecord,
     LogFieldsRecord,
@@ -37,6 +39,8 @@ from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapsh
 from edgeshift.stores.documents.targets import AssessedTargets, CoveredZones, FrozenTargets
 
 __all__ = [
+    "EVIDENCE",
+    "RECORDS",
     "Advice",
     "AssessedTargets",
     "CoveredZones",

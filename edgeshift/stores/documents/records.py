@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pydantic import BaseModel
+
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.aftercare import Aftercare
-from edgeshift.model.fleet import Zone
+from edgeshift.areas.waf.evidence_terms import Evidence
+from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.documents.codec import Document, Moment
 
 
@@ -56,3 +61,18 @@ class LogFieldsRecord(WatchedRecord):
     """
 
     found: str
+
+
+RECORDS: dict[Area, type[ZoneRecord]] = {
+    Area.WAF: WafRecord,
+    Area.ESC: EscRecord,
+    Area.LOG_FIELDS: LogFieldsRecord,
+}
+"""What a result's record is, by area."""
+
+EVIDENCE: dict[Area, type[BaseModel]] = {
+    Area.WAF: Evidence,
+    Area.ESC: ProbeReport,
+    Area.LOG_FIELDS: Judgement,
+}
+"""What people are shown of what was seen, and what a record names as its evidence, by area."""

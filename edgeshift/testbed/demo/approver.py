@@ -13,11 +13,12 @@ from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from edgeshift.areas import AREAS
-from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
 from edgeshift.messages import Answer, CampaignSignOff, CampaignSummary, Waiting, ZonePhase, ZoneState
 from edgeshift.model.fleet import Area, Target, Zone, campaign_id, migration_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import EVIDENCE, Proposal, get_document
 from edgeshift.testbed.invariants.seen import Signature
 
 LOOKS_EVERY = 0.7
@@ -139,10 +140,11 @@ class Approver:
         if state.evidence_verdict in (None, EvidenceVerdict.PASS):
             return
         await self._body(state)
-        evidence = await self._archive.get_json(state.evidence)
+        evidence = await get_document(self._archive, EVIDENCE[self._area], state.evidence)
         failed = state.evidence_verdict is EvidenceVerdict.FAIL
         choice = Choice.REJECT if failed else Choice.APPROVE
-        why = str(evidence.get("why") or f"the evidence is {state.evidence_verdict}")
+        seen = evidence.why if isinstance(evidence, Evidence) else ""
+        why = seen or f"the evidence is {state.evidence_verdict}"
         reason = why if failed else f"quiet zone, looked at by hand: {why}"
         decision = Decision(choice=choice, digest=state.digest, by=self.by, reason=reason[:200])
         signed_at = datetime.now(UTC)
@@ -165,10 +167,9 @@ class Approver:
 
     async def _body(self, state: ZoneState) -> dict[str, Any]:
         """The body that would be sent, as the archive has it."""
-        proposal = await self._archive.get_json(state.proposal)
-        body: dict[str, Any] = proposal["body"]
-        self.bodies.append(body)
-        return body
+        proposal = await get_document(self._archive, Proposal, state.proposal)
+        self.bodies.append(proposal.body)
+        return proposal.body
 
     def _record(self, choice: Choice, digest: str, at: datetime, zone: str | None = None) -> None:
         said: Literal["approve", "reject"] = "approve" if choice is Choice.APPROVE else "reject"

@@ -22,6 +22,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Answer, CampaignSummary, Person
 from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.operations.campaigns import start_campaign
+from edgeshift.operations.zones import frozen_targets
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.demo.approver import Approver
 from edgeshift.testbed.demo.parts import Part
@@ -96,9 +97,7 @@ async def play(
     main, side, *others = specs
     for spec in (side, *others, main):
         started = await start_campaign(client, archive, spec, by=OPERATOR)
-        played.targets[spec.name] = [
-            Target.model_validate(item) for item in await archive.get_json(started.targets)
-        ]
+        played.targets[spec.name] = await frozen_targets(archive, started.targets)
         teller.say(f"campaign {spec.name} started: {len(played.targets[spec.name])} zones")
     approvers = [
         Approver(
