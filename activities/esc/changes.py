@@ -12,7 +12,7 @@ from activities.change.area_work import Step
 from activities.change.fence import NotSent
 from activities.change.intents import own_commit
 from activities.connections import Connections
-from activities.esc.scope import read_scope, shows, zones_of
+from activities.esc.reading import read_scope, shows, zones_of
 from activities.stable_read import twice
 from activities.waf.changes import LOOK
 from edgeshift.areas import esc

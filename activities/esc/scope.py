@@ -1,5 +1,5 @@
-"""Reading a scope's Edge Side Code, probing what it does, and watching what became of it (docs/service.md
-§2.1, §3.1, §4.1).
+"""Proposing to turn Edge Side Code off, after a probe of what it does, and watching what became of it
+(docs/service.md §2.1, §3.1, §4.1).
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from pydantic import SecretStr
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.boundary import heartbeating, named_failures, refuse_held
+from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
 from activities.connections import Connections
+from activities.esc.reading import account_says, covered_zones, read_scope, shows, zones_of
 from activities.polling import shown_in_time
 from activities.reports import awaiting, tell_campaign
 from activities.snapshots import archive_snapshot
@@ -34,9 +35,9 @@ from edgeshift.messages import (
     Watched,
 )
 from edgeshift.model.digests import digest, fingerprint
-from edgeshift.model.fleet import Plan, ScopeKind, Zone
+from edgeshift.model.fleet import ScopeKind, Zone
 from edgeshift.probes import Baseline, Prober
-from edgeshift.service_api import EscSetting, RateLimited, Refused, ServiceClient, ServiceError
+from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import (
     Advice,
     CoveredZones,
@@ -134,7 +135,7 @@ class EscActivities:
         secret = setting.with_secret
         if secret is None or not secret.get_secret_value():
             raise ApplicationError("the scope's secret does not show yet", type="SecretNotShown")
-        above = await _account_says(client, target)
+        above = await account_says(client, target)
         zones = await covered_zones(self._connections, target, prepared.covered)
         async with self._prober(spec) as prober:
             report, baseline = await prober.probe(zones, secret, _beat)
@@ -336,67 +337,6 @@ class EscActivities:
             aftercare=Advice(advice=tuple(esc_told.told(seen))),
         )
         return await put_document(archive, record, verify=True)
-
-
-def shows(setting: EscSetting) -> tuple[bool, bool]:
-    """Whether a setting shows Edge Side Code off; and whether it shows the secret alone, and so neither off
-    nor on for certain (docs/service.md §4.1).
-    """
-    return setting.always is True, setting.always is None and setting.with_secret is not None
-
-
-async def _account_says(client: ServiceClient, target: Zone) -> list[str]:
-    """Why a probe of a zone may say nothing: its account has Edge Side Code off for all its zones, and so off
-    was compared with off (docs/service.md §3.1). Empty where the account's setting may not be read.
-    """
-    if target.kind is not ScopeKind.ZONE or not target.account:
-        return []
-    try:
-        setting = await client.esc(f"accounts/{target.account}")
-    except RateLimited:
-        raise
-    except ServiceError as failure:
-        # A credential for zones alone need not reach the account: nothing is known of it then.
-        refuse_held(failure)
-        return []
-    if not setting.always:
-        return []
-    return ["the account's setting has esc off for all its zones already: the probe compared off with off"]
-
-
-async def zones_of(client: ServiceClient, account: Zone) -> list[Zone]:
-    """The zones of an account as the service lists them now, by identifier."""
-    found = []
-    async for zone in client.zones(account=account.id):
-        if zone.account is not None and zone.account.id == account.id:
-            plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
-            found.append(Zone(id=zone.id, name=zone.name, account=account.id, plan=plan))
-    return sorted(found, key=lambda zone: zone.id)
-
-
-async def covered_zones(connections: Connections, target: Zone, covered: str) -> list[Zone]:
-    """The zones that a target stands for: itself, or those of the archived list."""
-    if target.kind is ScopeKind.ZONE:
-        return [target]
-    return list((await get_document(connections.archive, CoveredZones, covered)).root)
-
-
-async def read_scope(
-    connections: Connections, client: ServiceClient, target: Zone, covered: str, *, urgent: bool = False
-) -> tuple[esc.Reading, str]:
-    """What a scope has, and why nothing can be done with it, or empty. Past the removal date the service may
-    refuse the reading itself. ``urgent``: it is about to be changed. Raises ServiceError.
-    """
-    try:
-        setting = await client.esc(target.scope, urgent=urgent)
-    except Refused as refusal:
-        refuse_held(refusal)
-        if reason := esc.too_late(connections.time_at(client)):
-            return esc.Reading(covered=covered), reason
-        raise
-    secret = setting.with_secret.get_secret_value() if setting.with_secret else None
-    off, alone = shows(setting)
-    return esc.Reading(always=off, secret=esc.whose(secret), covered=covered, told=not alone), ""
 
 
 def _beat(done: int, of: int) -> None:

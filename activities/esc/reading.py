@@ -1,0 +1,71 @@
+"""What the service says of a scope: its Edge Side Code, the zones it covers (docs/service.md §3.1, §4.1)."""
+
+from __future__ import annotations
+
+from activities.boundary import refuse_held
+from activities.connections import Connections
+from edgeshift.areas import esc
+from edgeshift.model.fleet import Plan, ScopeKind, Zone
+from edgeshift.service_api import EscSetting, RateLimited, Refused, ServiceClient, ServiceError
+from edgeshift.stores.documents import CoveredZones, get_document
+
+
+def shows(setting: EscSetting) -> tuple[bool, bool]:
+    """Whether a setting shows Edge Side Code off; and whether it shows the secret alone, and so neither off
+    nor on for certain (docs/service.md §4.1).
+    """
+    return setting.always is True, setting.always is None and setting.with_secret is not None
+
+
+async def account_says(client: ServiceClient, target: Zone) -> list[str]:
+    """Why a probe of a zone may say nothing: its account has Edge Side Code off for all its zones, and so off
+    was compared with off (docs/service.md §3.1). Empty where the account's setting may not be read.
+    """
+    if target.kind is not ScopeKind.ZONE or not target.account:
+        return []
+    try:
+        setting = await client.esc(f"accounts/{target.account}")
+    except RateLimited:
+        raise
+    except ServiceError as failure:
+        # A credential for zones alone need not reach the account: nothing is known of it then.
+        refuse_held(failure)
+        return []
+    if not setting.always:
+        return []
+    return ["the account's setting has esc off for all its zones already: the probe compared off with off"]
+
+
+async def zones_of(client: ServiceClient, account: Zone) -> list[Zone]:
+    """The zones of an account as the service lists them now, by identifier."""
+    found = []
+    async for zone in client.zones(account=account.id):
+        if zone.account is not None and zone.account.id == account.id:
+            plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
+            found.append(Zone(id=zone.id, name=zone.name, account=account.id, plan=plan))
+    return sorted(found, key=lambda zone: zone.id)
+
+
+async def covered_zones(connections: Connections, target: Zone, covered: str) -> list[Zone]:
+    """The zones that a target stands for: itself, or those of the archived list."""
+    if target.kind is ScopeKind.ZONE:
+        return [target]
+    return list((await get_document(connections.archive, CoveredZones, covered)).root)
+
+
+async def read_scope(
+    connections: Connections, client: ServiceClient, target: Zone, covered: str, *, urgent: bool = False
+) -> tuple[esc.Reading, str]:
+    """What a scope has, and why nothing can be done with it, or empty. Past the removal date the service may
+    refuse the reading itself. ``urgent``: it is about to be changed. Raises ServiceError.
+    """
+    try:
+        setting = await client.esc(target.scope, urgent=urgent)
+    except Refused as refusal:
+        refuse_held(refusal)
+        if reason := esc.too_late(connections.time_at(client)):
+            return esc.Reading(covered=covered), reason
+        raise
+    secret = setting.with_secret.get_secret_value() if setting.with_secret else None
+    off, alone = shows(setting)
+    return esc.Reading(always=off, secret=esc.whose(secret), covered=covered, told=not alone), ""
