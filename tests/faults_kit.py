@@ -31,10 +31,11 @@ from temporalio.service import ConnectConfig, RPCError, ServiceClient
 from temporalio.worker import Plugin as WorkerPlugin
 from temporalio.worker import ReplayerConfig, Worker, WorkerConfig
 
-from edgeshift.messages import TASK_QUEUE, CampaignResult, ZonePhase, ZoneState
+from edgeshift.messages import TASK_QUEUE, Again, Answer, CampaignResult, ZonePhase, ZoneState
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.quota.leases import QUOTA_QUEUE
-from tests.kit import Scene, eventually, fleet_of, scene
+from edgeshift.testbed.invariants.seen import Word
+from tests.kit import OPERATOR, Scene, eventually, fleet_of, scene
 
 ASIDE = frozenset({3, 4, 7})
 """Rules that a scene without Enterprise zones, support cases and stops has no case of."""
@@ -344,3 +345,16 @@ async def _running(handle: WorkflowHandle[Any, Any]) -> bool:
 def seconds(value: float) -> timedelta:
     """So many seconds."""
     return timedelta(seconds=value)
+
+
+async def again(stage: Stage, update: str, *shorts: str) -> None:
+    """Retry or reopen zones, and keep a record of the person's word."""
+    play = stage.play
+    indexes = tuple(play.index(stage.name(short)) for short in shorts)
+    reopens = update == "reopen"
+    play.words += [
+        Word(by=OPERATOR, at=play.now(), zone=stage.id(short), reopens=reopens) for short in shorts
+    ]
+    await play.campaign.execute_update(
+        update, Again(by=OPERATOR, reason="again", indexes=indexes), result_type=Answer
+    )

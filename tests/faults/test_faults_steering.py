@@ -1,28 +1,23 @@
-"""Pause and abort while permits are out, abort at every stage, retry, reopen, rivals and operators."""
+"""Pause and abort while permits are out, abort at every stage, retry, reopen, and rivals."""
 
 from __future__ import annotations
 
 import asyncio
-import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowUpdateFailedError
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
-from edgeshift.messages import Again, Answer, CampaignResult, CampaignSummary, ZonePhase, ZoneState
+from edgeshift.messages import CampaignResult, CampaignSummary, ZonePhase, ZoneState
 from edgeshift.model.fleet import ZoneOutcome, campaign_id
 from edgeshift.model.sign_off import Choice
-from edgeshift.testbed.invariants.seen import Word
-from tests.faults_kit import Stage, staged, zone
+from tests.faults_kit import Stage, again, staged, zone
 from tests.harness.disturbances.operators import start_again
 from tests.harness.running.share import shared
-from tests.kit import OPERATOR, TOO_MANY_RULES, Scene, eventually
+from tests.kit import TOO_MANY_RULES, eventually
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long]
 
@@ -32,19 +27,6 @@ NO_ENTERPRISE = frozenset({3, 4})
 async def sent(stage: Stage, call: str = "entrypoint.put") -> int:
     """How many requests of this call the service has seen."""
     return len(await stage.play.journal(call))
-
-
-async def again(stage: Stage, update: str, *shorts: str) -> None:
-    """Retry or reopen zones, and keep a record of the person's word."""
-    play = stage.play
-    indexes = tuple(play.index(stage.name(short)) for short in shorts)
-    reopens = update == "reopen"
-    play.words += [
-        Word(by=OPERATOR, at=play.now(), zone=stage.id(short), reopens=reopens) for short in shorts
-    ]
-    await play.campaign.execute_update(
-        update, Again(by=OPERATOR, reason="again", indexes=indexes), result_type=Answer
-    )
 
 
 async def test_a_pause_while_permits_are_out_answers_once_they_are_settled(
@@ -289,125 +271,3 @@ async def test_a_rejection_stands_when_its_campaign_is_started_anew(
         await again(stage, "reopen", "a")
         assert (await stage.finish()).outcomes == {"migrated": 3}
         await stage.check({3, 4, 7})
-
-
-async def test_a_terminated_zone_is_found_named_and_can_be_retried(
-    temporal_client: Client, tmp_path: Path
-) -> None:
-    """An operator terminates a zone that waits: the sweep settles it by the service; a retry begins it."""
-    async with staged(temporal_client, tmp_path, zone("gone"), zone("open")) as stage:
-        await stage.waits("gone")
-        await stage.waits("open")
-        await stage.play.zone(stage.name("gone")).terminate("by hand")
-        summary = await stage.play.until(lambda seen: seen.places.get("failed") == 1)
-        index = stage.play.index(stage.name("gone"))
-        assert any(f"zone {index} closed without a word: failed" in note for note in summary.notes)
-        assert await stage.changes() == []
-        await again(stage, "retry", "gone")
-        assert (await stage.finish()).outcomes == {"migrated": 2}
-        await stage.check()
-
-
-async def test_a_zone_terminated_after_its_commit_is_settled_by_reading_the_service(
-    temporal_client: Client, tmp_path: Path
-) -> None:
-    """Nobody commits it again: the service shows that it is migrated."""
-    async with staged(
-        temporal_client,
-        tmp_path,
-        zone("gone"),
-        zone("open"),
-        simulator={"migration_seconds": 43_200},
-        commit={"migration_limit": "20s"},
-        # The sweep looks for it once the migration is over.
-        sweep="24h",
-    ) as stage:
-        await stage.waits("gone")
-        await stage.waits("open")
-        await stage.play.sign_zone(stage.name("gone"))
-        await stage.phase("gone", ZonePhase.VERIFYING)
-        await stage.play.zone(stage.name("gone")).terminate("by hand")
-        found = await stage.play.until(lambda seen: not seen.places.get("permitted"))
-        assert found.places in ({"awaiting": 1, "migrated": 1}, {"awaiting": 1, "failed": 1})
-        if "failed" in found.places:
-            await again(stage, "retry", "gone")
-        assert (await stage.finish()).outcomes.get("failed") is None
-        assert sum(entry["effect"] != "none" for entry in await stage.play.commits(stage.name("gone"))) == 1
-
-
-async def test_continue_as_new_in_mid_flight_loses_nothing(temporal_client: Client, tmp_path: Path) -> None:
-    """Forty zones in runs of 60 events each: the campaign goes on in new runs with book and permits."""
-    names = [f"z{number}" for number in range(40)]
-    async with staged(temporal_client, tmp_path, *map(zone, names), begin=False, window=8) as stage:
-        play = stage.play
-        starting = play.client.start_workflow
-
-        async def short_runs(workflow: Any, message: Any, **options: Any) -> Any:
-            if workflow == "Campaign":
-                message = message.model_copy(update={"most_events": 60})
-            return await starting(workflow, message, **options)
-
-        play.client.start_workflow = short_runs  # type: ignore[method-assign, assignment]
-        await play.begin()
-        first = (await play.campaign.describe()).run_id
-        assert (await stage.finish(120)).outcomes == {"migrated": 40}
-        runs = [
-            run.run_id
-            async for run in play.client.list_workflows(f"WorkflowId = '{campaign_id(play.spec.name)}'")
-        ]
-        assert first in runs
-        assert len(runs) >= 3
-        assert await stage.changes() == [("entrypoint.put", "pending")] * 40
-        await stage.check()
-
-
-@pytest.mark.parametrize("moment", ["while it is verified", "once it has closed"])
-async def test_a_zone_that_is_reset_to_before_its_commit_does_not_send_twice(
-    moment: str, temporal_client: Client, tmp_path: Path
-) -> None:
-    """The intent of the permit is in the archive: the new run finds out what happened and sends nothing."""
-    simulator = {"migration_seconds": 40_000}
-    async with staged(
-        temporal_client,
-        tmp_path,
-        zone("a"),
-        zone("open"),
-        simulator=simulator,
-        commit={"migration_limit": "15s", "lease": "2m"},
-    ) as stage:
-        play = stage.play
-        await stage.waits("a")
-        await stage.waits("open")
-        await play.sign_zone(stage.name("a"))
-        if moment == "while it is verified":
-            await stage.phase("a", ZonePhase.VERIFYING)
-        else:
-            assert await stage.outcome("a") is ZoneOutcome.MIGRATED
-        await _reset(play, stage.name("a"))
-        assert await stage.outcome("a", 40) is ZoneOutcome.MIGRATED
-        assert len(await play.commits(stage.name("a"))) == 1
-        await stage.finish()
-        await stage.check()
-
-
-async def _reset(play: Scene, name: str) -> None:
-    """What an operator's ``temporal workflow reset`` does, to the workflow task before the last change."""
-    handle = play.zone(name)
-    described = await handle.describe()
-    at, event_id = 0, 0
-    async for event in handle.fetch_history_events():
-        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
-            at = event.event_id
-        scheduled = event.activity_task_scheduled_event_attributes.activity_type.name
-        if scheduled == "change_zone":
-            event_id = at
-    assert event_id
-    await play.client.workflow_service.reset_workflow_execution(
-        ResetWorkflowExecutionRequest(
-            namespace=play.client.namespace,
-            workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=described.run_id),
-            reason="by hand",
-            workflow_task_finish_event_id=event_id,
-            request_id=uuid.uuid4().hex,
-        )
-    )

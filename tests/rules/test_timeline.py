@@ -1,106 +1,17 @@
-"""The timeline of a zone, told from histories written by hand, the odd ones included."""
+"""The timeline of a zone, told from histories written by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rich.console import Console
 
-from edgeshift.views.entries import EntryKind, Timeline
-from edgeshift.views.events import Event, Run
+from edgeshift.views.entries import EntryKind
+from edgeshift.views.events import Run
 from edgeshift.views.history_view import history_view
 from edgeshift.views.timeline import build_timeline
-
-ZONE = "0" * 32
-DIGEST, FINGERPRINT, OTHER = "d" * 64, "f" * 64, "e" * 64
-BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-
-
-class History:
-    """Writes a history, one event a second."""
-
-    def __init__(self, **start: Any) -> None:
-        self.events: list[Event] = []
-        self.add(
-            "WorkflowExecutionStarted",
-            name="WafZone",
-            input=({**_START, **start},),
-            facts={"memo": {"campaign": "campaign/autumn"}},
-        )
-
-    def add(self, type: str, **fields: Any) -> int:
-        """Append an event; its number."""
-        number = len(self.events) + 1
-        at = fields.pop("at", BEGAN + timedelta(seconds=number))
-        self.events.append(Event(id=number, at=at, type=type, **fields))
-        return number
-
-    def local(self, name: str, result: Any = None, failure: str = "", summary: str = "") -> None:
-        """A local activity."""
-        facts = {"data": [{"activity_type": name}], "result": [result] if result is not None else []}
-        self.add("MarkerRecorded", name="core_local_activity", facts=facts, failure=failure, summary=summary)
-
-    def prepared(self, digest: str = DIGEST) -> None:
-        """The zone is read and something proposed."""
-        result = {"verdict": "ready", "snapshot": "a" * 64, "digest": digest, "fingerprint": FINGERPRINT}
-        self.local("prepare", result)
-
-    def change(self, *decisions: dict[str, Any], result: dict[str, Any] | None, step: str = "commit") -> None:
-        """A mutating activity that carries these decisions; no result: it began and failed."""
-        given = {
-            "step": step,
-            "permit": {"number": 7, "step": step},
-            "digest": DIGEST,
-            "fingerprint": FINGERPRINT,
-            "decisions": list(decisions),
-        }
-        scheduled = self.add("ActivityTaskScheduled", name="change", input=(given,))
-        self.add("ActivityTaskStarted", refers=scheduled)
-        if result is None:
-            self.add("ActivityTaskTimedOut", refers=scheduled, failure="activity StartToClose timeout")
-        else:
-            self.add("ActivityTaskCompleted", refers=scheduled, result=(result,))
-
-    def close(self, outcome: str, reason: str = "") -> None:
-        """The workflow ends."""
-        result = {"outcome": outcome, "reason": reason, "digest": DIGEST}
-        self.add("WorkflowExecutionCompleted", result=(result,))
-
-    def told(self) -> Timeline:
-        """The timeline of this one run."""
-        return build_timeline(ZONE, [Run(run_id="r1", events=tuple(self.events))])
-
-
-_START = {
-    "campaign": "campaign/autumn",
-    "attempt": 1,
-    "started_by": "olga",
-    "target": {"wave": 1, "zone": {"id": ZONE, "name": "shop.example", "plan": "pro"}},
-}
-ANSWERED = {"status": "answered", "http_status": 200, "ray": "8a1"}
-
-
-def decision(by: str, digest: str = DIGEST, choice: str = "approve", reason: str = "") -> dict[str, Any]:
-    """A decision as the messages carry it."""
-    return {"choice": choice, "digest": digest, "by": by, "reason": reason, "at": "2026-03-01T12:00:03Z"}
-
-
-def migrated() -> History:
-    """A zone that was signed by the plain signal, permitted, committed and verified."""
-    history = History()
-    history.prepared()
-    history.add("WorkflowExecutionSignaled", name="sign_off", input=(decision("alice", reason="looks good"),))
-    history.add(
-        "WorkflowExecutionSignaled", name="permit", input=({"permit": {"number": 7, "step": "commit"}},)
-    )
-    history.change(decision("alice", reason="looks good"), result=ANSWERED)
-    history.close("migrated", "new WAF on, previous one off")
-    return history
+from tests.rules.history_kit import ANSWERED, DIGEST, FINGERPRINT, OTHER, ZONE, History, decision, migrated
 
 
 def test_the_first_line_says_what_happened_and_who_agreed() -> None:
@@ -306,91 +217,6 @@ def test_events_that_nobody_knows_are_told_by_their_type() -> None:
     texts = [entry.text for entry in history.told().attempts[0].entries if not entry.technical]
     assert "event EventType999" in texts
     assert "event WorkflowExecutionTimeSkippingTransitioned" in texts
-
-
-SCALARS = st.none() | st.booleans() | st.integers(-5, 2**40) | st.text(max_size=8)
-KEYS = st.sampled_from(
-    [
-        "choice",
-        "digest",
-        "by",
-        "reason",
-        "at",
-        "permit",
-        "decision",
-        "decisions",
-        "number",
-        "step",
-        "expires_at",
-        "verdict",
-        "reasons",
-        "snapshot",
-        "status",
-        "http_status",
-        "ray",
-        "reached",
-        "record",
-        "evidence",
-        "why",
-        "key",
-        "location",
-        "outcome",
-        "mode",
-        "limit",
-        "seconds",
-        "fingerprint",
-    ]
-)
-ANYTHING = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=6),
-    max_leaves=12,
-)
-WRITERS: list[Callable[[History, Any], object]] = [
-    *(
-        lambda history, odd, name=name: history.add("WorkflowExecutionSignaled", name=name, input=(odd,))
-        for name in (
-            "sign_off",
-            "permit",
-            "ruling",
-            "revoke",
-            "stop",
-            "support_resolved",
-            "expire",
-            "new one",
-        )
-    ),
-    lambda history, odd: history.add("WorkflowExecutionUpdateAccepted", name="decide", input=(odd,)),
-    lambda history, odd: history.add("ActivityTaskScheduled", name="change", input=(odd,)),
-    lambda history, odd: history.change(result=odd),
-    lambda history, odd: history.local("prepare", odd),
-    lambda history, odd: history.add("WorkflowExecutionCompleted", result=(odd,)),
-]
-
-
-@settings(deadline=None)
-@given(odd=ANYTHING, write=st.sampled_from(WRITERS))
-def test_payloads_of_any_shape_are_told(odd: Any, write: Callable[[History, Any], object]) -> None:
-    """Whatever a payload holds (other versions, other clients), the timeline is told and can be shown."""
-    history = History(permit=odd, target=odd)
-    write(history, odd)
-    told = history.told()
-    assert len(told.attempts[0].entries) == 2
-    Console(width=80, quiet=True).print(history_view(told, technical=True))
-
-
-def test_control_characters_cannot_forge_the_screen() -> None:
-    """A reason with escape sequences and line feeds stays one plain line."""
-    history = History()
-    history.prepared()
-    evil = decision("mallory\x1b[2J", reason="fine\n12:00:09 signed alice approved\x1b[31m \u202eoops")
-    history.add("WorkflowExecutionSignaled", name="sign_off", input=(evil,))
-    console = Console(width=100, record=True, file=None, force_terminal=False)
-    with console.capture() as captured:
-        console.print(history_view(history.told()))
-    assert "\x1b" not in captured.get()
-    assert "\u202e" not in captured.get()
-    assert "\n12:00:09 signed" not in captured.get()
 
 
 def test_the_view_shows_technical_lines_only_when_asked() -> None:

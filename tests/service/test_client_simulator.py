@@ -1,135 +1,25 @@
-"""The client against the simulator, over HTTP: every call, each way to migrate, every fault."""
+"""The client against the simulator, over HTTP: every call, each way to migrate."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
 from activities.waf.zone import read_zone
-from edgeshift.model.fleet import Plan, Zone
-from edgeshift.rate_limit.local_pacing import LocalPacer
-from edgeshift.rate_limit.pacing import Pacer, Unpaced
-from edgeshift.rate_limit.slots import PaceTerms
+from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.service_api import (
     Credential,
     Forbidden,
     InvalidCredential,
     NotFound,
-    NotUnderstood,
     Outcome,
-    RateLimited,
     Refused,
     ServiceClient,
     ServiceError,
 )
-from edgeshift.testbed.simulator.faults import FaultSpec
-from edgeshift.testbed.simulator.fleet_whole import Fleet
-from edgeshift.testbed.simulator.options import RateLimit, SimulatorOptions
-from edgeshift.testbed.simulator.server import RunningSimulator, running
-
-BYPASS = {"action": "bypass", "products": ["waf"]}
-
-
-def fleet() -> Fleet:
-    """A zone of each kind that the client meets, and enough others for several pages."""
-    zones: list[dict[str, Any]] = [
-        {"name": "pro.example", "plan": "pro"},
-        {"name": "enterprise.example", "plan": "enterprise"},
-        {
-            "name": "overrides.example",
-            "plan": "business",
-            "uri_overrides": [{"urls": ["overrides.example/a"]}, {"urls": ["overrides.example/b"]}],
-        },
-        {
-            "name": "rules.example",
-            "plan": "pro",
-            "firewall_rules": [{**BYPASS, "expression": f"ip.src eq 192.0.2.{n}"} for n in range(201)],
-            "page_rules": [{"targets": ["*rules.example/x*"], "actions": [{"id": "waf", "value": "off"}]}],
-        },
-        {"name": "done.example", "plan": "pro", "migration": {"state": "complete"}},
-        {
-            "name": "modes.example",
-            "plan": "pro",
-            "previous_waf": {"managed": {"rules": {"100008": "simulate"}}},
-        },
-        *({"name": f"page-{n:03}.example", "plan": "free"} for n in range(60)),
-    ]
-    return Fleet.model_validate(
-        {
-            "users": [{"email": "ops@example.org"}],
-            "credentials": [
-                {"label": "all"},
-                {"label": "key", "kind": "key"},
-                {"label": "reader", "permissions": ["zone:read", "waf:read"]},
-                {"label": "gone", "status": "disabled"},
-            ],
-            "accounts": [{"name": "Main"}, {"name": "Other"}],
-            "zones": zones,
-        }
-    )
-
-
-@dataclass
-class Scene:
-    """A running simulator, and clients of it."""
-
-    simulator: RunningSimulator
-    fleet: Fleet
-
-    def zone(self, name: str) -> str:
-        return next(zone.id for zone in self.fleet.zones if zone.name == f"{name}.example")
-
-    def client(self, label: str = "all", *, pacer: Pacer | None = None, seconds: float = 10) -> ServiceClient:
-        found = next(item for item in self.fleet.credentials if item.label == label)
-        credential = (
-            Credential(token=found.value)
-            if found.kind == "token"
-            else Credential(key=found.value, email="ops@example.org")
-        )
-        return ServiceClient(
-            self.simulator.base_url,
-            credential,
-            pacer=pacer or Unpaced(),
-            request_limit=timedelta(seconds=seconds),
-        )
-
-    async def control(self, method: str, path: str, document: Any = None) -> Any:
-        async with httpx.AsyncClient() as http:
-            answer = await http.request(method, f"{self.simulator.control_url}{path}", json=document)
-            assert answer.is_success, answer.text
-            return answer.json() if answer.content else None
-
-    async def journal(self, call: str) -> list[dict[str, Any]]:
-        found = await self.control("GET", f"/journal?limit=1000&call={call}")
-        return list(found["entries"])
-
-
-def whole(zone: str, name: str) -> Zone:
-    return Zone(id=zone, name=f"{name}.example", account="d" * 32, plan=Plan.PRO)
-
-
-@asynccontextmanager
-async def scene(data: Path, **options: Any) -> AsyncIterator[Scene]:
-    options = {"migration_seconds": 0.2, "validation_seconds": 0.1, "visibility_seconds": 0.1} | options
-    made = fleet()
-    async with running(made, data, options=SimulatorOptions(**options)) as simulator:
-        yield Scene(simulator, made)
-
-
-async def until_state(client: ServiceClient, zone: str, state: str) -> None:
-    async with asyncio.timeout(60):
-        while True:
-            if (await client.waf_status(zone)).migration_state == state:
-                return
-            await asyncio.sleep(0.05)
+from tests.service.client_scene import scene, until_state, whole
 
 
 async def test_zones_and_accounts_are_read_to_the_end(tmp_path: Path) -> None:
@@ -319,117 +209,3 @@ async def test_security_events_come_whole_however_small_the_limit(tmp_path: Path
             await client.security_events(zone, datetime(2024, 1, 1), until)  # noqa: DTZ001 - the mistake itself
         with pytest.raises(ServiceError):
             await client.security_events("0" * 32, since, until)
-
-
-AFTER = {"effect": "after"}
-BEFORE = {"effect": "before"}
-
-FAULTS: list[tuple[dict[str, Any], Outcome, bool]] = [
-    ({"kind": "rate_limit"}, Outcome.NOTHING_HAPPENED, False),
-    ({"kind": "server_error", "status": 500, **BEFORE}, Outcome.MAY_HAVE_HAPPENED, False),
-    ({"kind": "server_error", "status": 502, **BEFORE}, Outcome.MAY_HAVE_HAPPENED, False),
-    ({"kind": "server_error", "status": 500, **AFTER}, Outcome.MAY_HAVE_HAPPENED, True),
-    ({"kind": "server_error", "status": 502, **AFTER}, Outcome.MAY_HAVE_HAPPENED, True),
-    ({"kind": "gateway_timeout", **AFTER}, Outcome.MAY_HAVE_HAPPENED, True),
-    ({"kind": "hang", **BEFORE}, Outcome.MAY_HAVE_HAPPENED, False),
-    ({"kind": "hang", **AFTER}, Outcome.MAY_HAVE_HAPPENED, True),
-    ({"kind": "reset", **BEFORE}, Outcome.MAY_HAVE_HAPPENED, False),
-    ({"kind": "reset", **AFTER}, Outcome.MAY_HAVE_HAPPENED, True),
-    ({"kind": "not_json", **AFTER}, Outcome.MAY_HAVE_HAPPENED, True),
-    ({"kind": "not_json", **BEFORE}, Outcome.MAY_HAVE_HAPPENED, False),
-    ({"kind": "truncated", **AFTER}, Outcome.MAY_HAVE_HAPPENED, True),
-    ({"kind": "wrong_types"}, Outcome.MAY_HAVE_HAPPENED, True),
-]
-
-
-@pytest.mark.parametrize(
-    ("fault", "outcome", "done"),
-    FAULTS,
-    ids=[f"{row[0]['kind']}-{row[0].get('effect', '')}" for row in FAULTS],
-)
-async def test_a_fault_at_the_commit_is_judged_and_never_sent_again(
-    tmp_path: Path, fault: dict[str, Any], outcome: Outcome, done: bool
-) -> None:
-    """Every fault at the migrating PUT: its outcome is what can be known, and the journal has one PUT."""
-    spec = FaultSpec.model_validate({**fault, "match": {"call": "entrypoint.put"}})
-    async with scene(tmp_path, faults=[spec]) as here, here.client(seconds=2) as client:
-        zone = here.zone("pro")
-        config = await client.waf_config(zone)
-        with pytest.raises(ServiceError) as raised:
-            await client.put_entry_point(zone, config.raw, "pending")
-        assert raised.value.outcome is outcome
-        if done:
-            await until_state(client, zone, "complete")
-        else:
-            await asyncio.sleep(0.5)
-            assert (await client.waf_status(zone)).migration_state == "start"
-        assert len(await here.journal("entrypoint.put")) == 1
-
-
-@pytest.mark.parametrize("kind", ["null_errors", "unknown_enum"])
-async def test_what_is_only_unusual_is_tolerated(tmp_path: Path, kind: str) -> None:
-    """Null errors and messages, and values nobody knows: every reading goes through."""
-    faults = [FaultSpec.model_validate({"kind": kind})]
-    async with scene(tmp_path, faults=faults) as here, here.client() as client:
-        zone = here.zone("rules")
-        assert (await client.waf_check(zone)).compatible is True
-        assert await client.waf_status(zone)
-        assert len(await client.firewall_rules(zone)) == 201
-        assert len([item async for item in client.zones()]) == len(here.fleet.zones)
-        for package in await client.waf_packages(zone):
-            assert await client.waf_groups(zone, package.id)
-
-
-@pytest.mark.parametrize("kind", ["not_json", "wrong_types", "truncated"])
-async def test_nonsense_is_an_error_and_never_a_reading(tmp_path: Path, kind: str) -> None:
-    """Answers that are no answers: each reading fails by name, none comes back empty or wrong."""
-    faults = [FaultSpec.model_validate({"kind": kind})]
-    async with scene(tmp_path, faults=faults) as here, here.client(seconds=2) as client:
-        zone = here.zone("rules")
-        for read in (client.waf_check, client.waf_config, client.firewall_rules, client.page_rules):
-            with pytest.raises(ServiceError) as raised:
-                await read(zone)
-            assert raised.value.outcome is Outcome.READ
-            assert kind == "truncated" or isinstance(raised.value, NotUnderstood)
-
-
-async def test_a_paced_client_never_meets_the_limit(tmp_path: Path) -> None:
-    """Twice as much work as a window holds, from many tasks: no call is refused, and the limit is used."""
-    limit = RateLimit(requests=60, window_seconds=3, block_seconds=3)
-    terms = PaceTerms(limit=60, window=3.0, block=0.5)
-    async with scene(tmp_path, rate_limit=limit) as here:
-        pacer = LocalPacer(terms)
-        async with here.client(pacer=pacer) as client:
-            began = asyncio.get_running_loop().time()
-            zone = here.zone("pro")
-            await asyncio.gather(*(client.waf_status(zone) for _ in range(120)))
-            took = asyncio.get_running_loop().time() - began
-        await pacer.aclose()
-        (use,) = (await here.control("GET", "/rate-limits"))["users"]
-        assert use["busiest_window"] <= 60
-        assert took < 120 / terms.rate + 3
-
-
-async def test_a_block_is_kept_to(tmp_path: Path) -> None:
-    """After the service has refused a call for the limit, the next one waits as long as it was told."""
-    limit = RateLimit(requests=5, window_seconds=60, block_seconds=1, retry_after=True)
-
-    class Noting(LocalPacer):
-        told: float | None = None
-        at = 0.0
-
-        def blocked(self, seconds: float) -> None:
-            self.told, self.at = seconds, asyncio.get_running_loop().time()
-            super().blocked(seconds)
-
-    async with scene(tmp_path, rate_limit=limit) as here:
-        pacer = Noting(PaceTerms(limit=100_000, window=1.0))
-        zone = here.zone("pro")
-        async with here.client(pacer=pacer) as client:
-            with pytest.raises(RateLimited) as raised:
-                for _ in range(6):
-                    await client.waf_status(zone)
-            assert raised.value.retry_after == pacer.told == 1
-            assert (await client.waf_status(zone, urgent=True)).migration_state == "start"
-            assert asyncio.get_running_loop().time() - pacer.at > 0.9
-        await pacer.aclose()
