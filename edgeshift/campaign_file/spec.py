@@ -201,9 +201,8 @@ class CampaignSpec(Part):
     @field_validator("log_fields")
     @classmethod
     def _fields_for_targets(cls, log_fields: LogFieldsSpec, info: ValidationInfo) -> LogFieldsSpec:
-        targets = info.data.get("targets")
-        if targets is not None and info.data.get("area") is Area.LOG_FIELDS:
-            refuse(_without_fields(log_fields, targets))
+        if info.data.get("area") is Area.LOG_FIELDS:
+            refuse(_without_fields(log_fields, info.data.get("targets")))
         return log_fields
 
     @field_validator(*SECTIONS, mode="wrap")
@@ -285,18 +284,22 @@ class CampaignSpec(Part):
         )
 
 
-def _without_fields(log_fields: LogFieldsSpec, targets: TargetSpec) -> Iterator[Trouble]:
+def _without_fields(log_fields: LogFieldsSpec, targets: TargetSpec | None) -> Iterator[Trouble]:
     """Zones with fields that are no targets, and targets without fields. A campaign without fields of its own
-    is right only where each zone brings its own.
+    is right only where each zone brings its own. ``targets``: None where they are wrong by themselves.
     """
+    some = any(getattr(log_fields, kind.attribute) for kind in Kind)
+    if not some and not log_fields.zones:
+        yield (), mistakes(FieldSet())[0]
+        return
+    if targets is None:
+        return
     for name in log_fields.zones:
         if name == name.lower() and _left_out(name, targets):
             yield ("zones", name), "is not among the targets: add it to targets.include, or remove it here"
-    if any(getattr(log_fields, kind.attribute) for kind in Kind):
+    if some:
         return
-    if not log_fields.zones:
-        yield (), mistakes(FieldSet())[0]
-    elif targets.all or targets.accounts:
+    if targets.all or targets.accounts:
         yield (
             (),
             "only the zones under log_fields.zones have fields, and the targets are more than those: name"
