@@ -47,6 +47,7 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.runtime.temporal import PHASE, PLAN, WAVE, of_campaign
 from edgeshift.service_api import ServiceError
@@ -152,11 +153,10 @@ class ZoneActivities:
                     batch.campaign_run,
                 )
                 if held.get("campaign") != batch.campaign:
-                    through = f", with all of {held['holder']}" if "holder" in held else ""
-                    return Exclusion(
-                        index=index,
-                        reason=f"already in {held.get('campaign', 'another workflow')}{through}",
-                    )
+                    whose = str(held.get("campaign", "another workflow"))
+                    through = (str(held["holder"]),) if "holder" in held else ()
+                    taken = Reason(code=ReasonCode.HELD_BY_ANOTHER, by=whose, names=through)
+                    return Exclusion(index=index, why=(taken,))
                 if not same:
                     # Only one run of a campaign is open, so this one's is gone: its zone is told to end.
                     if holder.run_id not in told:
@@ -168,7 +168,7 @@ class ZoneActivities:
                     await self._stop(identifier, over, batch.campaign_run)
                 # Our own previous attempt has said that it is finished and is about to close.
                 await asyncio.sleep(0.2)
-        return Exclusion(index=index, reason="its previous attempt does not close")
+        return Exclusion(index=index, why=(Reason(code=ReasonCode.EARLIER_ATTEMPT_OPEN),))
 
     async def _rejected(self, ended: WorkflowExecutionDescription, message: ZoneStart) -> tuple[str, ...]:
         """The digests that people rejected in earlier runs of the campaign, which was started anew: that
@@ -290,7 +290,11 @@ class ZoneActivities:
                 result = await self._result(identifier, found.run_id)
                 if result is not None:
                     return SilentZone(
-                        index=index, attempt=attempt, outcome=result.outcome, reason=result.reason[:120]
+                        index=index,
+                        attempt=attempt,
+                        outcome=result.outcome,
+                        reason=result.reason[:120],
+                        why=result.why,
                     )
         how = (
             found.status.name.lower() if found is not None and found.status is not None else "not to be found"
@@ -299,14 +303,13 @@ class ZoneActivities:
             outcome, shown = await self._standing(batch, target)
         except (ServiceError, SecretRefError) as failure:
             refuse_held(failure)
-            reason = f"workflow {how}; the service could not be read: {failure}"[:120]
-            return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, reason=reason)
+            unread = _ended(how, f"the service could not be read: {failure}")
+            return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, why=(unread,))
         if outcome is None:
             limit = batch.settles_in
             sent = await commit_may_show(self._connections, target.zone, batch.area, limit, answered=True)
             outcome = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
-        reason = f"workflow {how}; {shown}"[:120]
-        return SilentZone(index=index, attempt=attempt, outcome=outcome, reason=reason)
+        return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(_ended(how, shown),))
 
     async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
         """Where the service shows the target, tried a few times: one unreadable zone must not hold the
@@ -332,6 +335,11 @@ class ZoneActivities:
             return found
         except WorkflowFailureError:
             return None
+
+
+def _ended(how: str, shown: str) -> Reason:
+    """That a zone's workflow ended without an outcome, and what the service shows of the zone."""
+    return Reason(code=ReasonCode.WORKFLOW_ENDED, state=how, said=shown[:100])
 
 
 async def _attempt(found: WorkflowExecutionDescription, batch: StartZones | DescribeZones) -> int:

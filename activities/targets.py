@@ -29,6 +29,7 @@ from edgeshift.messages import (
     ZoneAssessment,
 )
 from edgeshift.model.fleet import Area, Plan, ScopeKind, Target, Zone
+from edgeshift.model.reason_texts import text_of
 from edgeshift.model.rollout import freeze, plan_waves
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.documents import AssessedTargets, FrozenTargets, get_document, put_document
@@ -56,8 +57,8 @@ class TargetActivities:
             for zone, account in await twice("zones.list", partial(listed, client)):
                 zones[zone.id] = zone
                 accounts[zone.account] = account
-            if spec.area is Area.ESC and (reason := esc.too_late(self._connections.time_at(client))):
-                raise ApplicationError(reason, type="BadInput", non_retryable=True)
+            if spec.area is Area.ESC and (gone := esc.too_late(self._connections.time_at(client))):
+                raise ApplicationError(text_of(gone), type="BadInput", non_retryable=True)
         chosen = choose(spec, list(zones.values()), accounts)
         refuse_unknown_additions(spec, chosen)
         refuse_foreign_urls(spec, chosen)

@@ -46,7 +46,7 @@ class LogFieldsWork:
         line = line.model_copy(
             update={
                 "verdict": found.verdict,
-                "causes": [cause.value for cause in found.causes],
+                "causes": list(found.causes),
                 "reasons": list(found.reasons),
                 "warnings": warnings,
                 "additions": list(found.additions),

@@ -45,7 +45,7 @@ class WafWork:
         line = line.model_copy(
             update={
                 "verdict": found.verdict,
-                "causes": [cause.value for cause in found.causes],
+                "causes": list(found.causes),
                 "reasons": list(found.reasons),
                 "losses": list(found.losses),
                 "warnings": list(found.warnings),

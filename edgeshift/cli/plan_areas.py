@@ -19,6 +19,7 @@ from edgeshift.campaign_file.warnings import calls_a_second
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import ScopeKind, Wave
+from edgeshift.model.reason_texts import text_of
 
 MOST_SCOPES = 20
 SECRETS = {
@@ -97,8 +98,8 @@ def _deadline(console: Console, spec: CampaignSpec, report: PlanReport, result: 
     now = report.service_time
     if now is None:
         return
-    if esc.is_removed(now):
-        console.print(Text(esc.too_late(now).capitalize(), style="bold red"))
+    if gone := esc.too_late(now):
+        console.print(Text(text_of(gone).capitalize(), style="bold red"))
         return
     left = say_duration(esc.REMOVED_AT - now)
     console.print(

@@ -16,6 +16,7 @@ from edgeshift.areas import esc
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area, Plan, Zone
+from edgeshift.model.reason_texts import text_of
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.log_entries import LogStore, LogStoreError
@@ -137,8 +138,8 @@ def check_removal(now: datetime | None) -> Check:
     if now is None:
         said = "the service does not say what time it is, so this machine's clock decides"
         return Check(name, State.WARNING, said, "see that nothing between takes the Date header away")
-    if reason := esc.too_late(now):
-        return Check(name, State.FAILED, reason)
+    if gone := esc.too_late(now):
+        return Check(name, State.FAILED, text_of(gone))
     left = esc.REMOVED_AT - now
     said = f"{esc.REMOVED_AT:%Y-%m-%d}, {say_duration(left)} from now by the service's clock"
     if left < SOON:

@@ -39,7 +39,7 @@ from edgeshift.messages.campaign import (
     WaveSummary,
 )
 from edgeshift.messages.carried import CampaignCarried, PackedLedger
-from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo
+from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo, reason_of_hold
 from edgeshift.messages.quota import (
     AskProbe,
     Blocked,
@@ -199,4 +199,5 @@ __all__ = [
     "ZoneResult",
     "ZoneStart",
     "ZoneState",
+    "reason_of_hold",
 ]

@@ -26,6 +26,7 @@ from edgeshift.areas.log_fields.reading import assess as assess_log_fields
 from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
+from edgeshift.model.reasons import ReasonCode
 from tests.runbook import ENTRIES, ROOT
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -115,7 +116,7 @@ def test_reasons_as_the_rules_give_them_are_understood() -> None:
     assert codes_of("blocked", "; ".join(empty.reasons), Area.WAF) == ("blocked-log-only",)
     other = waf.assess(waf.Reading(check={"compatible": True}, plan="pro"))
     assert codes_of("blocked", "; ".join(other.reasons), Area.WAF) == ("blocked-plan",)
-    refused = waf.assess(waf.Reading(check={}, refused=(waf.Cause.SUPPORT_REFUSAL, "call us")))
+    refused = waf.assess(waf.Reading(check={}, refused=(ReasonCode.SUPPORT_REFUSAL, "call us")))
     assert codes_of("support", "; ".join(refused.reasons), Area.WAF) == ("support-refusal",)
     gone = esc.assess(esc.Reading(), datetime(2024, 1, 2, tzinfo=UTC))
     assert codes_of("blocked", "; ".join(gone.reasons), Area.ESC) == ("blocked-removal-date",)
@@ -188,7 +189,7 @@ def test_words_by_which_a_reason_is_known_are_said_somewhere() -> None:
 
     files = [
         file
-        for folder in ("edgeshift/areas", "activities", "workflows", "edgeshift/views")
+        for folder in ("edgeshift/areas", "edgeshift/model", "activities", "workflows", "edgeshift/views")
         for file in (ROOT / folder).rglob("*.py")
     ]
     source = " ".join(file.read_text(encoding="utf-8") for file in files)

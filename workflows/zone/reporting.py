@@ -11,11 +11,17 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import LAST_WORDS
     from edgeshift.messages import LEFT_ALONE, Announce, Prepared, ReportKind, Step, Stop, ZoneReport
     from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.reason_texts import text_of
+    from edgeshift.model.reasons import Reason, codes_of
     from edgeshift.rate_limit.circuit import ServiceHold
     from workflows import options
     from workflows.local import locally
     from workflows.zone.failures import LOCAL_FAILURES, is_left_alone, said
     from workflows.zone.state import ZoneMemory
+
+
+LONGEST_WORD = 120
+"""Characters of a reason that the campaign is told."""
 
 
 class Reporter:
@@ -47,7 +53,7 @@ class Reporter:
         fingerprint: str = "",
         joins: bool = True,
         outcome: ZoneOutcome | None = None,
-        reason: str = "",
+        why: tuple[Reason, ...] = (),
         hold: ServiceHold | None = None,
     ) -> None:
         """Tell the campaign. One that is gone is no error; of one that has come to its end the zone waits for
@@ -71,7 +77,8 @@ class Reporter:
                 fingerprint=fingerprint,
                 joins=joins,
                 outcome=outcome,
-                reason=reason,
+                reason=text_of(*why)[:LONGEST_WORD],
+                codes=codes_of(why),
                 hold=hold,
             )
             try:

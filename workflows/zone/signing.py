@@ -7,6 +7,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import PermitGrant, Prepared, ReportKind, Step, ZonePhase
     from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.reasons import Reason, ReasonCode
     from edgeshift.model.sign_off import Choice, Decision, Tally, refusal, tally
     from edgeshift.runtime.temporal import FINGERPRINT, PHASE
     from workflows.zone.reporting import Reporter
@@ -69,7 +70,7 @@ class SignOffs:
             if verdict is Tally.REJECTED:
                 by = self._rejection(prepared)
                 zone.rejected = prepared.digest
-                raise Ended(ZoneOutcome.REJECTED, f"rejected by {by.by}: {by.reason or 'no reason given'}")
+                raise Ended(ZoneOutcome.REJECTED, Reason(code=ReasonCode.REJECTED, by=by.by, said=by.reason))
             if verdict is Tally.APPROVED:
                 break
             if zone.usable_grant is not None:
@@ -77,7 +78,7 @@ class SignOffs:
                 zone.put_back()
                 await self._reporter.announce(prepared)
             elif zone.expired:
-                raise Ended(ZoneOutcome.ON_HOLD, "nobody signed it off in time; reopen it when somebody will")
+                raise Ended(ZoneOutcome.ON_HOLD, Reason(code=ReasonCode.NOT_SIGNED_IN_TIME))
             zone.ruling = None
         return await self._permitted(ZonePhase.AWAITING_PERMIT, prepared.step, prepared.fingerprint)
 
@@ -85,8 +86,7 @@ class SignOffs:
         """Raises Ended where a person rejected this very proposal before the campaign was started anew."""
         if prepared.digest in self._zone.start.rejected:
             self._zone.rejected = prepared.digest
-            reason = "rejected before the campaign was started anew, and proposed unchanged; reopen begins it"
-            raise Ended(ZoneOutcome.REJECTED, reason)
+            raise Ended(ZoneOutcome.REJECTED, Reason(code=ReasonCode.REJECTED_BEFORE))
 
     def counting(self, prepared: Prepared, grant: PermitGrant | None) -> list[Decision]:
         """The decisions that may count for this proposal: the zone's own, and those that came with a permit

@@ -10,6 +10,7 @@ from edgeshift.areas.log_fields.entries import (
     Judgement,
     Sizes,
     judge,
+    size_reason,
     size_warning,
     sizes,
 )
@@ -39,7 +40,6 @@ from edgeshift.areas.log_fields.names import (
 from edgeshift.areas.log_fields.reading import (
     TRANSFORM_PHASES,
     Assessment,
-    Cause,
     Reading,
     assess,
     in_place,
@@ -72,7 +72,6 @@ __all__ = [
     "RULESET",
     "TRANSFORM_PHASES",
     "Assessment",
-    "Cause",
     "CustomField",
     "FieldSeen",
     "FieldState",
@@ -112,6 +111,7 @@ __all__ = [
     "rollback",
     "same_rules",
     "set_by_transform",
+    "size_reason",
     "size_warning",
     "sizes",
     "three_way",

@@ -40,11 +40,13 @@ class Advice(Document):
 
 class WatchedRecord(ZoneRecord):
     """What the records of changes that can be undone have, written at the end of the watch. ``why``: it was
-    taken back, or empty; ``said``: the outcome in a sentence; ``changed_at``: when the change showed.
+    taken back, or empty; ``said``: the outcome in a sentence; ``codes``: of its reasons; ``changed_at``: when
+    the change showed.
     """
 
     why: str
     said: str
+    codes: tuple[str, ...] = ()
     changed_at: Moment
     aftercare: Advice
 
