@@ -23,6 +23,7 @@ from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessmen
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.model.reason_texts import text_of
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.archive import ArchiveError
@@ -42,13 +43,13 @@ class LogFieldsWork:
         zone, terms = target.zone, spec.log_fields
         client = await self._connections.service(spec_digest, zone)
         reading = await read_zone(client, zone)
-        wanted, found, warnings = await proposed(terms, zone, reading)
+        wanted, found, notices = await proposed(terms, zone, reading)
         line = line.model_copy(
             update={
                 "verdict": found.verdict,
                 "causes": list(found.causes),
                 "reasons": list(found.reasons),
-                "warnings": warnings,
+                "warnings": [*found.warnings, *map(text_of, notices)],
                 "additions": list(found.additions),
                 "facts": {
                     "fields": str(len(log_fields.fields_of(wanted))),

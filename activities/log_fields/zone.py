@@ -65,7 +65,7 @@ class LogFieldsActivities:
         terms = (await self._connections.spec(start.spec)).log_fields
         client = await self._connections.service(start.spec, zone)
         reading = await read_zone(client, zone)
-        wanted, found, warnings = await proposed(terms, zone, reading)
+        wanted, found, notices = await proposed(terms, zone, reading)
         if found.verdict is not Verdict.READY:
             # What would end a zone does not rest on one answer.
             reading = await twice(
@@ -73,7 +73,7 @@ class LogFieldsActivities:
                 lambda: read_zone(client, zone),
                 lambda read: log_fields.assess(read, zone, wanted, terms.job),
             )
-            wanted, found, warnings = await proposed(terms, zone, reading)
+            wanted, found, notices = await proposed(terms, zone, reading)
         verdict, trail = found.verdict, Trail(self._connections, start)
         if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end.
@@ -90,7 +90,12 @@ class LogFieldsActivities:
         )
         if verdict is Verdict.READY or begun:
             body = log_fields.proposal_body(reading, zone, wanted, terms.job)
-            document = Proposal(body=body, additions=found.additions, warnings=tuple(warnings))
+            document = Proposal(
+                body=body,
+                additions=found.additions,
+                warnings=(*found.warnings, *map(text_of, notices)),
+                notices=tuple(notices),
+            )
             prepared = prepared.model_copy(
                 update={
                     "digest": digest(body),

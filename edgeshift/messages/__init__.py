@@ -38,7 +38,7 @@ from edgeshift.messages.campaign import (
     Waiting,
     WaveSummary,
 )
-from edgeshift.messages.carried import CampaignCarried, PackedLedger
+from edgeshift.messages.carried import CampaignCarried, PackedLedger, Retried
 from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo, reason_of_hold
 from edgeshift.messages.quota import (
     AskProbe,
@@ -170,6 +170,7 @@ __all__ = [
     "ReportKind",
     "ResolveTargets",
     "ResolvedTargets",
+    "Retried",
     "Revoke",
     "Ruling",
     "Settle",

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import Reasons, in_words
+from edgeshift.model.reasons import ReasonCode, Reasons, codes_of, in_words
 from edgeshift.model.sign_off import LONGEST_REASON
 
 By = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -53,6 +53,11 @@ class Explained(Message):
             why = _WHY.validate_python(given["why"])
             return {**given, "why": why, "reason": text_of(*why)[:LONGEST_TEXT]}
         return given
+
+    @property
+    def code(self) -> ReasonCode:
+        """The first of its codes."""
+        return next(iter(codes_of(self.why)), ReasonCode.OTHER)
 
     @property
     def explained(self) -> Reasons:

@@ -162,6 +162,9 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         f"in sampled requests these fields take up to {_kilobytes(why.size)} of {_room(why)}:"
         " there is little room left"
     ),
+    _C.FIELDS_SIZE_UNKNOWN: lambda why: (
+        f"how much custom field data its requests have is not known: {why.said}"
+    ),
     # What a target waits for.
     _C.VALIDATION_ADOPTED: lambda why: "in validation already, window counts from adoption",
     _C.VALIDATION_WINDOW: lambda why: f"validation window ({why.state})",

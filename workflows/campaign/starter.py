@@ -60,7 +60,7 @@ class Starter:
             state.beginning = frozenset()
             state.changed()
         for exclusion in started.excluded:
-            ledger.exclude(exclusion.index, exclusion.reason)
+            ledger.exclude(exclusion.index, exclusion.reason, exclusion.code)
 
 
 class Granter:

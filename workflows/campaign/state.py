@@ -11,7 +11,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.ledger import Bits, Ledger, WaveIndex
     from edgeshift.campaign.target_states import IN_FLIGHT, Place
-    from edgeshift.messages import CampaignCarried, CampaignStart, Permit, Person, Step
+    from edgeshift.messages import CampaignCarried, CampaignStart, Permit, Person, Retried, Step
     from edgeshift.model.fleet import Area
     from edgeshift.model.sign_off import Decision, refusal
     from edgeshift.rate_limit.circuit import ServiceHold
@@ -50,6 +50,10 @@ class CampaignState:
         """Why it stands still by itself, which a person's pause does not end."""
         self.resumed_by_hand = False
         """Whether a person has had the calls go on that are held."""
+        self.stopped_at = carried.stopped_at if carried else None
+        """When a person paused or aborted it."""
+        self.retrying: list[Retried] = list(carried.retrying) if carried else []
+        """What failed of its own work, the latest last."""
         self.notes: list[str] = list(carried.notes) if carried else []
         self.cursor = carried.cursor if carried else 0
         """The target from which the next sweep goes on."""
@@ -78,6 +82,12 @@ class CampaignState:
     def changed(self) -> None:
         """Something has changed that somebody may wait for."""
         self.changes += 1
+
+    def retried(self, again_in: timedelta, said: str) -> None:
+        """A piece of its own work has failed for good, and is tried again."""
+        self.note(said)
+        failed = Retried(at=workflow.now(), again_in=again_in, said=said)
+        self.retrying = [*self.retrying[1 - MOST_NOTES :], failed]
 
     async def next_change(self, seen: int, *, unless: Callable[[], bool] = lambda: False) -> int:
         """Wait until there were more changes than ``seen``, or until ``unless`` is so; how many there are."""
@@ -181,5 +191,7 @@ class CampaignState:
             cursor=self.cursor,
             origin=self.origin,
             holds=self.holds,
+            stopped_at=self.stopped_at,
+            retrying=tuple(self.retrying),
             sweep_at=workflow.now() if self.sweeps_due > self.sweeps_begun else self.sweep_at,
         )

@@ -29,7 +29,7 @@ class Steering:
     async def pause(self, message: Person) -> Answer:
         """No new forward step begins once this has answered."""
         state = self._state
-        state.paused = message
+        state.paused, state.stopped_at = message, workflow.now()
         state.note(f"paused by {message.by}: {message.reason or 'no reason given'}")
         out = await self.take_back_permits()
         if state.paused is not message:
@@ -96,7 +96,7 @@ class Steering:
     def stand_down(self, message: Person) -> None:
         """Nothing begins any more; those that have not begun have their outcome."""
         state = self._state
-        state.aborted = message
+        state.aborted, state.stopped_at = message, workflow.now()
         state.note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
         for index in list(state.ledger.indexes(Place.PENDING)):
             state.ledger.stand_down(index)

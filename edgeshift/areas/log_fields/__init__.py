@@ -11,7 +11,6 @@ from edgeshift.areas.log_fields.entries import (
     Sizes,
     judge,
     size_reason,
-    size_warning,
     sizes,
 )
 from edgeshift.areas.log_fields.history import Reconciled, Sent, Version, reconcile, same_rules, three_way
@@ -112,7 +111,6 @@ __all__ = [
     "same_rules",
     "set_by_transform",
     "size_reason",
-    "size_warning",
     "sizes",
     "three_way",
     "unsound",

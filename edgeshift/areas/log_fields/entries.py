@@ -16,7 +16,6 @@ from edgeshift.areas.log_fields.jobs import Job
 from edgeshift.areas.log_fields.names import CustomField, Kind, fields_of
 from edgeshift.areas.log_fields.reading import jobs_without, set_by_transform
 from edgeshift.areas.log_fields.terms import FieldSet
-from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 
 MOST_BYTES = 8192
@@ -198,12 +197,6 @@ def size_reason(found: Sizes) -> Reason | None:
     if found.largest > 0.8 * MOST_BYTES:
         return Reason(code=ReasonCode.FIELDS_NEARLY_FULL, limit=MOST_BYTES, size=found.largest)
     return None
-
-
-def size_warning(found: Sizes) -> str | None:
-    """The same as a sentence."""
-    why = size_reason(found)
-    return None if why is None else text_of(why)
 
 
 def _percentile(ordered: Sequence[int], percent: int) -> int:
