@@ -10,18 +10,7 @@ from temporalio.workflow import ActivityCancellationType
 
 from activities.waf.changes import LOOK
 from edgeshift.messages import Change, Step, Verify, ZonePolicy
-
-PERMANENT = [
-    "InvalidCredential",
-    "ServiceHeld",
-    "CredentialMissing",
-    "Forbidden",
-    "NotFound",
-    "SecretUnresolved",
-    "ArchiveCorrupt",
-    "BadInput",
-]
-"""Failures that trying again cannot mend; the boundary of each activity names its failures by these types."""
+from edgeshift.model.failures import NO_CAMPAIGN, PERMANENT
 
 READS = RetryPolicy(
     initial_interval=timedelta(milliseconds=500),
@@ -29,12 +18,13 @@ READS = RetryPolicy(
     maximum_interval=timedelta(minutes=1),
     non_retryable_error_types=PERMANENT,
 )
+"""The boundary of each activity names its failures by the types of the table of failures."""
 
 FOREVER = RetryPolicy(
     initial_interval=timedelta(milliseconds=200),
     backoff_coefficient=2.0,
     maximum_interval=timedelta(minutes=1),
-    non_retryable_error_types=["CampaignGone", "CampaignClosed"],
+    non_retryable_error_types=NO_CAMPAIGN,
 )
 
 ONCE = RetryPolicy(maximum_attempts=1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from edgeshift.model.exit_codes import ExitCode
-from edgeshift.model.reasons import ReasonCode
+from edgeshift.model.reason_codes import ReasonCode
 
 
 class Happened(StrEnum):
@@ -67,6 +67,7 @@ OF_SERVICE: Mapping[str, Failure] = {
     "RateLimited": Failure(_NOTHING, _SERVICE, ReasonCode.SERVICE_REFUSED),
     "NoTurn": Failure(_NOTHING, _SERVICE, ReasonCode.SERVICE_FAILED),
     "ConnectionRefused": Failure(_NOTHING, _SERVICE, ReasonCode.SERVICE_FAILED),
+    "SecretNotShown": Failure(_NOTHING, _SERVICE, ReasonCode.SERVICE_FAILED),
     "Conflict": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_REFUSED),
     "ConnectionLost": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_FAILED),
     "GatewayError": Failure(_UNKNOWN, _SERVICE, ReasonCode.SERVICE_FAILED),
@@ -91,7 +92,6 @@ OF_STORES: Mapping[str, Failure] = {
     "TicketsMisconfigured": Failure(_NOTHING, _FAILED, ReasonCode.TICKETS_UNAVAILABLE),
     "TicketError": Failure(_UNKNOWN, _FAILED, ReasonCode.TICKETS_UNAVAILABLE),
     "BadInput": Failure(_NOTHING, ExitCode.BAD_INPUT, ReasonCode.BAD_INPUT, tries=1),
-    "ValidationError": Failure(_NOTHING, ExitCode.BAD_INPUT, ReasonCode.BAD_INPUT, tries=1, named="BadInput"),
 }
 """Failures of the archive, of tickets, and of what a file or a message says."""
 
@@ -99,12 +99,14 @@ OF_CAMPAIGNS: Mapping[str, Failure] = {
     "SignOffRefused": Failure(_NOTHING, ExitCode.REFUSED, ReasonCode.FAILED, tries=1),
     "CampaignOver": Failure(_NOTHING, ExitCode.REFUSED, ReasonCode.FAILED, tries=1),
     "NothingToDo": Failure(_NOTHING, ExitCode.NOTHING, ReasonCode.FAILED, tries=1),
+    "WorkerStops": Failure(_NOTHING, _FAILED, ReasonCode.FAILED),
     "CampaignGone": Failure(_NOTHING, _FAILED, ReasonCode.FAILED, tries=1),
     "CampaignClosed": Failure(_NOTHING, _FAILED, ReasonCode.FAILED, tries=1),
 }
 """What campaigns and their zones refuse, and that they are not there."""
 
 OF_PROCESSES: Mapping[str, Failure] = {
+    "ValidationError": Failure(_NOTHING, ExitCode.BAD_INPUT, ReasonCode.BAD_INPUT, tries=1, named="BadInput"),
     "CampaignFileError": Failure(_NOTHING, ExitCode.BAD_INPUT, ReasonCode.BAD_INPUT, tries=1),
     "FleetFileError": Failure(_NOTHING, ExitCode.BAD_INPUT, ReasonCode.BAD_INPUT, tries=1),
     "SettingsError": Failure(_NOTHING, ExitCode.BAD_INPUT, ReasonCode.BAD_INPUT, tries=1),
@@ -131,12 +133,23 @@ again.
 """
 
 
+NO_CAMPAIGN = ("CampaignGone", "CampaignClosed")
+"""Types of failed activities that have nobody to tell a word to."""
+
+_OF_ACTIVITIES: Mapping[str, Failure] = {**OF_SERVICE, **OF_STORES, **OF_CAMPAIGNS}
+
+
 def kind_of(failure: type[BaseException]) -> str | None:
     """The kind of a failure by its class, or by the nearest of its bases; None where nobody expects it."""
     return next((base.__name__ for base in failure.__mro__ if base.__name__ in FAILURES), None)
 
 
+def of_activity(kind: str | None) -> Failure | None:
+    """The failure of an activity or an update that failed with this type; None where nobody expects it."""
+    return _OF_ACTIVITIES.get(kind or "")
+
+
 def reason_of(kind: str | None) -> ReasonCode:
     """Why something failed whose activity failed with this type."""
-    found = FAILURES.get(kind or "")
+    found = of_activity(kind)
     return found.reason if found else ReasonCode.FAILED
