@@ -8,8 +8,10 @@ import json
 
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.views.report_data import Source, as_json
 from edgeshift.views.rows import ZoneRow, as_csv
 from tests.rules.history_kit import History
+from tests.rules.test_alarms import NOW, summary
 
 OVER = Reason(code=ReasonCode.TOO_MANY_RULES, count=201, limit=200)
 LONG = Reason(code=ReasonCode.EXPRESSION_TOO_LONG, count=1, limit=4096, size=5000)
@@ -46,6 +48,14 @@ def test_the_csv_has_the_code() -> None:
     """In the last column."""
     (line,) = csv.DictReader(io.StringIO(as_csv([row(LONG)])))
     assert list(line)[-1] == "code" and line["code"] == "expression_too_long"
+
+
+def test_a_report_counts_zones_by_code() -> None:
+    """By place; a zone over two limits counts for both, one without reasons for none."""
+    rows = [row(OVER, LONG), row(OVER, OVER), row()]
+    shown = as_json(Source(summary=summary("closed"), made_at=NOW, rows=rows))
+    assert shown["codes"] == {"needs_support": {"too_many_rules": 2, "expression_too_long": 1}}
+    assert shown["campaign"] == "autumn" and shown["zones"] == rows
 
 
 def test_an_attempt_has_the_codes_of_its_result() -> None:
