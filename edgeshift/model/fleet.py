@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated
 
@@ -30,11 +31,28 @@ class Plan(StrEnum):
 
 
 class Area(StrEnum):
-    """What a campaign changes. The registry of areas (edgeshift/areas) says what each one can do."""
+    """What a campaign changes: the name of an area. The registry (edgeshift/areas) says what each one is, and
+    registers those that other distributions bring.
+    """
 
     WAF = "waf"
     ESC = "esc"
     LOG_FIELDS = "log-fields"
+
+    @classmethod
+    def register(cls, name: str) -> Area:
+        """The area of this name, made if there is none yet. Raises ValueError where it cannot be a name:
+        lower-case letters, digits and hyphens, since workflow ids and archive keys are made of it.
+        """
+        if name in cls._value2member_map_:
+            return cls(name)
+        if not re.fullmatch(r"[a-z][a-z0-9-]{0,29}", name):
+            raise ValueError(f"{name!r} is no name of an area: lower-case letters, digits and hyphens are")
+        member = str.__new__(cls, name)
+        member._name_, member._value_ = name.replace("-", "_").upper(), name
+        cls._member_names_.append(member._name_)
+        cls._member_map_[member._name_] = cls._value2member_map_[name] = member
+        return member
 
 
 class ScopeKind(StrEnum):
