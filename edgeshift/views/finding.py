@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
+from edgeshift.areas import AREAS
 from edgeshift.model.fleet import Area, ScopeKind, campaign_id
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound
@@ -74,8 +75,8 @@ async def find_zone(
         return Named(found.target.zone.id, start.area, found.target.zone.kind)
     identifier = zone if is_identifier(zone) else await _identifier(client, archive, zone, area)
     every = [
-        *(Named(identifier, one) for one in Area),
-        *(Named(identifier, one, ScopeKind.ACCOUNT) for one in Area),
+        *(Named(identifier, one) for one in AREAS),
+        *(Named(identifier, one, ScopeKind.ACCOUNT) for one in AREAS),
     ]
     known = [one for one in every if area in (None, one.area) and await _has_history(client, one)]
     if len(known) > 1:

@@ -60,8 +60,8 @@ def _area(start: dict[str, Any], began: Event, otherwise: Area) -> Area:
     try:
         return Area(str(start.get("area")))
     except ValueError:
-        named = (area for area, entry in AREAS.items() if entry.workflow == began.name)
-        return Area.ESC if began.name == "ZoneHold" else next(named, otherwise)
+        named = (area for area, entry in AREAS.items() if began.name in (entry.workflow, *entry.beside))
+        return next(named, otherwise)
 
 
 def _number(value: object, otherwise: int) -> int:

@@ -45,4 +45,5 @@ DEFINITION = AreaDefinition(
         drifted="not sent: the scope was no longer as it was when it was signed",
         done="esc off, or off before",
     ),
+    parts={"views": "edgeshift.views.areas.esc:PART"},
 )

@@ -34,4 +34,5 @@ DEFINITION = AreaDefinition(
         shows_undone="the service shows the fields taken back",
         done="fields logged, or logged before",
     ),
+    parts={"views": "edgeshift.views.areas.log_fields:PART"},
 )

@@ -11,6 +11,7 @@ DEFINITION = AreaDefinition(
     workflow="WafZone",
     reversible=False,
     validates=True,
+    asks_support=True,
     sent={
         "validate": "the validation",
         "delete_overrides": "the deletion of the URI overrides",
@@ -23,4 +24,5 @@ DEFINITION = AreaDefinition(
         basis="the configuration",
         permit="for",
     ),
+    parts={"views": "edgeshift.views.areas.waf:PART"},
 )
