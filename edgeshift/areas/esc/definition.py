@@ -45,5 +45,8 @@ DEFINITION = AreaDefinition(
         drifted="not sent: the scope was no longer as it was when it was signed",
         done="esc off, or off before",
     ),
-    parts={"views": "edgeshift.views.areas.esc:PART"},
+    parts={
+        "proposals": "edgeshift.operations.areas.esc:PART",
+        "views": "edgeshift.views.areas.esc:PART",
+    },
 )

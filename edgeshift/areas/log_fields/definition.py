@@ -34,5 +34,8 @@ DEFINITION = AreaDefinition(
         shows_undone="the service shows the fields taken back",
         done="fields logged, or logged before",
     ),
-    parts={"views": "edgeshift.views.areas.log_fields:PART"},
+    parts={
+        "proposals": "edgeshift.operations.areas.log_fields:PART",
+        "views": "edgeshift.views.areas.log_fields:PART",
+    },
 )

@@ -24,5 +24,8 @@ DEFINITION = AreaDefinition(
         basis="the configuration",
         permit="for",
     ),
-    parts={"views": "edgeshift.views.areas.waf:PART"},
+    parts={
+        "proposals": "edgeshift.operations.areas.waf:PART",
+        "views": "edgeshift.views.areas.waf:PART",
+    },
 )
