@@ -46,6 +46,7 @@ DEFINITION = AreaDefinition(
         done="esc off, or off before",
     ),
     parts={
+        "cli": "edgeshift.cli.areas.esc:PART",
         "proposals": "edgeshift.operations.areas.esc:PART",
         "views": "edgeshift.views.areas.esc:PART",
     },

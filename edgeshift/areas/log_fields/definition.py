@@ -35,6 +35,7 @@ DEFINITION = AreaDefinition(
         done="fields logged, or logged before",
     ),
     parts={
+        "cli": "edgeshift.cli.areas.log_fields:PART",
         "proposals": "edgeshift.operations.areas.log_fields:PART",
         "views": "edgeshift.views.areas.log_fields:PART",
     },

@@ -25,6 +25,7 @@ DEFINITION = AreaDefinition(
         permit="for",
     ),
     parts={
+        "cli": "edgeshift.cli.areas.waf:PART",
         "proposals": "edgeshift.operations.areas.waf:PART",
         "views": "edgeshift.views.areas.waf:PART",
     },
