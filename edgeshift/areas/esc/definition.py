@@ -47,6 +47,7 @@ DEFINITION = AreaDefinition(
     ),
     parts={
         "cli": "edgeshift.cli.areas.esc:PART",
+        "doctor": "edgeshift.doctor.areas.esc:PART",
         "proposals": "edgeshift.operations.areas.esc:PART",
         "views": "edgeshift.views.areas.esc:PART",
     },

@@ -36,6 +36,7 @@ DEFINITION = AreaDefinition(
     ),
     parts={
         "cli": "edgeshift.cli.areas.log_fields:PART",
+        "doctor": "edgeshift.doctor.areas.log_fields:PART",
         "proposals": "edgeshift.operations.areas.log_fields:PART",
         "views": "edgeshift.views.areas.log_fields:PART",
     },
