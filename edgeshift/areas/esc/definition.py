@@ -50,5 +50,6 @@ DEFINITION = AreaDefinition(
         "doctor": "edgeshift.doctor.areas.esc:PART",
         "proposals": "edgeshift.operations.areas.esc:PART",
         "views": "edgeshift.views.areas.esc:PART",
+        "worker": "worker.areas.esc:PART",
     },
 )

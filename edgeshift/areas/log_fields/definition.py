@@ -39,5 +39,6 @@ DEFINITION = AreaDefinition(
         "doctor": "edgeshift.doctor.areas.log_fields:PART",
         "proposals": "edgeshift.operations.areas.log_fields:PART",
         "views": "edgeshift.views.areas.log_fields:PART",
+        "worker": "worker.areas.log_fields:PART",
     },
 )

@@ -29,5 +29,6 @@ DEFINITION = AreaDefinition(
         "doctor": "edgeshift.doctor.areas.waf:PART",
         "proposals": "edgeshift.operations.areas.waf:PART",
         "views": "edgeshift.views.areas.waf:PART",
+        "worker": "worker.areas.waf:PART",
     },
 )
