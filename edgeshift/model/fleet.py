@@ -55,6 +55,10 @@ class Area(StrEnum):
         return member
 
 
+DEFAULT_AREA = Area.WAF
+"""The area of a campaign file, and of a demo, that names none."""
+
+
 class ScopeKind(StrEnum):
     """What a target is: a zone, or an account, which stands for all its zones (docs/service.md §3.1)."""
 

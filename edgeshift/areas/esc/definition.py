@@ -47,8 +47,10 @@ DEFINITION = AreaDefinition(
     ),
     parts={
         "cli": "edgeshift.cli.areas.esc:PART",
+        "demo": "edgeshift.testbed.demo.areas.esc:PART",
         "doctor": "edgeshift.doctor.areas.esc:PART",
         "proposals": "edgeshift.operations.areas.esc:PART",
+        "stack": "edgeshift.testbed.stack.areas.esc:PART",
         "views": "edgeshift.views.areas.esc:PART",
         "worker": "worker.areas.esc:PART",
     },

@@ -36,8 +36,10 @@ DEFINITION = AreaDefinition(
     ),
     parts={
         "cli": "edgeshift.cli.areas.log_fields:PART",
+        "demo": "edgeshift.testbed.demo.areas.log_fields:PART",
         "doctor": "edgeshift.doctor.areas.log_fields:PART",
         "proposals": "edgeshift.operations.areas.log_fields:PART",
+        "stack": "edgeshift.testbed.stack.areas.log_fields:PART",
         "views": "edgeshift.views.areas.log_fields:PART",
         "worker": "worker.areas.log_fields:PART",
     },

@@ -26,6 +26,7 @@ DEFINITION = AreaDefinition(
     ),
     parts={
         "cli": "edgeshift.cli.areas.waf:PART",
+        "demo": "edgeshift.testbed.demo.areas.waf:PART",
         "doctor": "edgeshift.doctor.areas.waf:PART",
         "proposals": "edgeshift.operations.areas.waf:PART",
         "views": "edgeshift.views.areas.waf:PART",
