@@ -9,6 +9,8 @@ from urllib.parse import parse_qs
 
 from pydantic import BaseModel, ConfigDict
 
+from edgeshift.testbed.invariants.installed import area_of_call
+
 MOST_RULES = 200
 """Firewall rules that one migration takes at most (docs/service.md §8)."""
 
@@ -81,7 +83,7 @@ class Request(Seen):
             return "esc"
         if self.call.startswith(("logpush.", "rulesets.")) or self.log_fields is not None:
             return "log-fields"
-        return "waf"
+        return area_of_call(self.call) or "waf"
 
     @cached_property
     def migration(self) -> str | None:
