@@ -15,12 +15,9 @@ from importlib.metadata import entry_points
 from typing import TypeVar
 
 from edgeshift.areas.area import AreaDefinition
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import AREAS_OF_OTHERS, Area
 
 T = TypeVar("T")
-
-GROUP = "edgeshift.areas"
-"""The entry points of areas that other distributions bring."""
 
 BUILT_IN = {
     Area.WAF: "edgeshift.areas.waf.definition:DEFINITION",
@@ -48,13 +45,13 @@ def load(where: str, kind: type[T]) -> T:
 def _installed() -> dict[Area, str]:
     """Where the areas of other distributions lie, by their names, in the order of these."""
     found: dict[str, str] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+    for entry in sorted(entry_points(group=AREAS_OF_OTHERS), key=lambda entry: entry.name):
         if found.setdefault(entry.name, entry.value) != entry.value:
             raise AreaNotLoaded(
                 f"two installed distributions bring an area {entry.name!r}: {found[entry.name]} and"
                 f" {entry.value}; keep one of them"
             )
-    return {Area.register(name): where for name, where in found.items() if name not in set(BUILT_IN)}
+    return {Area(name): where for name, where in found.items() if name not in set(BUILT_IN)}
 
 
 _WHERE = {**BUILT_IN, **_installed()}

@@ -25,6 +25,18 @@ class Times:
     watch: timedelta
     every: timedelta
 
+    def faster(self, scale: float) -> Times:
+        """The same, so many times as fast; waits in which real work happens keep a floor, but nothing becomes
+        longer than it was.
+        """
+
+        def shorter(value: timedelta, floor: float) -> timedelta:
+            return min(value, max(value / scale, timedelta(seconds=floor)))
+
+        return Times(
+            effect=shorter(self.effect, 20), watch=shorter(self.watch, 1), every=shorter(self.every, 0.5)
+        )
+
 
 @runtime_checkable
 class Section(Protocol):
@@ -73,8 +85,11 @@ class AreaDefinition:
     own names. ``sent``: its steps as things that are sent. ``phrases``: what is said of its change.
 
     ``section``: the key of its own section in a campaign file, empty where it has none; the section is a
-    model that has ``times`` (Section). ``too_late``: why nothing can be done any more at the service's time
-    that it is given, or empty; None where the area has no such date.
+    model that has ``times`` (Section). ``usual``: the same of an area without a section, before the time
+    scale. ``calls``: how many calls of the service one target takes, counted generously, for forecasts;
+    ``waits``: what a forecast does not count. ``promise``: what a new campaign file says of starting it.
+    ``too_late``: why nothing can be done any more at the service's time that it is given, or empty; None
+    where the area has no such date.
 
     ``parts``: where its parts lie, ``module:attribute`` by the part's name (edgeshift/areas/parts.py).
     """
@@ -92,10 +107,19 @@ class AreaDefinition:
     sent: Mapping[str, str] = field(default_factory=dict)
     phrases: Phrases = field(default_factory=Phrases)
     section: str = ""
+    usual: Times | None = None
+    calls: int = 10
+    waits: str = "besides sign-offs and the service's own time"
+    promise: str = "nothing is changed without a sign-off"
     too_late: Callable[[datetime], str] | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
 
     def times(self, spec: object) -> Times | None:
-        """What its section of this campaign says of times; None where it has no such section."""
-        section = getattr(spec, self.section, None) if self.section else None
-        return section.times if isinstance(section, Section) else None
+        """How long a change of one target takes in this campaign, its section as scaled as the campaign is;
+        None where neither a section nor the area says so.
+        """
+        if self.section:
+            section = getattr(spec, self.section, None)
+            return section.times if isinstance(section, Section) else None
+        scale = float(getattr(spec, "time_scale", 1.0))
+        return self.usual.faster(scale) if self.usual else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from importlib.metadata import entry_points
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
@@ -31,8 +32,9 @@ class Plan(StrEnum):
 
 
 class Area(StrEnum):
-    """What a campaign changes: the name of an area. The registry (edgeshift/areas) says what each one is, and
-    registers those that other distributions bring.
+    """What a campaign changes: the name of an area. The registry (edgeshift/areas) says what each one is.
+
+    Those that other distributions bring are among them, by the names of their entry points.
     """
 
     WAF = "waf"
@@ -54,6 +56,12 @@ class Area(StrEnum):
         cls._member_map_[member._name_] = cls._value2member_map_[name] = member
         return member
 
+
+AREAS_OF_OTHERS = "edgeshift.areas"
+"""The entry points of areas that other distributions bring; the name of one is the area's."""
+
+for _entry in entry_points(group=AREAS_OF_OTHERS):
+    Area.register(_entry.name)
 
 DEFAULT_AREA = Area.WAF
 """The area of a campaign file, and of a demo, that names none."""
