@@ -10,12 +10,12 @@ import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import current
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 
 
 def init(
     file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("campaign.yaml"),
-    area: Annotated[Area, typer.Option(help="What the campaign changes.")] = Area.WAF,
+    area: Annotated[Area, typer.Option(help="What the campaign changes.")] = DEFAULT_AREA,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Write a commented campaign file."""

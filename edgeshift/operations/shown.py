@@ -13,7 +13,7 @@ from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.messages import Step, ZoneState
 from edgeshift.model.body_changes import changes
 from edgeshift.model.digests import Body
-from edgeshift.model.fleet import Area, ScopeKind
+from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind
 from edgeshift.operations.parts import PROPOSALS
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import EVIDENCE, Proposal, get_document
@@ -45,7 +45,7 @@ class Shown:
     evidence: Evidence | None
     drifted: bool
     overrides: tuple[str, ...] = ()
-    area: Area = Area.WAF
+    area: Area = DEFAULT_AREA
     covers: int = 0
     probe: ProbeReport | None = None
     fields: FieldSet | None = None

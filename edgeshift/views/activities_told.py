@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from edgeshift.areas import area_of
 from edgeshift.messages import BEFORE_SIGN_OFF, UNSIGNED, Step
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.sign_off import Decision, SignOffPolicy, refusal
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Sending, decision_words, listed, part, parts
 from edgeshift.views.reversible_told import told_hold, told_probe, told_settle, told_watch
@@ -35,7 +35,7 @@ class Context:
 
     attempt: Attempt
     waiting: dict[str, str] = field(default_factory=dict)
-    area: Area = Area.WAF
+    area: Area = DEFAULT_AREA
     policy: SignOffPolicy | None = None
     started_by: str = ""
 

@@ -11,7 +11,7 @@ from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.areas import AREAS
-from edgeshift.model.fleet import Area, ScopeKind, campaign_id
+from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, campaign_id
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import frozen_targets, is_identifier, pick_zone
@@ -83,7 +83,7 @@ async def find_zone(
         names = ", ".join(one.area.value for one in known)
         raise BadInput(f"{zone} has histories in several areas: {names}", "name one with --area")
     # One without a history at all is asked for anyway, so that the answer names it.
-    return known[0] if known else Named(identifier, area or Area.WAF)
+    return known[0] if known else Named(identifier, area or DEFAULT_AREA)
 
 
 async def _identifier(client: Client, archive: Archive, name: str, area: Area | None) -> str:
