@@ -16,7 +16,7 @@ from edgeshift.model.digests import Body
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind
 from edgeshift.operations.parts import PROPOSALS
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import EVIDENCE, Proposal, get_document
+from edgeshift.stores.documents import DOCUMENTS, Proposal, get_document
 
 DELETION = "delete_overrides"
 """The name of a body whose overrides are deleted."""
@@ -59,9 +59,8 @@ class Shown:
 async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
     """What a zone in this state proposes, out of the archive. Raises ArchiveError."""
     proposal = await get_document(archive, Proposal, state.proposal) if state.proposal else Proposal(body={})
-    evidence = (
-        await get_document(archive, EVIDENCE.get(area, BaseModel), state.evidence) if state.evidence else None
-    )
+    seen = DOCUMENTS.of(area).evidence or BaseModel
+    evidence = await get_document(archive, seen, state.evidence) if state.evidence else None
     found: dict[str, Any] = {
         "zone": state.zone.name,
         "plan": state.zone.plan.value,

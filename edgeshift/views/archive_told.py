@@ -12,7 +12,7 @@ from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.evidence_told import evidence_lines
 from edgeshift.model.fleet import Area
-from edgeshift.stores.documents import EVIDENCE, ProbedProposal, Proposal, StepWritten, ZoneRecord
+from edgeshift.stores.documents import DOCUMENTS, ProbedProposal, Proposal, StepWritten, ZoneRecord
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import one_line, plural, short
 
@@ -34,7 +34,7 @@ def documents_of(role: str, area: Area) -> tuple[type[BaseModel], ...]:
         case "record":
             return (ZoneRecord,)
         case "evidence":
-            return tuple(filter(None, [EVIDENCE.get(area)]))
+            return tuple(filter(None, [DOCUMENTS.of(area).evidence]))
     return ()
 
 

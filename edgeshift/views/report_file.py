@@ -14,7 +14,7 @@ from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import EVIDENCE, RECORDS, WafRecord, ZoneRecord, get_document
+from edgeshift.stores.documents import DOCUMENTS, WafRecord, ZoneRecord, get_document
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import each, known_campaign, summary_of, zone_rows
@@ -62,8 +62,8 @@ async def gather_report(client: Client, archive: Archive, campaign: str) -> Sour
     timelines = {row.index: timeline for row, timeline in zip(started, told, strict=False)}
     missing: list[str] = []
     recorded = [row for row in rows if row.record]
-    kind = RECORDS.get(summary.area, ZoneRecord)
-    records = await each(recorded[:MOST_LISTED], lambda row: _read(archive, kind, row.record, missing))
+    own = DOCUMENTS.of(summary.area)
+    records = await each(recorded[:MOST_LISTED], lambda row: _read(archive, own.record, row.record, missing))
     digests: dict[int, str] = {
         index: timeline.attempts[-1].evidence
         for index, timeline in timelines.items()
@@ -76,8 +76,8 @@ async def gather_report(client: Client, archive: Archive, campaign: str) -> Sour
     for index, record in by_record.items():
         if record.evidence and not (part.signs_evidence and index in digests):
             digests[index] = record.evidence
-    seen = EVIDENCE.get(summary.area, BaseModel)
-    indexes = sorted(digests) if summary.area in EVIDENCE else []
+    seen = own.evidence or BaseModel
+    indexes = sorted(digests) if own.evidence else []
     documents = await each(indexes, lambda index: _read(archive, seen, digests[index], missing))
     found = {index: item for index, item in zip(indexes, documents, strict=True) if item}
     trouble = (

@@ -28,6 +28,7 @@ DEFINITION = AreaDefinition(
         "cli": "edgeshift.cli.areas.waf:PART",
         "demo": "edgeshift.testbed.demo.areas.waf:PART",
         "doctor": "edgeshift.doctor.areas.waf:PART",
+        "documents": "edgeshift.stores.documents.records:WAF",
         "proposals": "edgeshift.operations.areas.waf:PART",
         "views": "edgeshift.views.areas.waf:PART",
         "worker": "worker.areas.waf:PART",

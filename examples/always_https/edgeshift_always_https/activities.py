@@ -13,6 +13,7 @@ from activities.snapshots import archive_snapshot
 from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Prepare, Prepared, Settle, Shown, Watch, Watched
 from edgeshift.model.digests import digest, fingerprint
+from edgeshift.stores.documents import Advice, Proposal, WatchedRecord, put_document
 from edgeshift_always_https.rules import assess, body
 from edgeshift_always_https.work import read
 
@@ -38,12 +39,11 @@ class AlwaysHttpsActivities:
             # What an earlier attempt of this campaign sent is seen through.
             return await taken_up(self._connections, start, prepared, read_at)
         signed = body()
-        document = {"body": signed, "additions": [], "losses": [], "warnings": []}
         prepared = prepared.model_copy(
             update={
                 "digest": digest(signed),
                 "fingerprint": fingerprint(signed, zone),
-                "proposal": await self._connections.archive.put_json(document, verify=True),
+                "proposal": await put_document(self._connections.archive, Proposal(body=signed), verify=True),
             }
         )
         if message.announce:
@@ -100,16 +100,16 @@ class AlwaysHttpsActivities:
     async def _record(self, message: Watch, said: str) -> str:
         """How it ended, archived: the digest."""
         prepared = message.prepared
-        return await self._connections.archive.put_json(
-            {
-                "zone": message.start.target.zone.model_dump(mode="json"),
-                "campaign": message.start.campaign,
-                "digest": prepared.digest,
-                "snapshot": prepared.snapshot,
-                "proposal": prepared.proposal,
-                "why": message.why,
-                "said": said,
-                "changed_at": message.since.isoformat(),
-            },
-            verify=True,
+        record = WatchedRecord(
+            zone=message.start.target.zone,
+            campaign=message.start.campaign,
+            digest=prepared.digest,
+            snapshot=prepared.snapshot,
+            proposal=prepared.proposal,
+            evidence="",
+            why=message.why,
+            said=said,
+            changed_at=message.since,
+            aftercare=Advice(),
         )
+        return await put_document(self._connections.archive, record, verify=True)
