@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import SecretStr
 
-from activities.change.area_work import Step
+from activities.change.area_work import AreaWork, Step
 from activities.change.fence import NotSent
 from activities.change.intents import own_commit
 from activities.connections import Connections
 from activities.esc.reading import read_scope, shows, zones_of
+from activities.esc.targets import as_accounts, refuse_foreign_urls
 from activities.stable_read import twice
 from activities.waf.changes import LOOK
 from edgeshift.areas import esc
@@ -31,11 +33,20 @@ SECRET_BYTES = 32
 """Random bytes of a test secret; with its mark it stays well below 100 characters."""
 
 
-class EscWork:
+class EscWork(AreaWork):
     """Assessing, sending and reading scopes of the area esc."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+
+    def targets(
+        self, spec: CampaignSpec, chosen: Sequence[Zone], zones: Sequence[Zone], names: Mapping[str, str]
+    ) -> list[Zone]:
+        """The zones, or their accounts; each URL to be probed is in one of them."""
+        refuse_foreign_urls(spec, chosen)
+        if spec.esc.scope == "account":
+            return as_accounts(spec, chosen, zones, names)
+        return list(chosen)
 
     async def assess(
         self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from edgeshift.areas import area_of
 from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.campaign_file.options import as_yaml, model_in, sections
 from edgeshift.campaign_file.spec import CampaignSpec, TargetSpec
@@ -55,7 +56,8 @@ def template_spec(name: str, area: Area) -> CampaignSpec:
 def campaign_text(name: str, area: Area = Area.WAF) -> str:
     """A campaign file of this area, with every option that it has at its default."""
     spec = template_spec(name, area)
-    lines = [_HEAD[area].replace("FILE", f"{name}.yaml").rstrip()]
+    head = _HEAD.get(area) or _TOP.format(needed="name, targets and area", promise=area_of(area).promise)
+    lines = [head.replace("FILE", f"{name}.yaml").rstrip()]
     for key in sections(area):
         lines += ["", *_option(spec, key, 0)]
     return "\n".join(lines) + "\n"

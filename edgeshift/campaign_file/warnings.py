@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from edgeshift.areas import esc
+from edgeshift.areas import area_of, esc
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area
@@ -42,7 +42,8 @@ def warnings(spec: CampaignSpec) -> list[str]:
         found.append("each zone is signed by itself, also where many propose the same")
     if spec.time_scale != 1:
         found.append(f"time scale {spec.time_scale:g}: every duration is shortened; this is a rehearsal")
-    found += _OF_AREA[spec.area](spec)
+    if of_area := _OF_AREA.get(spec.area):
+        found += of_area(spec)
     if spec.service.rate.people == 0:
         found.append("nothing of the rate limit is left to people and other programs")
     if spec.commit.resend_unchanged:
@@ -148,7 +149,7 @@ def forecast(spec: CampaignSpec, *, enterprise: int, others: int) -> Forecast:
         + others * (CALLS_WITHOUT_WINDOW + CALLS_BESIDE),
         Area.ESC: zones * esc.CALLS,
         Area.LOG_FIELDS: zones * CALLS_OF_LOG_FIELDS,
-    }[spec.area]
+    }.get(spec.area, zones * area_of(spec.area).calls)
     seconds = calls / a_second
     return Forecast(
         users=len({credential.user for credential in spec.service.credentials}),
@@ -156,7 +157,7 @@ def forecast(spec: CampaignSpec, *, enterprise: int, others: int) -> Forecast:
         calls=calls,
         zones_an_hour=zones / seconds * 3600 if seconds else 0.0,
         at_least=timedelta(seconds=round(seconds)),
-        waits=_WAITS[spec.area],
+        waits=_WAITS.get(spec.area, area_of(spec.area).waits),
     )
 
 

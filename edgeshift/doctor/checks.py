@@ -15,7 +15,8 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
-from edgeshift.doctor.area_checks import Check, State, any_zone, check_area, check_permissions, ok
+from edgeshift.doctor.area_checks import any_zone, check_area, check_permissions
+from edgeshift.doctor.check import Check, State, ok
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Zone

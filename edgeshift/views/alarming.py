@@ -14,7 +14,7 @@ from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.doctor.area_checks import Check
+from edgeshift.doctor.check import Check
 from edgeshift.doctor.checks import check_all, check_temporal, check_tickets
 from edgeshift.messages import CampaignStart, ZoneState
 from edgeshift.model.fleet import campaign_id

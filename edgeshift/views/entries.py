@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.reasons import Reason
 from edgeshift.views.words import moment, one_line, short
 
@@ -117,7 +117,7 @@ class Timeline(BaseModel):
 
     zone: str
     name: str
-    area: Area = Area.WAF
+    area: Area = DEFAULT_AREA
     kind: str = "zone"
     plan: str = ""
     sentence: str

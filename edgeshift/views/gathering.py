@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
 
+from edgeshift.areas import area_of
 from edgeshift.campaign.target_states import Place
 from edgeshift.messages import (
     OUTLIVED,
@@ -136,7 +137,7 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     await each(closed[:MOST_RESULTS], lambda row: _add_result(client, row, runs[row.index]))
     still_open = [row for row in rows if row.run_id and row.closed_at is None]
     waiting = [row for row in still_open if row.place in LISTED]
-    if known.start.area is not Area.WAF and known.summary is not None:
+    if area_of(known.start.area).reversible and known.summary is not None:
         # To its campaign, a change that is being undone is one that is watched.
         waiting += [row for row in still_open if row.place == "waiting"]
     await each(waiting[:MOST_ASKED], lambda row: _add_state(client, row))

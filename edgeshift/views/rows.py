@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, computed_field
 
-from edgeshift.model.fleet import Area, ScopeKind, ZoneOutcome
+from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
 from edgeshift.model.reasons import Reason
 from edgeshift.views.words import Kind, look
 
@@ -77,7 +77,7 @@ class ZoneRow(BaseModel):
     fingerprint: str = ""
     record: str = ""
     tickets: list[str] = []
-    area: Area = Area.WAF
+    area: Area = DEFAULT_AREA
     kind: ScopeKind = ScopeKind.ZONE
     covers: int = 1
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.views.activities_told import Context, tell_activity
 from edgeshift.views.entries import Attempt, Entry, EntryKind, part, reasons, time_of
@@ -45,7 +45,7 @@ _CLOSED_OTHERWISE = {
 class Teller:
     """Tells one run: fills its attempt's entries, and what they say of it as a whole."""
 
-    def __init__(self, run: Run, attempt: Attempt, area: Area = Area.WAF) -> None:
+    def __init__(self, run: Run, attempt: Attempt, area: Area = DEFAULT_AREA) -> None:
         self._run = run
         self._attempt = attempt
         self._by_id = {event.id: event for event in run.events}

@@ -26,9 +26,9 @@ from edgeshift.stores.documents.log_fields import (
 )
 from edgeshift.stores.documents.proposals import ProbedProposal, Proposal
 from edgeshift.stores.documents.records import (
-    EVIDENCE,
-    RECORDS,
+    DOCUMENTS,
     Advice,
+    DocumentsPart,
     EscRecord,
     LogFieldsRecord,
     WafRecord,
@@ -39,13 +39,13 @@ from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapsh
 from edgeshift.stores.documents.targets import AssessedTargets, CoveredZones, FrozenTargets
 
 __all__ = [
-    "EVIDENCE",
-    "RECORDS",
+    "DOCUMENTS",
     "Advice",
     "AssessedTargets",
     "CoveredZones",
     "Document",
     "DocumentUnreadable",
+    "DocumentsPart",
     "EscRecord",
     "FrozenTargets",
     "Intent",
