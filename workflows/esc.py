@@ -47,7 +47,7 @@ class EscScope:
 
     @workflow.init
     def __init__(self, start: ZoneStart) -> None:
-        self._parts = parts_of(start, first_step=Step.SET_SECRET)
+        self._parts = parts_of(start)
         self._zone = self._parts.zone
         self._change = Reversible(
             self._parts,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from edgeshift.areas import area_of
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 
@@ -90,7 +91,7 @@ def alarm_codes(place: str, codes: Iterable[ReasonCode], area: Area) -> tuple[st
     known = BY_CODE.get(place, {})
     found = [known[code] for code in codes if code in known]
     if not found and place == ZoneOutcome.UNKNOWN:
-        found = ["unknown-commit" if area is Area.WAF else "unknown-change"]
+        found = ["unknown-change" if area_of(area).reversible else "unknown-commit"]
     if not found and place in _OTHERWISE:
         found = [_OTHERWISE[place]]
     # Of several explanations of one end the first counts; limits count one by one.

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Protocol, runtime_checkable
 
 from edgeshift.model.fleet import Area
+from edgeshift.model.reasons import Reason
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,8 @@ class AreaDefinition:
     model that has ``times`` (Section). ``usual``: the same of an area without a section, before the time
     scale. ``calls``: how many calls of the service one target takes, counted generously, for forecasts;
     ``waits``: what a forecast does not count. ``promise``: what a new campaign file says of starting it.
-    ``too_late``: why nothing can be done any more at the service's time that it is given, or empty; None
-    where the area has no such date.
+    ``too_late``: why nothing can be done any more at the service's time that it is given, or None; None
+    by itself where the area has no such date.
 
     ``parts``: where its parts lie, ``module:attribute`` by the part's name (edgeshift/areas/parts.py).
     """
@@ -111,7 +112,7 @@ class AreaDefinition:
     calls: int = 10
     waits: str = "besides sign-offs and the service's own time"
     promise: str = "nothing is changed without a sign-off"
-    too_late: Callable[[datetime], str] | None = None
+    too_late: Callable[[datetime], Reason | None] | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
 
     def times(self, spec: object) -> Times | None:

@@ -9,10 +9,10 @@ from functools import partial
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from edgeshift.areas import area_of
     from edgeshift.campaign.ledger import Bits, Ledger, WaveIndex
     from edgeshift.campaign.target_states import IN_FLIGHT, Place
     from edgeshift.messages import CampaignCarried, CampaignStart, Permit, Person, Retried, Step
-    from edgeshift.model.fleet import Area
     from edgeshift.model.sign_off import Decision, refusal
     from edgeshift.rate_limit.circuit import ServiceHold
 
@@ -31,6 +31,7 @@ class CampaignState:
         carried = start.carried
         fresh = carried is None or start.again is not None
         self.start = start
+        self.area = area_of(start.area)
         self.waves = WaveIndex(start.waves)
         self.enterprise = Bits(start.enterprise)
         self.started_at = carried.started_at if carried else workflow.now()
@@ -144,7 +145,7 @@ class CampaignState:
     @property
     def first_step(self) -> Step:
         """The step that targets of this area ask for before anybody has seen their proposal."""
-        return Step.SET_SECRET if self.start.area is Area.ESC else Step.VALIDATE
+        return Step(self.area.first_step)
 
     def free_slots(self) -> int:
         """How many more zones may be in flight."""
@@ -156,7 +157,7 @@ class CampaignState:
         allowed and one where that is more (docs/rules.md, rule 8).
         """
         start = self.start
-        if start.area is not Area.WAF:
+        if self.area.reversible:
             return start.window
         budget = max(start.window, start.advance_failures + 1)
         return min(start.window, max(1, budget - self.failures))

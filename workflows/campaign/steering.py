@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import AWAITING, Place
     from edgeshift.messages import Again, Answer, Person, Step
-    from edgeshift.model.fleet import Area, ZoneOutcome
+    from edgeshift.model.fleet import ZoneOutcome
     from workflows.campaign.batches import Batches
     from workflows.campaign.state import CampaignState
 
@@ -63,7 +63,7 @@ class Steering:
         sent = tuple(index for index in permitted if self._commits(index, steps))
         left = tuple(sorted(validated.difference(sent)))
         others = f"{len(left)} may be left in validation mode"
-        if state.start.area is not Area.WAF:
+        if not state.area.validates:
             left, others = (), f"{ledger.number(Place.WAITING)} are watched to the end"
         return Answer(
             text=f"aborting; {len(sent)} zone(s) may be past return and are seen through, {others}",
@@ -79,11 +79,11 @@ class Steering:
         return steps.get(index, shape.step if shape else Step.COMMIT) is Step.COMMIT
 
     def _in_validation(self) -> set[int]:
-        """The targets of waf that are in validation mode, as far as their words tell: in their window, or
+        """The targets that are in validation mode, as far as their words tell: in their window, or
         past it and not migrated.
         """
         ledger = self._state.ledger
-        if self._state.start.area is not Area.WAF:
+        if not self._state.area.validates:
             return set()
         steps = {permit.index: permit.step for permit in ledger.permits.values()}
         past = ledger.indexes(*AWAITING, Place.READY, Place.PERMITTED)

@@ -8,6 +8,7 @@ from typing import NoReturn
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from edgeshift.areas import area_of
     from edgeshift.areas.waf.evidence import EvidenceVerdict
     from edgeshift.messages import (
         CANCELLATION,
@@ -56,16 +57,13 @@ class Ended(Exception):
 
 
 class ZoneMemory:
-    """The state of one zone: of an account as well, where the area is for those too.
+    """The state of one zone: of an account as well, where the area is for those too."""
 
-    ``first_step``: the step before the sign-off that the area's targets need a permit for, where they need
-    one.
-    """
-
-    def __init__(self, start: ZoneStart, first_step: Step = Step.VALIDATE) -> None:
+    def __init__(self, start: ZoneStart) -> None:
         carried = start.carried
         self.start = start
-        self.first_step = first_step
+        self.first_step = Step(area_of(start.area).first_step)
+        """The step before the sign-off that the area's targets need a permit for, where they need one."""
 
         self.phase = ZonePhase.ASSESSING
         self.since = workflow.now()

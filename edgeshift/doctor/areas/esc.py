@@ -14,6 +14,7 @@ from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DoctorPart, Reads
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Zone
+from edgeshift.model.reason_texts import text_of
 from edgeshift.service_api import ServiceClient
 
 SOON = timedelta(days=14)
@@ -49,8 +50,8 @@ def check_removal(now: datetime | None) -> Check:
     if now is None:
         said = "the service does not say what time it is, so this machine's clock decides"
         return Check(name, State.WARNING, said, "see that nothing between takes the Date header away")
-    if reason := esc.too_late(now):
-        return Check(name, State.FAILED, reason)
+    if gone := esc.too_late(now):
+        return Check(name, State.FAILED, text_of(gone))
     left = esc.REMOVED_AT - now
     said = f"{esc.REMOVED_AT:%Y-%m-%d}, {say_duration(left)} from now by the service's clock"
     if left < SOON:

@@ -68,7 +68,7 @@ class AlwaysHttpsZone:
         if self._zone.sent is None and prepared.begun:
             self._zone.sent = prepared
         if self._zone.sent is None:
-            raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
+            raise Ended(ZoneOutcome.ALREADY_SETTLED, *prepared.explained)
         late = ChangeResult(status=ChangeStatus.UNKNOWN, reason="it took effect late")
         self._zone.prepared = self._zone.sent
         return await self._change.see_through(self._zone.sent, late)
