@@ -31,6 +31,7 @@ from activities.fanout import ZoneActivities
 from activities.log_fields.changes import LogFieldsWork
 from activities.log_fields.zone import LogFieldsActivities
 from activities.reports import ReportActivities
+from activities.rulings import RulingActivities
 from activities.targets import TargetActivities
 from activities.tickets import SupportActivities
 from activities.waf.changes import WafWork
@@ -97,6 +98,7 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
         LogFieldsActivities(connections),
     )
     holds, mutations = HoldActivities(connections), MutationActivities(connections, work)
+    rulings = RulingActivities(connections)
     return [
         scope.prepare,
         scope.probe,
@@ -116,6 +118,9 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
         mutations.give_up,
         mutations.look_back,
         ReportActivities(connections).tell,
+        rulings.record,
+        rulings.record_own,
+        rulings.recall,
         SupportActivities(connections).open_ticket,
         zones.start,
         zones.tell,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from edgeshift.messages.base import Message, Person
+from edgeshift.messages.rulings import RulingNote
 from edgeshift.rate_limit.circuit import ServiceHold
 
 
@@ -24,7 +25,8 @@ class PackedLedger(Message):
 class CampaignCarried(Message):
     """A campaign's state. ``wave``: the one that has begun last. ``cursor``: where the sweep goes on.
     ``origin``: the first run of all that took the campaign up, also after it had closed. ``holds``: why it
-    stands still by itself.
+    stands still by itself. ``unrecorded``: rulings that are not in the archive yet. ``recalled``: whether
+    those of earlier runs are known.
     """
 
     ledger: PackedLedger
@@ -37,3 +39,5 @@ class CampaignCarried(Message):
     sweep_at: datetime | None = None
     origin: str = ""
     holds: tuple[ServiceHold, ...] = ()
+    unrecorded: tuple[RulingNote, ...] = ()
+    recalled: bool = True

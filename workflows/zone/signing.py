@@ -5,10 +5,15 @@ from __future__ import annotations
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.messages import PermitGrant, Prepared, ReportKind, Step, ZonePhase
+    from activities.rulings import RulingActivities
+    from edgeshift.messages import PermitGrant, Prepared, RecordRejection, ReportKind, Step, ZonePhase
     from edgeshift.model.fleet import ZoneOutcome
     from edgeshift.model.sign_off import Choice, Decision, Tally, refusal, tally
     from edgeshift.runtime.temporal import FINGERPRINT, PHASE
+    from workflows import options
+    from workflows.local import locally
+    from workflows.zone.failures import LOCAL_FAILURES
+    from workflows.zone.failures import said as failed_by
     from workflows.zone.reporting import Reporter
     from workflows.zone.state import Ended, ZoneMemory
     from workflows.zone.waiting import Waits
@@ -69,7 +74,8 @@ class SignOffs:
             if verdict is Tally.REJECTED:
                 by = self._rejection(prepared)
                 zone.rejected = prepared.digest
-                raise Ended(ZoneOutcome.REJECTED, f"rejected by {by.by}: {by.reason or 'no reason given'}")
+                said = f"rejected by {by.by}: {by.reason or 'no reason given'}"
+                raise Ended(ZoneOutcome.REJECTED, said + await self._recorded(prepared, by))
             if verdict is Tally.APPROVED:
                 break
             if zone.usable_grant is not None:
@@ -80,6 +86,22 @@ class SignOffs:
                 raise Ended(ZoneOutcome.ON_HOLD, "nobody signed it off in time; reopen it when somebody will")
             zone.ruling = None
         return await self._permitted(ZonePhase.AWAITING_PERMIT, prepared.step, prepared.fingerprint)
+
+    async def _recorded(self, prepared: Prepared, decision: Decision) -> str:
+        """Record the rejection, which binds when the campaign is started anew; what to say where that
+        failed.
+        """
+        start, at = self._zone.bare_start, workflow.now()
+        try:
+            await locally(
+                RulingActivities.record_own,
+                RecordRejection(start=start, digest=prepared.digest, decision=decision, at=at),
+                summary="record the rejection",
+                **options.reading(start.policy),
+            )
+        except LOCAL_FAILURES as failure:
+            return f"; not recorded for when the campaign is started anew: {failed_by(failure)}"
+        return ""
 
     def refuse_rejected(self, prepared: Prepared) -> None:
         """Raises Ended where a person rejected this very proposal before the campaign was started anew."""
