@@ -22,6 +22,7 @@ from activities.change.area_work import AreaWork
 from activities.change.intents import commit_may_show
 from activities.connections import Connections
 from activities.reminders import said_before
+from activities.rulings import rejected_digests
 from edgeshift.areas import AREAS
 from edgeshift.campaign.target_states import is_said
 from edgeshift.messages import (
@@ -80,15 +81,20 @@ class ZoneActivities:
     async def start(self, batch: StartZones) -> StartedZones:
         """Start a batch. The workflow id is the lock: whoever holds a zone already is named."""
         targets = await self._connections.targets(batch.start.targets)
+        rejected = await rejected_digests(self._connections.archive, batch.campaign)
         done, excluded = _progress(StartedZones)
         excluded_so_far = list(excluded.excluded)
         for place in range(done, len(batch.indexes)):
-            if exclusion := await self._start_one(batch, place, targets[batch.indexes[place]]):
+            target = targets[batch.indexes[place]]
+            known = () if batch.indexes[place] in batch.reopened else rejected.get(target.zone.id, ())
+            if exclusion := await self._start_one(batch, place, target, known[-MOST_REJECTED:]):
                 excluded_so_far.append(exclusion)
             activity.heartbeat(place + 1, StartedZones(excluded=tuple(excluded_so_far)))
         return StartedZones(excluded=tuple(excluded_so_far))
 
-    async def _start_one(self, batch: StartZones, place: int, target: Target) -> Exclusion | None:
+    async def _start_one(
+        self, batch: StartZones, place: int, target: Target, rejected: tuple[str, ...]
+    ) -> Exclusion | None:
         start = batch.start
         index = batch.indexes[place]
         zone = target.zone
@@ -105,6 +111,7 @@ class ZoneActivities:
             started_by=start.started_by,
             permit=batch.permits[place],
             origin=batch.origin,
+            rejected=rejected,
         )
         memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
         memo |= {"attempt": message.attempt, "wave": target.wave}
@@ -141,10 +148,9 @@ class ZoneActivities:
                     return None
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
                     await self._refuse_when_gone(batch)
-                    asked_for = index in batch.reopened
-                    if holder and not asked_for and (rejected := await self._rejected(holder, message)):
-                        message = message.model_copy(update={"rejected": rejected})
-                        memo["rejected"] = list(rejected)
+                    if index not in batch.reopened:
+                        found = await self._rejected(batch, zone.id)
+                        message = message.model_copy(update={"rejected": found})
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
                     continue
                 held: Mapping[str, Any] = await holder.memo()
@@ -170,23 +176,12 @@ class ZoneActivities:
                 await asyncio.sleep(0.2)
         return Exclusion(index=index, why=(Reason(code=ReasonCode.EARLIER_ATTEMPT_OPEN),))
 
-    async def _rejected(self, ended: WorkflowExecutionDescription, message: ZoneStart) -> tuple[str, ...]:
-        """The digests that people rejected in earlier runs of the campaign, which was started anew: that
-        stands until somebody has the zone reopened, or another campaign has had it.
+    async def _rejected(self, batch: StartZones, zone: str) -> tuple[str, ...]:
+        """The digests of this zone that people rejected, by now: a zone of an earlier run may have heard of
+        it since the batch began.
         """
-        known: Mapping[str, Any] = await ended.memo()
-        if known.get("campaign") != message.campaign:
-            return ()
-        found = [str(digest) for digest in known.get("rejected", ())]
-        if ended.status is WorkflowExecutionStatus.COMPLETED:
-            handle = self._connections.temporal.get_workflow_handle(
-                ended.id, run_id=ended.run_id, result_type=ZoneResult
-            )
-            # What an account had held the zone with has no result (activities/account_lock.py).
-            result: ZoneResult | None = await handle.result()
-            if result is not None and result.rejected:
-                found.append(result.rejected)
-        return tuple(dict.fromkeys(found))[-MOST_REJECTED:]
+        known = await rejected_digests(self._connections.archive, batch.campaign, zone)
+        return known.get(zone, ())[-MOST_REJECTED:]
 
     async def _refuse_when_gone(self, batch: StartZones) -> None:
         """Raises CampaignGone where the run that wanted a zone begun again was reset or ended since: it is

@@ -26,6 +26,7 @@ from activities.circuit import HeldCallActivities, HeldCalls, HeldHere
 from activities.connections import Connections, PacerSource
 from activities.fanout import ZoneActivities
 from activities.reports import ReportActivities
+from activities.rulings import RulingActivities
 from activities.targets import TargetActivities
 from activities.tickets import SupportActivities
 from edgeshift.areas import AREAS
@@ -86,12 +87,16 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
     work = area_work(connections)
     zones, targets = ZoneActivities(connections, work), TargetActivities(connections, work)
     mutations = MutationActivities(connections, work)
+    rulings = RulingActivities(connections)
     return [
         *(activity for part in PARTS.values() for activity in part.activities(connections)),
         mutations.change,
         mutations.give_up,
         mutations.look_back,
         ReportActivities(connections).tell,
+        rulings.record,
+        rulings.record_own,
+        rulings.recall,
         SupportActivities(connections).open_ticket,
         zones.start,
         zones.tell,

@@ -176,6 +176,11 @@ class WafZone:
 
     async def _delete_overrides(self, prepared: Prepared) -> None:
         """With consent and a sign-off of exactly these overrides: delete them, then read the zone again."""
+        if self._enterprise and not self._zone.validated:
+            # Its reading tells nobody (``_read``). A permit to validate goes back with the word.
+            if (held := self._zone.grant) is not None and held.permit.step is not prepared.step:
+                self._zone.put_back()
+            await self._parts.reporter.announce(prepared)
         grant = await self._parts.sign_offs.signed_off(prepared)
         self._zone.enter(ZonePhase.DELETING_OVERRIDES)
         result = await self._parts.changes.make(prepared, grant)

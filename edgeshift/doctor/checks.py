@@ -206,7 +206,7 @@ async def check_tickets(settings: Settings, spec: CampaignSpec | None) -> Check:
     name = "tickets"
     try:
         if spec is not None and spec.tickets.webhook:
-            ticket_system(spec.tickets, settings.state_dir / "tickets")
+            ticket_system(spec.tickets, settings.state_dir / "tickets", service=spec.service)
             return ok(name, "a webhook; its settings are complete (it is not called here)")
         folder = (spec.tickets.folder if spec else None) or str(settings.state_dir / "tickets")
         await FolderTickets(folder).check()

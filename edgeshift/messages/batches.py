@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgeshift.messages.base import Explained, Message, Permit
-from edgeshift.messages.campaign import CampaignStart
+from edgeshift.messages.campaign import Book, CampaignStart
 from edgeshift.messages.held_calls import GoOn
 from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop, ZoneReport
 from edgeshift.model.durations import Duration
@@ -37,6 +37,21 @@ class StartedZones(Message):
     """Who was started; whoever is not excluded was, or had been already."""
 
     excluded: tuple[Exclusion, ...] = ()
+
+
+class RecallRulings(Message):
+    """Find the rejections of fingerprints that count from earlier runs of a campaign. ``run``: its own, the
+    first one.
+    """
+
+    campaign: str
+    run: str
+
+
+class RecalledRulings(Message):
+    """Those rejections, by fingerprint and wave."""
+
+    book: tuple[Book, ...] = ()
 
 
 class TellZones(Message):

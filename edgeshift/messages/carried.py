@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from edgeshift.messages.base import Message, Person
+from edgeshift.messages.rulings import RulingNote
 from edgeshift.model.durations import Duration
 from edgeshift.rate_limit.circuit import ServiceHold
 
@@ -34,7 +35,8 @@ class CampaignCarried(Message):
     """A campaign's state. ``wave``: the one that has begun last. ``cursor``: where the sweep goes on.
     ``origin``: the first run of all that took the campaign up, also after it had closed. ``holds``: why it
     stands still by itself. ``stopped_at``: when a person paused or aborted it. ``retrying``: what failed of
-    its own work lately.
+    its own work lately. ``unrecorded``: rulings that are not in the archive yet. ``recalled``: whether
+    those of earlier runs are known.
     """
 
     ledger: PackedLedger
@@ -49,3 +51,5 @@ class CampaignCarried(Message):
     holds: tuple[ServiceHold, ...] = ()
     stopped_at: datetime | None = None
     retrying: tuple[Retried, ...] = ()
+    unrecorded: tuple[RulingNote, ...] = ()
+    recalled: bool = True

@@ -128,8 +128,8 @@ class ZoneStart(Message):
 
     ``campaign_run``: the first run id of the campaign, which tells campaigns of one name apart.
     ``origin``: the same, also where a campaign that had closed goes on. ``spec``: digest of the campaign's
-    specification in the archive. ``rejected``: the digests that people rejected before the campaign was
-    started anew, where nobody has reopened the zone.
+    specification in the archive. ``rejected``: the digests of its own that people rejected, by the
+    archive, where nobody has reopened the zone since.
     """
 
     campaign: str

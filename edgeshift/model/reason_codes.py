@@ -54,6 +54,7 @@ class ReasonCode(StrEnum):
     # What people decided, or did not.
     REJECTED = "rejected"
     REJECTED_BEFORE = "rejected_before"
+    REJECTION_NOT_RECORDED = "rejection_not_recorded"
     NOT_SIGNED_IN_TIME = "not_signed_in_time"
     CAMPAIGN_ABORTED = "campaign_aborted"
     CANCELLED = "cancelled"

@@ -178,6 +178,9 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.REJECTED_BEFORE: lambda why: (
         "rejected before the campaign was started anew, and proposed unchanged; reopen begins it"
     ),
+    _C.REJECTION_NOT_RECORDED: lambda why: (
+        f"not recorded for when the campaign is started anew: {text_of(*why.because)}"
+    ),
     _C.NOT_SIGNED_IN_TIME: lambda why: "nobody signed it off in time; reopen it when somebody will",
     _C.CAMPAIGN_ABORTED: lambda why: f"campaign aborted by {why.by}: {why.said or 'no reason'}",
     _C.CANCELLED: lambda why: f"ended by {why.by}",

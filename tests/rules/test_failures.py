@@ -92,7 +92,7 @@ def test_retry_policies_name_kinds_of_the_table_alone() -> None:
     known: Any = {"silence": timedelta(seconds=1), "patience": timedelta(hours=1)}
     policy = ZonePolicy.model_construct(**known)
     limits = (options.spreading(policy), options.waiting(policy), options.resolving())
-    policies: list[RetryPolicy] = [options.READS, options.FOREVER, *(one["retry_policy"] for one in limits)]
+    policies: list[RetryPolicy] = [options.READS, options.TELLING, *(one["retry_policy"] for one in limits)]
     for one in policies:
         kinds = one.non_retryable_error_types or ()
         assert kinds and all(FAILURES[kind].tries == 1 for kind in kinds)

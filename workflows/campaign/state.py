@@ -12,7 +12,17 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.areas import area_of
     from edgeshift.campaign.ledger import Bits, Ledger, WaveIndex
     from edgeshift.campaign.target_states import IN_FLIGHT, Place
-    from edgeshift.messages import CampaignCarried, CampaignStart, Permit, Person, Retried, Step
+    from edgeshift.messages import (
+        Book,
+        CampaignCarried,
+        CampaignStart,
+        Permit,
+        Person,
+        Retried,
+        RulingNote,
+        RulingVerb,
+        Step,
+    )
     from edgeshift.model.sign_off import Decision, refusal
     from edgeshift.rate_limit.circuit import ServiceHold
 
@@ -75,6 +85,11 @@ class CampaignState:
         """Targets that were told that the campaign is aborted."""
         self.unreached: dict[int, Place] = {}
         """Targets that took no signal when they were told something, and where they were."""
+        self.unrecorded: list[RulingNote] = list(carried.unrecorded) if carried else []
+        """Rulings that are not in the archive yet, in the order in which they were given."""
+        self.recalled = carried is not None and carried.recalled
+        """Whether the rejections of earlier runs are in the book."""
+        self._ruled_at = self.started_at
         self.leaving = False
         """Whether the run is about to end, so that nothing is waited for that the next run can wait for."""
         self.changes = 0
@@ -99,12 +114,46 @@ class CampaignState:
         """Keep a line for people, with the time."""
         self.notes = [*self.notes[1 - MOST_NOTES :], f"{workflow.now():%Y-%m-%d %H:%M:%S} {text}"[:240]]
 
+    def rule(
+        self,
+        verb: RulingVerb,
+        by: str,
+        reason: str,
+        *,
+        fingerprint: str = "",
+        wave: int | None = None,
+        index: int | None = None,
+    ) -> None:
+        """Have something recorded that is to be known when the campaign is started anew."""
+        # What was given in one workflow task, as after a reset, keeps its order.
+        self._ruled_at = max(workflow.now(), self._ruled_at + timedelta(microseconds=1))
+        self.unrecorded.append(
+            RulingNote(
+                verb=verb,
+                at=self._ruled_at,
+                by=by,
+                reason=reason,
+                fingerprint=fingerprint,
+                wave=wave,
+                index=index,
+            )
+        )
+
+    def recall(self, book: tuple[Book, ...]) -> None:
+        """Take in the rejections of earlier runs, before those of this one."""
+        self.ledger.book = [*book, *self.ledger.book]
+        self.recalled = True
+        if book:
+            self.note(f"{len(book)} fingerprint(s) were rejected before, and are until they are reopened")
+        self.apply_book(list(range(self.ledger.count)))
+        self.changed()
+
     @property
     def closed(self) -> bool:
         """Whether every target has its outcome, and nobody is left to be told anything."""
         ledger = self.ledger
         over = ledger.finished() == self.start.count and not ledger.overtaken and not ledger.revived
-        return over and not self.pausing
+        return over and not self.pausing and not self.unrecorded
 
     @property
     def stands_still(self) -> bool:
@@ -194,5 +243,7 @@ class CampaignState:
             holds=self.holds,
             stopped_at=self.stopped_at,
             retrying=tuple(self.retrying),
+            unrecorded=tuple(self.unrecorded),
+            recalled=self.recalled,
             sweep_at=workflow.now() if self.sweeps_due > self.sweeps_begun else self.sweep_at,
         )

@@ -9,7 +9,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import AWAITING, Place
+    from edgeshift.campaign.target_states import AWAITING, REOPENED, Place
     from edgeshift.messages import Again, Answer, Person, Step
     from edgeshift.model.fleet import ZoneOutcome
     from workflows.campaign.batches import Batches
@@ -162,12 +162,24 @@ class Steering:
         state = self._state
         indexes = self.candidates(message, outcomes)
         for index in indexes:
+            self._void_rejections(index, message)
             state.ledger.again(index, named=bool(message.indexes))
         state.note(
             f"{len(indexes)} zone(s) begun again by {message.by}: {message.reason or 'no reason given'}"
         )
         state.changed()
         return Answer(text=f"{len(indexes)} zone(s) begin again")
+
+    def _void_rejections(self, index: int, message: Again) -> None:
+        """Have it recorded that no rejection of before counts for this target, nor for its fingerprint where
+        it was rejected (``Ledger.again``).
+        """
+        state, place = self._state, self._state.ledger.places[index]
+        rejected = place == Place.REJECTED
+        if rejected or (message.indexes and place in REOPENED):
+            state.rule("reopened", message.by, message.reason, index=index)
+        if rejected and (shape := state.ledger.shape(index)):
+            state.rule("reopened", message.by, message.reason, fingerprint=shape.fingerprint)
 
     def refuse_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> None:
         """Raise ApplicationError (CampaignOver, NothingToDo) where nothing begins again."""

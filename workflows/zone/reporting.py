@@ -56,8 +56,8 @@ class Reporter:
         why: tuple[Reason, ...] = (),
         hold: ServiceHold | None = None,
     ) -> None:
-        """Tell the campaign. One that is gone is no error; of one that has come to its end the zone waits for
-        nothing.
+        """Tell the campaign. One that is gone, or that cannot be told for a day, is no error; of one that has
+        come to its end the zone waits for nothing.
         """
         zone = self._zone
         async with self.turn:
@@ -90,6 +90,8 @@ class Reporter:
                 )
             except LOCAL_FAILURES as failure:
                 zone.ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
+                # Nobody knows that this permit is settled: the next word says so.
+                zone.to_settle = zone.to_settle or settles
                 if kind not in LAST_WORDS:
                     self.stops_if_left_alone(failure)
 

@@ -35,6 +35,7 @@ from edgeshift.stores.documents.records import (
     WatchedRecord,
     ZoneRecord,
 )
+from edgeshift.stores.documents.rulings import RulingRecord
 from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapshot_key
 from edgeshift.stores.documents.targets import AssessedTargets, CoveredZones, FrozenTargets
 
@@ -57,6 +58,7 @@ __all__ = [
     "Proposal",
     "RulesBefore",
     "RulesSent",
+    "RulingRecord",
     "Seen",
     "Snapshot",
     "SnapshotTaken",
