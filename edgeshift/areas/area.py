@@ -88,7 +88,9 @@ class AreaDefinition:
     ``section``: the key of its own section in a campaign file, empty where it has none; the section is a
     model that has ``times`` (Section). ``usual``: the same of an area without a section, before the time
     scale. ``calls``: how many calls of the service one target takes, counted generously, for forecasts;
-    ``waits``: what a forecast does not count. ``promise``: what a new campaign file says of starting it.
+    ``calls_validated``: of an Enterprise zone that is validated first, where that differs; ``waits``: what a
+    forecast does not count. ``needs``, ``promise``: what a new campaign file has to say, and what it says of
+    starting it. ``sections``: every key of a campaign file that this area alone has.
     ``too_late``: why nothing can be done any more at the service's time that it is given, or None; None
     by itself where the area has no such date.
 
@@ -108,9 +110,12 @@ class AreaDefinition:
     sent: Mapping[str, str] = field(default_factory=dict)
     phrases: Phrases = field(default_factory=Phrases)
     section: str = ""
+    sections: tuple[str, ...] = ()
     usual: Times | None = None
     calls: int = 10
+    calls_validated: int = 0
     waits: str = "besides sign-offs and the service's own time"
+    needs: str = "name, targets and area"
     promise: str = "nothing is changed without a sign-off"
     too_late: Callable[[datetime], Reason | None] | None = None
     parts: Mapping[str, str] = field(default_factory=dict)

@@ -14,6 +14,10 @@ DEFINITION = AreaDefinition(
     reversible=True,
     first_step="set_secret",
     section="esc",
+    sections=("esc",),
+    calls=esc.CALLS,
+    waits="besides probes, sign-offs, the time that is watched and the service's own",
+    promise="a test secret and a probe come before each sign-off",
     too_late=esc.too_late,
     words={
         "zone": "scope",
@@ -46,6 +50,7 @@ DEFINITION = AreaDefinition(
         done="esc off, or off before",
     ),
     parts={
+        "campaign_file": "edgeshift.campaign_file.areas.esc:PART",
         "cli": "edgeshift.cli.areas.esc:PART",
         "demo": "edgeshift.testbed.demo.areas.esc:PART",
         "doctor": "edgeshift.doctor.areas.esc:PART",

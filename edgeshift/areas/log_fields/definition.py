@@ -12,6 +12,13 @@ DEFINITION = AreaDefinition(
     reversible=True,
     enterprise_only=True,
     section="log_fields",
+    sections=("log_fields",),
+    # The rulesets and the one of the phase twice, its versions, the PUT and the reading after it, the log
+    # jobs twice, each job written and read back (docs/service.md §4.2).
+    calls=14,
+    waits="besides sign-offs, the wait for log entries and the service's own time",
+    needs="name, targets, area and log_fields",
+    promise="nothing is written without a sign-off",
     words={
         "waiting": "waiting for log entries",
         "settled": "fields logged",
@@ -35,6 +42,7 @@ DEFINITION = AreaDefinition(
         done="fields logged, or logged before",
     ),
     parts={
+        "campaign_file": "edgeshift.campaign_file.areas.log_fields:PART",
         "cli": "edgeshift.cli.areas.log_fields:PART",
         "demo": "edgeshift.testbed.demo.areas.log_fields:PART",
         "doctor": "edgeshift.doctor.areas.log_fields:PART",

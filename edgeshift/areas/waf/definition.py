@@ -12,6 +12,15 @@ DEFINITION = AreaDefinition(
     reversible=False,
     validates=True,
     asks_support=True,
+    sections=("validation", "consents", "adjustments"),
+    # Each with the readings beside: firewall rules, overrides, page rules, packages and what they hold, the
+    # setting, the entry point. Check, configuration, fresh configuration, PUT, status (docs/service.md §4.3);
+    # with a window its plan, its validation PUT and its status more.
+    calls=5 + 8,
+    calls_validated=8 + 8,
+    waits="besides validation windows, sign-offs and the service's own time",
+    needs="name and targets",
+    promise="nothing irreversible happens without a sign-off",
     sent={
         "validate": "the validation",
         "delete_overrides": "the deletion of the URI overrides",
@@ -25,6 +34,7 @@ DEFINITION = AreaDefinition(
         permit="for",
     ),
     parts={
+        "campaign_file": "edgeshift.campaign_file.areas.waf:PART",
         "cli": "edgeshift.cli.areas.waf:PART",
         "demo": "edgeshift.testbed.demo.areas.waf:PART",
         "doctor": "edgeshift.doctor.areas.waf:PART",

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.names import fields_of
+from edgeshift.campaign_file.areas.log_fields import PLACEHOLDER_FIELD
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.campaign_file.template import PLACEHOLDER_FIELD
 from edgeshift.cli.parts import CliPart
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
