@@ -202,7 +202,9 @@ class EscScope:
                     # The word that would have said so was not sent: the next one says it.
                     self._zone.to_settle = settles
                     raise
-                if found.prepared.verdict is not Verdict.READY:
+                if found.prepared.verdict is Verdict.READY:
+                    self._zone.heard = True
+                else:
                     self._zone.to_settle = settles
             return found
 
