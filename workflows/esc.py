@@ -75,6 +75,8 @@ class EscScope:
                     # An earlier attempt of this campaign turned it off, and did not see it through.
                     self._zone.sent = prepared
                     await self._hold(prepared)
+                    if prepared.way_back:
+                        return await self._change.see_back_through(prepared)
                 if self._zone.sent is None:
                     raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
                 # What this run sent, and gave up waiting for, has come to show after all: it is watched.

@@ -198,9 +198,16 @@ class Reversible:
             if seen.done or last:
                 return Reached(ZoneOutcome.SETTLED, seen.said, seen.record)
 
-    async def _roll_back(self, prepared: Prepared, found: str, why: str) -> Reached:
-        """Undo the change, as often as it takes, and see that it is undone. Raises Ended where a person has
-        to.
+    async def see_back_through(self, prepared: Prepared) -> Reached:
+        """The way back was sent before the workflow was reset: it is looked for, and sent again only where it
+        does not come to show. Raises Ended where a person has to.
+        """
+        why = "its way back had been sent when its workflow was reset"
+        return await self._roll_back(prepared, "", why, sent=True)
+
+    async def _roll_back(self, prepared: Prepared, found: str, why: str, *, sent: bool = False) -> Reached:
+        """Undo the change, as often as it takes, and see that it is undone. ``sent``: the first try was made.
+        Raises Ended where a person has to.
         """
         self._zone.enter(ZonePhase.ROLLING_BACK)
         self._zone.begun, self._zone.went_back = None, True
@@ -208,7 +215,10 @@ class Reversible:
         since = workflow.now()
         reason = "it was not answered"
         for number in range(1, MOST_TRIES_BACK + 1):
-            result = await self._send_back(back, number)
+            if sent and number == 1:
+                result = ChangeResult(status=ChangeStatus.UNKNOWN, reason="it was sent before")
+            else:
+                result = await self._send_back(back, number)
             reason = result.reason
             if result.final:
                 break

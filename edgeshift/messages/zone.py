@@ -54,7 +54,8 @@ class Prepared(Message):
     For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is,
     ``comparable`` when it runs the proposal or its shadow, so that its events say something of the proposal.
     ``covered``: digest of the list of the zones that an account stands for. ``begun``: a part of the change
-    was made, and has to be taken back where it cannot go on.
+    was made, and has to be taken back where it cannot go on. ``way_back``: this attempt has sent the way back
+    of it, before its workflow was reset.
     """
 
     verdict: Verdict
@@ -70,6 +71,7 @@ class Prepared(Message):
     comparable: bool = True
     covered: str = ""
     begun: bool = False
+    way_back: bool = False
 
 
 class PermitGrant(Message):
