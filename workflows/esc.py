@@ -76,6 +76,8 @@ class EscScope:
                     # An earlier attempt of this campaign turned it off, and did not see it through.
                     self._zone.sent = prepared
                     await self._hold(prepared)
+                    if prepared.way_back:
+                        return await self._change.see_back_through(prepared)
                 if self._zone.sent is None:
                     raise Ended(ZoneOutcome.ALREADY_SETTLED, *prepared.explained)
                 # What this run sent, and gave up waiting for, has come to show after all: it is watched.
@@ -198,7 +200,9 @@ class EscScope:
                     # The word that would have said so was not sent: the next one says it.
                     self._zone.to_settle = settles
                     raise
-                if found.prepared.verdict is not Verdict.READY:
+                if found.prepared.verdict is Verdict.READY:
+                    self._zone.heard = True
+                else:
                     self._zone.to_settle = settles
             return found
 

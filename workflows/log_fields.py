@@ -80,6 +80,6 @@ class LogFieldsZone:
                 **options.reading(zone.start.policy),
             )
         if prepared.verdict is Verdict.READY:
-            zone.to_settle = None
+            zone.to_settle, zone.heard = None, True
         zone.prepared = prepared
         return prepared

@@ -197,9 +197,18 @@ class Reversible:
             if seen.done or last:
                 return Reached(ZoneOutcome.SETTLED, seen.explained, seen.record)
 
-    async def _roll_back(self, prepared: Prepared, found: str, why: Reasons) -> Reached:
-        """Undo the change, as often as it takes, and see that it is undone. Raises Ended where a person has
-        to.
+    async def see_back_through(self, prepared: Prepared) -> Reached:
+        """The way back was sent before the workflow was reset: it is looked for, and sent again only where it
+        does not come to show. Raises Ended where a person has to.
+        """
+        why = (Reason(code=ReasonCode.WAY_BACK_TAKEN_UP),)
+        return await self._roll_back(prepared, "", why, sent=True)
+
+    async def _roll_back(
+        self, prepared: Prepared, found: str, why: Reasons, *, sent: bool = False
+    ) -> Reached:
+        """Undo the change, as often as it takes, and see that it is undone. ``sent``: the first try was made.
+        Raises Ended where a person has to.
         """
         self._zone.enter(ZonePhase.ROLLING_BACK)
         self._zone.begun, self._zone.went_back = None, True
@@ -207,7 +216,10 @@ class Reversible:
         since = workflow.now()
         then: Reasons = in_words("it was not answered")
         for number in range(1, MOST_TRIES_BACK + 1):
-            result = await self._send_back(back, number)
+            if sent and number == 1:
+                result = ChangeResult(status=ChangeStatus.UNKNOWN, reason="it was sent before")
+            else:
+                result = await self._send_back(back, number)
             then = in_words(result.reason)
             if result.final:
                 break

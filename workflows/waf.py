@@ -169,8 +169,8 @@ class WafZone:
                 summary="read, archive, propose",
                 **options.reading(self._zone.start.policy),
             )
-        if message.settles is not None and message.announces(prepared):
-            self._zone.to_settle = None
+        if message.announces(prepared):
+            self._zone.to_settle, self._zone.heard = None, True
         self._zone.prepared = prepared
         return prepared
 

@@ -59,7 +59,8 @@ class Prepared(Message):
     ``covered``: digest of the list of the zones that an account stands for. ``begun``: a part of the change
     was made, and has to be taken back where it cannot go on. ``causes``: the codes that the verdict rests on;
     each case for support has a ticket. ``why``: these with their facts, and what else stands in the way;
-    ``reasons``: the same as text.
+    ``reasons``: the same as text. ``way_back``: this attempt has sent the way back of the change,
+    before its workflow was reset.
     """
 
     verdict: Verdict
@@ -76,6 +77,7 @@ class Prepared(Message):
     comparable: bool = True
     covered: str = ""
     begun: bool = False
+    way_back: bool = False
 
     def blocked_by(self, why: Reason) -> Prepared:
         """The same, that cannot go on after all."""

@@ -121,6 +121,7 @@ class ReasonCode(StrEnum):
     PART_MAY_BE_LEFT = "part_may_be_left"
     ROLLED_BACK = "rolled_back"
     NOT_ROLLED_BACK = "not_rolled_back"
+    WAY_BACK_TAKEN_UP = "way_back_taken_up"
     NOT_WATCHED = "not_watched"
     NOT_LOOKED_AT_AGAIN = "not_looked_at_again"
     NOT_READ_BACK = "not_read_back"

@@ -178,6 +178,7 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.REJECTED_BEFORE: lambda why: (
         "rejected before the campaign was started anew, and proposed unchanged; reopen begins it"
     ),
+    _C.WAY_BACK_TAKEN_UP: lambda why: "its way back had been sent when its workflow was reset",
     _C.REJECTION_NOT_RECORDED: lambda why: (
         f"not recorded for when the campaign is started anew: {text_of(*why.because)}"
     ),

@@ -67,7 +67,7 @@ async def test_a_rejected_fingerprint_binds_zones_that_had_not_come_to_it(
         await ended_from_outside(stage)
         await start_again(stage)
         await play.until(lambda seen: seen.places == {"rejected": 2, "awaiting": 1})
-        assert any("were rejected before" in note for note in (await play.summary()).notes)
+        assert any("1 fingerprint was rejected before" in note for note in (await play.summary()).notes)
         reason = (await play.zone(stage.name("b")).result()).reason
         assert reason == "rejected by ben: the editor is blocked"
         assert (await play.state(stage.name("c"))).phase is ZonePhase.AWAITING_SIGN_OFF

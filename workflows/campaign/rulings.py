@@ -37,7 +37,7 @@ class Rulings:
                     targets=state.start.targets,
                     notes=some,
                 ),
-                f"record {len(some)} ruling(s)",
+                f"record rulings: {len(some)}",
             )
             del state.unrecorded[: len(some)]
             state.changed()

@@ -143,8 +143,9 @@ class CampaignState:
         """Take in the rejections of earlier runs, before those of this one."""
         self.ledger.book = [*book, *self.ledger.book]
         self.recalled = True
-        if book:
-            self.note(f"{len(book)} fingerprint(s) were rejected before, and are until they are reopened")
+        if number := len({entry.fingerprint for entry in book}):
+            what = "1 fingerprint was" if number == 1 else f"{number} fingerprints were"
+            self.note(f"{what} rejected before this run; that stands until a reopening")
         self.apply_book(list(range(self.ledger.count)))
         self.changed()
 

@@ -44,6 +44,12 @@ def is_left_alone(failure: BaseException) -> bool:
     return isinstance(cause, ApplicationError) and cause.type == "CampaignClosed"
 
 
+def is_gone(failure: BaseException) -> bool:
+    """Whether an activity failed because the campaign was ended from outside, or is not known."""
+    cause = _innermost(failure)
+    return isinstance(cause, ApplicationError) and cause.type == "CampaignGone"
+
+
 def hold_in(failure: BaseException) -> ServiceHold | None:
     """Why the service is not to be called for now, where that is why an activity failed; or None."""
     cause = _innermost(failure)

@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.rate_limit.circuit import ServiceHold
     from workflows import options
     from workflows.local import locally
-    from workflows.zone.failures import LOCAL_FAILURES, is_left_alone, said
+    from workflows.zone.failures import LOCAL_FAILURES, is_gone, is_left_alone, said
     from workflows.zone.state import ZoneMemory
 
 
@@ -88,6 +88,7 @@ class Reporter:
                     summary=f"tell the campaign: {kind.value}",
                     **options.telling(),
                 )
+                zone.heard = True
             except LOCAL_FAILURES as failure:
                 zone.ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
                 # Nobody knows that this permit is settled: the next word says so.
@@ -109,9 +110,11 @@ class Reporter:
 
     def stops_if_left_alone(self, failure: BaseException) -> bool:
         """Stop, where a word to the campaign has shown that it has come to its end: nobody would grant, rule
-        or expire anything. Returns whether that is so.
+        or expire anything. So too where it was ended from outside before it had heard of this zone, which has
+        sent nothing: a campaign that is started anew, or reset, begins it again. Returns whether that is so.
         """
-        if not is_left_alone(failure):
+        unknown = not self._zone.heard and not self._zone.validates_itself and self._zone.sent is None
+        if not (is_left_alone(failure) or (unknown and is_gone(failure))):
             return False
         self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE)
         return True

@@ -72,6 +72,8 @@ class ZoneMemory:
         """The digest that a person rejected."""
         self.sequence = carried.sequence if carried else 0
         """The number of the last word to the campaign."""
+        self.heard = carried is not None
+        """Whether the campaign has heard anything of this zone's run."""
         self.ignored: list[str] = []
         """Messages that did not count, and why, for people."""
 
