@@ -9,13 +9,13 @@ READY := $(VENV)/.ready
 PYTEST_WORKERS ?= 4
 STACKS ?= 3
 PYTEST_ARGS ?=
-# Of the tests marked long a share, unless tests are chosen.
-LONG = --long $(if $(PYTEST_ARGS),all,share)
+# The tests marked long are a tier of their own, unless tests are chosen.
+SHORT = $(if $(PYTEST_ARGS),, and not long)
 # With a choice of tests, one of the two runs may have none; without, that is a failure.
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-esc demo-log-fields test test-long test-runbook test-faults test-mutants check bench lock wheel clean binaries test-binaries
+.PHONY: help setup demo demo-esc demo-log-fields test test-all test-long test-runbook test-faults test-mutants check bench lock wheel clean binaries test-binaries
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -52,15 +52,17 @@ demo-log-fields: setup ## And of the third: custom fields in request logs
 	@mkdir -p out
 	@$(BIN)/edgeshift demo --area log-fields
 
-test: test-binaries ## The tests, on a real Temporal server and the time-skipping one
+test: test-binaries ## Every rule, the service, replay, each area's journey: ten minutes on two cores
 	@mkdir -p out
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack" $(LONG) $(PYTEST_ARGS) $(NONE_CHOSEN)
-	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m stack $(LONG) $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack$(SHORT)" $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "stack$(SHORT)" $(PYTEST_ARGS) $(NONE_CHOSEN)
 
-test-long: test-binaries ## The long tests that make test leaves out
+test-long: test-binaries ## The tests marked long, which make test leaves out
 	@mkdir -p out
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "long and not stack" --long rest
-	$(BIN)/python -m pytest -n $(STACKS) --dist worksteal -m "long and stack" --long rest
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "long and not stack"
+	$(BIN)/python -m pytest -n $(STACKS) --dist worksteal -m "long and stack"
+
+test-all: test test-long ## Every test, each once: what CI runs beside make check
 
 test-runbook: setup ## Every situation of the runbook, of which make test plays some
 	@mkdir -p out

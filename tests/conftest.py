@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -21,10 +20,7 @@ from edgeshift.runtime.temporal import connect, ensure_search_attributes
 from edgeshift.testbed.temporal_server.binaries import temporal_cli
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal, embedded_temporal
 from edgeshift.testbed.temporal_server.time_skipping import time_skipping_server
-from tests.harness.running.share import shared, told
-
-LONG_SHARE = 1 / 4
-"""How much of each module's long tests a share has at the least; more where EDGESHIFT_SHARE asks for more."""
+from tests.harness.running.share import told
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background, a shell has its children ignore Ctrl-C, and theirs too.
@@ -38,33 +34,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="time-skipping|embedded|HOST:PORT",
         help="the Temporal of tests that ask for `temporal_env` (default: time-skipping)",
     )
-    parser.addoption(
-        "--long",
-        default="all",
-        choices=("all", "share", "rest"),
-        help="which of the tests marked long: all, a share by EDGESHIFT_SHARE_SEED, or those that it leaves",
-    )
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    return [told(), f"tests marked long: {config.getoption('--long')} (a share is {LONG_SHARE:.0%} or more)"]
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what `--long` does not ask for, of each module by itself."""
-    chosen = str(config.getoption("--long"))
-    if chosen == "all":
-        return
-    modules: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if item.get_closest_marker("long"):
-            modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
-    left_out: set[pytest.Item] = set()
-    for module, long in modules.items():
-        share = shared(module, long, least=math.ceil(LONG_SHARE * len(long)))
-        left_out.update(share if chosen == "rest" else set(long) - set(share))
-    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-    items[:] = [item for item in items if item not in left_out]
+    return [told()]
 
 
 @pytest.fixture(scope="session")

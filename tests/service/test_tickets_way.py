@@ -32,7 +32,7 @@ CERTIFICATE = (
 def authority(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ssl.SSLContext]:
     """An authority that nobody else knows, in a PEM file, and the TLS of a desk that it vouches for."""
     if which("openssl") is None:
-        pytest.skip("openssl is not here to make a certificate")
+        pytest.fail("openssl makes the certificate of this test: install it (Debian: openssl)")
     folder = tmp_path_factory.mktemp("authority")
     known, key = folder / "ca.pem", folder / "key.pem"
     subprocess.run([*CERTIFICATE, "-keyout", str(key), "-out", str(known)], check=True, capture_output=True)

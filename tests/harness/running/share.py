@@ -1,6 +1,7 @@
-"""How much of a large matrix of cases is played: a small, seeded share as a rule, all of it where asked for.
+"""How much of a large matrix of cases is played: a small, fixed share as a rule, all of it where asked for.
 
-``EDGESHIFT_SHARE``: ``all``, or a number between 0 and 1. ``EDGESHIFT_SHARE_SEED``: which cases a share has.
+``EDGESHIFT_SHARE``: ``all``, or a number between 0 and 1. ``EDGESHIFT_SHARE_SEED``: other cases than
+the usual ones.
 """
 
 from __future__ import annotations
@@ -68,10 +69,14 @@ def stratified(cases: Collection[HarnessCase], share: float, seed: str) -> list[
 
 
 def shared(what: str, cases: Collection[Case], least: int = 1) -> list[Case]:
-    """The cases of a matrix that are played, in their order; the same ones in every process of a run."""
+    """The cases of a matrix that are played, in their order: evenly spaced ones, always the same, so that a
+    run can be compared with the one before; where ``EDGESHIFT_SHARE_SEED`` is set, others, by that.
+    """
     share, seed = share_of(dict(os.environ))
     listed = list(cases)
     count = min(len(listed), max(least, math.ceil(share * len(listed))))
+    if "EDGESHIFT_SHARE_SEED" not in os.environ:
+        return [listed[place * len(listed) // count] for place in range(count)]
     chosen = random.Random(f"{seed}/{what}").sample(range(len(listed)), count)
     return [listed[place] for place in sorted(chosen)]
 
@@ -84,4 +89,5 @@ def sized(small: int, whole: int) -> int:
 def told() -> str:
     """What is played, for the head of a test run."""
     share, seed = share_of(dict(os.environ))
-    return f"share of the fault matrices: {share:g}, seed {seed} (EDGESHIFT_SHARE, EDGESHIFT_SHARE_SEED)"
+    which = f"seed {seed}" if "EDGESHIFT_SHARE_SEED" in os.environ else "the usual cases"
+    return f"share of the fault matrices: {share:g}, {which} (EDGESHIFT_SHARE, EDGESHIFT_SHARE_SEED)"
