@@ -35,6 +35,7 @@ from edgeshift.stores.documents import (
     Proposal,
     RulesBefore,
     RulesSent,
+    RulingRecord,
     Seen,
     Snapshot,
     SnapshotTaken,
@@ -72,8 +73,14 @@ RECORD: dict[str, Any] = {
     "proposal": "p",
 }
 RECORD_JSON = {**RECORD, "zone": ZONE_JSON}
-SENTENCES_JSON = {"additions": ["one"], "losses": ["two"], "warnings": []}
-WATCHED_JSON = {"why": "", "said": "off", "changed_at": AT_TEXT, "aftercare": {"advice": ["look"]}}
+SENTENCES_JSON = {"additions": ["one"], "losses": ["two"], "warnings": [], "notices": []}
+WATCHED_JSON = {
+    "why": "",
+    "said": "off",
+    "codes": ["esc_off"],
+    "changed_at": AT_TEXT,
+    "aftercare": {"advice": ["look"]},
+}
 
 CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     (
@@ -118,6 +125,21 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     ),
     (SnapshotTaken(taken_at=AT), SnapshotTaken, {"taken_at": AT_TEXT}),
     (
+        RulingRecord(
+            verb="rejected", at=AT, by="ann", campaign="campaign/x", run="r", digest="f", reason="not yet"
+        ),
+        RulingRecord,
+        {
+            "verb": "rejected",
+            "at": AT_TEXT,
+            "by": "ann",
+            "reason": "not yet",
+            "campaign": "campaign/x",
+            "run": "r",
+            "digest": "f",
+        },
+    ),
+    (
         Proposal(body=BODY, additions=("one",), losses=("two",)),
         Proposal,
         {"body": BODY, **SENTENCES_JSON},
@@ -142,6 +164,7 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
             evidence="e",
             why="",
             said="off",
+            codes=("esc_off",),
             changed_at=AT,
             aftercare=Advice(advice=("look",)),
         ),
@@ -155,6 +178,7 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
             found="w",
             why="",
             said="off",
+            codes=("esc_off",),
             changed_at=AT,
             aftercare=Advice(advice=("look",)),
         ),
@@ -210,7 +234,7 @@ def test_every_document_is_in_the_table_above() -> None:
     """Of each model that is archived at all, but for those that are the base of others."""
     tried = {model.__name__.partition("[")[0] for _, model, _ in CASES}
     models = {name for name in documents.__all__ if isinstance(getattr(documents, name), type)}
-    bases = {"Document", "DocumentUnreadable", "ZoneRecord", "WatchedRecord", "Advice"}
+    bases = {"Document", "DocumentUnreadable", "DocumentsPart", "ZoneRecord", "WatchedRecord", "Advice"}
     assert models - bases == tried
     for name in models:
         assert getattr(documents, name).__doc__, name

@@ -199,7 +199,8 @@ async def test_no_error_repeats_the_secret_that_was_sent(told: str) -> None:
     texts = [str(failure), repr(failure), *failure.messages, *failure.unabridged]
     for text in [*texts, "".join(traceback.format_exception(failure))]:
         assert "7f" not in text
-        assert "e1" not in text.replace("service1", "")
+        # The folder of the project may have any name.
+        assert "e1" not in text.replace(str(Path(__file__).parents[2]), "").replace("service1", "")
 
 
 async def test_a_secret_that_was_read_is_masked_from_then_on() -> None:
