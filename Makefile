@@ -60,7 +60,7 @@ test: test-binaries ## Every rule, the service, replay, each area's journey: ten
 test-long: test-binaries ## The tests marked long, which make test leaves out
 	@mkdir -p out
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "long and not stack"
-	$(BIN)/python -m pytest -n $(STACKS) --dist worksteal -m "long and stack"
+	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "long and stack"
 
 test-all: test test-long ## Every test, each once: what CI runs beside make check
 
