@@ -46,11 +46,18 @@ class RulingActivities:
             activity.heartbeat(place)
 
     async def _record(self, message: RecordRulings, note: RulingNote) -> None:
-        zone = None
-        prefix = fingerprints_prefix(message.campaign, note.fingerprint)
-        if note.index is not None:
-            zone = (await self._connections.targets(message.targets))[note.index].zone.id
-            prefix = zones_prefix(message.campaign, zone)
+        if not note.indexes:
+            await self._put(message, note, fingerprints_prefix(message.campaign, note.fingerprint))
+            return
+        targets = await self._connections.targets(message.targets)
+        for index in note.indexes:
+            zone = targets[index].zone.id
+            await self._put(message, note, zones_prefix(message.campaign, zone), zone)
+            activity.heartbeat(index)
+
+    async def _put(
+        self, message: RecordRulings, note: RulingNote, prefix: str, zone: str | None = None
+    ) -> None:
         entry = entry_of(note.verb, note.at, note.wave, note.by, message.run)
         record = RulingRecord(
             verb=note.verb,

@@ -15,7 +15,8 @@ RulingVerb = Literal["rejected", "withdrawn", "reopened"]
 
 class RulingNote(Message):
     """What a campaign has to record: that a fingerprint was rejected, in one wave or in all (None); that
-    whoever had rejected it thought better of it; or that a fingerprint or a target (its index) was reopened.
+    whoever had rejected it thought better of it; or that a fingerprint or targets (``indexes``) were
+    reopened.
 
     ``at``: no two notes of a campaign's run have the same.
     """
@@ -26,7 +27,7 @@ class RulingNote(Message):
     reason: Why = ""
     fingerprint: str = ""
     wave: int | None = None
-    index: int | None = None
+    indexes: tuple[int, ...] = ()
 
 
 class RecordRulings(Message):

@@ -14,9 +14,10 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from edgeshift.messages import CampaignSummary
+from edgeshift.messages import Again, Answer, CampaignSummary, ReportKind, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
 from tests.faults_kit import ASIDE, Stage, staged, zone
+from tests.kit import OPERATOR
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 
@@ -121,6 +122,35 @@ async def test_a_campaign_that_is_cancelled_as_it_closes_closes_with_its_outcome
         assert (await asyncio.wait_for(stage.play.result(), 60)).outcomes == {"migrated": 1}
         described = await stage.play.campaign.describe()
         assert described.status is WorkflowExecutionStatus.COMPLETED
+        await stage.check(ASIDE)
+
+
+async def test_a_zone_that_begins_again_while_its_campaign_closes_is_seen_to_its_end(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """All zones have their outcome and a last look hangs; then a word comes of an attempt that the campaign
+    does not know, so that it is not over yet, and takes a reopening.
+    """
+    hanging = Hanging("describe_zones")
+    spec: dict[str, Any] = {"interceptors": [hanging], "sign_off": {"expires_after": "8h"}}
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b"), **spec) as stage:
+        await stage.waits("a")
+        await stage.play.sign_zone(stage.name("a"))
+        await asyncio.wait_for(hanging.begun.wait(), 60)
+
+        def all_have_ended(seen: CampaignSummary) -> bool:
+            return seen.places == {"migrated": 1, "on_hold": 1}
+
+        await stage.play.until(all_have_ended)
+        campaign, a, b = stage.play.campaign, *(stage.play.index(stage.name(name)) for name in "ab")
+        first = (await campaign.describe()).run_id
+        stray = ZoneReport(campaign_run=first, index=a, attempt=2, sequence=1, kind=ReportKind.WAITING)
+        await campaign.signal("zone_report", stray)
+        await campaign.execute_update("reopen", Again(by=OPERATOR, indexes=(b,)), result_type=Answer)
+        hanging.go.set()
+        await stage.waits("b")
+        await stage.play.sign_zone(stage.name("b"))
+        assert (await asyncio.wait_for(stage.play.result(), 90)).outcomes == {"migrated": 2}
         await stage.check(ASIDE)
 
 

@@ -155,6 +155,8 @@ class Batches:
         """
         state, ledger = self._state, self._state.ledger
         attempts = tuple(ledger.attempts[index] for index in indexes)
+        # What is not to be found may be there by the time that the answer comes.
+        beginning = state.beginning
         described: DescribedZones = await self.work(
             ZoneActivities.describe,
             DescribeZones(
@@ -185,7 +187,8 @@ class Batches:
                 state.changed()
         asked = dict(zip(indexes, attempts, strict=True))
         for zone in described.closed:
-            self._take_end(zone, asked)
+            if zone.index not in beginning:
+                self._take_end(zone, asked)
 
     def _take_end(self, zone: SilentZone, asked: dict[int, int]) -> None:
         """A zone was found closed, or not at all. ``asked``: the attempts that were asked for."""
@@ -207,12 +210,15 @@ class Batches:
             state.changed()
 
     def _is_missed(self, zone: SilentZone) -> bool:
-        """Whether a zone was never begun, though this run believes that it was: of a task that was played
-        again after a worker's death the batches may be others than those that were started.
+        """Whether a zone's attempt was never begun, though this run believes that it was: of a task that was
+        played again after a worker's death the batches may be others than those that were started, and an
+        earlier run may have ended while it was about to start some.
         """
-        if zone.attempt or zone.outcome is not ZoneOutcome.FAILED or self._state.aborted:
+        state = self._state
+        begun = zone.attempt >= state.ledger.attempts[zone.index]
+        if begun or zone.outcome is not ZoneOutcome.FAILED or state.aborted:
             return False
-        return self._state.ledger.miss(zone.index)
+        return state.ledger.miss(zone.index)
 
     def _take_up(self, index: int, attempt: int) -> None:
         """The campaign was reset to before it began this attempt, which is open."""

@@ -92,7 +92,7 @@ class Messenger:
 
     async def tell_revived(self) -> None:
         """Zones that were reset after their end are told that it stands, before any of them is begun again,
-        and before the campaign closes.
+        and before the campaign closes (``CampaignState.closed``).
         """
         ledger = self._state.ledger
         while some := sorted(ledger.revived)[:MANY]:

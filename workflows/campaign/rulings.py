@@ -6,9 +6,21 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.rulings import RulingActivities
-    from edgeshift.messages import RecalledRulings, RecallRulings, RecordRulings
+    from edgeshift.messages import RecalledRulings, RecallRulings, RecordRulings, RulingNote
     from workflows.campaign.batches import MANY, Batches
     from workflows.campaign.state import CampaignState
+
+
+def next_of(notes: list[RulingNote]) -> tuple[RulingNote, ...]:
+    """The first of the notes, which are about no more than MANY targets and fingerprints together."""
+    left = MANY
+    found: list[RulingNote] = []
+    for note in notes:
+        left -= max(1, len(note.indexes))
+        if found and left < 0:
+            break
+        found.append(note)
+    return tuple(found)
 
 
 class Rulings:
@@ -28,7 +40,7 @@ class Rulings:
                 "recall what was rejected before",
             )
             state.recall(found.book)
-        while some := tuple(state.unrecorded[:MANY]):
+        while some := next_of(state.unrecorded):
             await self._batches.work(
                 RulingActivities.record,
                 RecordRulings(

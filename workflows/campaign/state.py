@@ -122,7 +122,7 @@ class CampaignState:
         *,
         fingerprint: str = "",
         wave: int | None = None,
-        index: int | None = None,
+        indexes: tuple[int, ...] = (),
     ) -> None:
         """Have something recorded that is to be known when the campaign is started anew."""
         # What was given in one workflow task, as after a reset, keeps its order.
@@ -135,7 +135,7 @@ class CampaignState:
                 reason=reason,
                 fingerprint=fingerprint,
                 wave=wave,
-                index=index,
+                indexes=indexes,
             )
         )
 

@@ -12,11 +12,14 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import AWAITING, REOPENED, Place
     from edgeshift.messages import Again, Answer, Person, Step
     from edgeshift.model.fleet import ZoneOutcome
-    from workflows.campaign.batches import Batches
+    from workflows.campaign.batches import MANY, Batches
     from workflows.campaign.state import CampaignState
 
 MOST_NAMED = 1_000
 """Targets that the answer of an abort names of each kind."""
+
+SHORT = 80
+"""Characters of a reason that are kept with each note, where one word needs more than one."""
 
 
 class Steering:
@@ -161,8 +164,8 @@ class Steering:
         """Let them begin again."""
         state = self._state
         indexes = self.candidates(message, outcomes)
+        self._void_rejections(indexes, message)
         for index in indexes:
-            self._void_rejections(index, message)
             state.ledger.again(index, named=bool(message.indexes))
         state.note(
             f"{len(indexes)} zone(s) begun again by {message.by}: {message.reason or 'no reason given'}"
@@ -170,16 +173,21 @@ class Steering:
         state.changed()
         return Answer(text=f"{len(indexes)} zone(s) begin again")
 
-    def _void_rejections(self, index: int, message: Again) -> None:
-        """Have it recorded that no rejection of before counts for this target, nor for its fingerprint where
-        it was rejected (``Ledger.again``).
+    def _void_rejections(self, indexes: list[int], message: Again) -> None:
+        """Have it recorded that no rejection of before counts for these targets, nor for the fingerprints of
+        those that were rejected (``Ledger.again``). A note is of many targets: a new run takes them along.
         """
-        state, place = self._state, self._state.ledger.places[index]
-        rejected = place == Place.REJECTED
-        if rejected or (message.indexes and place in REOPENED):
-            state.rule("reopened", message.by, message.reason, index=index)
-        if rejected and (shape := state.ledger.shape(index)):
-            state.rule("reopened", message.by, message.reason, fingerprint=shape.fingerprint)
+        state, ledger = self._state, self._state.ledger
+        rejected = [index for index in indexes if ledger.places[index] == Place.REJECTED]
+        reopened = [index for index in indexes if ledger.places[index] in REOPENED]
+        reopened = reopened if message.indexes else rejected
+        reason = message.reason if len(reopened) <= MANY else message.reason[:SHORT]
+        for first in range(0, len(reopened), MANY):
+            some = tuple(reopened[first : first + MANY])
+            state.rule("reopened", message.by, reason, indexes=some)
+        shapes = filter(None, map(ledger.shape, rejected))
+        for fingerprint in dict.fromkeys(shape.fingerprint for shape in shapes):
+            state.rule("reopened", message.by, reason, fingerprint=fingerprint)
 
     def refuse_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> None:
         """Raise ApplicationError (CampaignOver, NothingToDo) where nothing begins again."""

@@ -72,7 +72,20 @@ class Campaign:
 
     async def _course(self) -> CampaignResult:
         state = self._state
-        self._begin_tasks()
+        while True:
+            self._begin_tasks()
+            await self._until_closed()
+            await self._leave()
+            # While it left, a zone may have been heard of, or begun again, that it is to see to an end.
+            if state.closed:
+                return CampaignResult(
+                    outcomes=state.ledger.tallies(),
+                    aborted=state.aborted is not None,
+                    carried=state.carried(),
+                )
+
+    async def _until_closed(self) -> None:
+        state = self._state
         while not state.closed:
             seen = state.changes
             self._advance()
@@ -84,11 +97,6 @@ class Campaign:
                 workflow.continue_as_new(
                     state.start.model_copy(update={"carried": state.carried(), "again": None})
                 )
-        await self._leave()
-        await self._messenger.tell_revived()
-        return CampaignResult(
-            outcomes=state.ledger.tallies(), aborted=state.aborted is not None, carried=state.carried()
-        )
 
     def _begin_tasks(self) -> None:
         """What goes on side by side."""
