@@ -36,6 +36,7 @@ EVENTS = [
     ("workflow task", 3, 3, "begins to watch"),
     ("tell the campaign, local activity", 1, 1, "frees its slot while it is watched"),
     LOOK,
+    ("search attributes, at the end", 1, 1, "people find outcomes in Temporal's own list"),
     ("tell the campaign, local activity", 1, 1, "the outcome"),
     ("workflow completed", 1, 1, "the outcome, for good"),
 ]

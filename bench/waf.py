@@ -58,6 +58,7 @@ EVENTS = [
     ("workflow task", 3, 3, "decides what its answer means"),
     ("verify, remote activity", 3, 3, "polls until the effect shows, reads the rules back"),
     ("workflow task", 3, 3, "decides the outcome"),
+    ("search attributes, at the end", 1, 1, "people find outcomes in Temporal's own list"),
     ("tell the campaign, local activity", 1, 1, "frees its slot"),
     ("workflow completed", 1, 1, "the outcome, for good"),
 ]
