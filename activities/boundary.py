@@ -14,32 +14,22 @@ import pydantic
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from edgeshift.model.failures import FAILURES, Failure, kind_of
 from edgeshift.rate_limit.circuit import ServiceHold, Trouble, held
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
 from edgeshift.service_api import (
-    Forbidden,
     InvalidIdentifier,
     Misconfigured,
-    NotFound,
     NoTurn,
     RateLimited,
-    Refused,
     ServiceError,
     ServiceHeld,
     Unauthorized,
 )
-from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
+from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.tickets import TicketError
 
 Work = TypeVar("Work", bound=Callable[..., Awaitable[Any]])
-
-_PERMANENT: tuple[tuple[type[Exception], str], ...] = (
-    (Forbidden, "Forbidden"),
-    (NotFound, "NotFound"),
-    (ArchiveCorrupt, "ArchiveCorrupt"),
-    (Misconfigured, "BadInput"),
-    (InvalidIdentifier, "BadInput"),
-)
 
 _KNOWN = (
     ServiceError,
@@ -52,9 +42,6 @@ _KNOWN = (
 )
 
 LONGEST = 300
-
-MOST_REFUSALS = 5
-"""How often the service is asked again for what it refuses in words that nobody knows."""
 
 
 def hold_of(failure: Exception) -> ServiceHold | None:
@@ -80,27 +67,30 @@ def refuse_held(failure: Exception) -> None:
 
 
 def named(failure: Exception) -> ApplicationError:
-    """The failure as an application error whose type says what it is and whether trying again can mend it."""
+    """The failure as an application error whose type says what it is and whether trying again can mend it, by
+    the table of failures.
+    """
+    kind = kind_of(type(failure)) or type(failure).__name__
+    found = FAILURES.get(kind)
     text = str(failure)[:LONGEST]
-    if hold := hold_of(failure):
-        what = "CredentialMissing" if hold.trouble is Trouble.MISSING else "InvalidCredential"
-        what = "ServiceHeld" if isinstance(failure, ServiceHeld) else what
-        return ApplicationError(text, hold, type=what, non_retryable=True)
-    for kind, name in _PERMANENT:
-        if isinstance(failure, kind):
-            return ApplicationError(text, type=name, non_retryable=True)
-    if isinstance(failure, SecretRefError):
-        return ApplicationError(text, type="SecretUnresolved", non_retryable=True)
-    if isinstance(failure, RateLimited):
-        wait = timedelta(seconds=failure.retry_after) if failure.retry_after else None
-        return ApplicationError(text, type="RateLimited", next_retry_delay=wait)
     if isinstance(failure, pydantic.ValidationError):
-        return ApplicationError(
-            f"{failure.title}: {failure.error_count()} error(s)", type="BadInput", non_retryable=True
-        )
-    # A plain refusal may pass, as that of a zone that is busy; one that stays is the service's last word.
-    stays = type(failure) is Refused and activity.in_activity() and activity.info().attempt >= MOST_REFUSALS
-    return ApplicationError(text, type=type(failure).__name__, non_retryable=stays)
+        text = f"{failure.title}: {failure.error_count()} error(s)"
+    hold = hold_of(failure)
+    wait = failure.retry_after if isinstance(failure, RateLimited) else None
+    return ApplicationError(
+        text,
+        *([hold] if hold else []),
+        type=(found.named if found else "") or kind,
+        non_retryable=found is not None and _is_final(found),
+        next_retry_delay=timedelta(seconds=wait) if wait else None,
+    )
+
+
+def _is_final(failure: Failure) -> bool:
+    """Whether it has been tried as often as it may be."""
+    if failure.tries is None:
+        return False
+    return failure.tries == 1 or (activity.in_activity() and activity.info().attempt >= failure.tries)
 
 
 def named_failures(work: Work) -> Work:

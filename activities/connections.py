@@ -143,7 +143,7 @@ class Connections:
 
     def tickets(self, spec: CampaignSpec) -> TicketSystem:
         """The ticket system of a campaign; a folder beside the archive where the campaign names none."""
-        return ticket_system(spec.tickets, self._ticket_folder)
+        return ticket_system(spec.tickets, self._ticket_folder, service=spec.service)
 
     async def close(self) -> None:
         """Close every connection to the service."""

@@ -22,6 +22,7 @@ from activities.change.area_work import AreaWork
 from activities.change.intents import commit_may_show
 from activities.connections import Connections
 from activities.reminders import said_before
+from activities.rulings import rejected_digests
 from edgeshift.areas import AREAS
 from edgeshift.campaign.target_states import is_said
 from edgeshift.messages import (
@@ -47,6 +48,7 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.runtime.temporal import PHASE, PLAN, WAVE, of_campaign
 from edgeshift.service_api import ServiceError
@@ -79,15 +81,20 @@ class ZoneActivities:
     async def start(self, batch: StartZones) -> StartedZones:
         """Start a batch. The workflow id is the lock: whoever holds a zone already is named."""
         targets = await self._connections.targets(batch.start.targets)
+        rejected = await rejected_digests(self._connections.archive, batch.campaign)
         done, excluded = _progress(StartedZones)
         excluded_so_far = list(excluded.excluded)
         for place in range(done, len(batch.indexes)):
-            if exclusion := await self._start_one(batch, place, targets[batch.indexes[place]]):
+            target = targets[batch.indexes[place]]
+            known = () if batch.indexes[place] in batch.reopened else rejected.get(target.zone.id, ())
+            if exclusion := await self._start_one(batch, place, target, known[-MOST_REJECTED:]):
                 excluded_so_far.append(exclusion)
             activity.heartbeat(place + 1, StartedZones(excluded=tuple(excluded_so_far)))
         return StartedZones(excluded=tuple(excluded_so_far))
 
-    async def _start_one(self, batch: StartZones, place: int, target: Target) -> Exclusion | None:
+    async def _start_one(
+        self, batch: StartZones, place: int, target: Target, rejected: tuple[str, ...]
+    ) -> Exclusion | None:
         start = batch.start
         index = batch.indexes[place]
         zone = target.zone
@@ -104,6 +111,7 @@ class ZoneActivities:
             started_by=start.started_by,
             permit=batch.permits[place],
             origin=batch.origin,
+            rejected=rejected,
         )
         memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
         memo |= {"attempt": message.attempt, "wave": target.wave}
@@ -140,10 +148,9 @@ class ZoneActivities:
                     return None
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
                     await self._refuse_when_gone(batch)
-                    asked_for = index in batch.reopened
-                    if holder and not asked_for and (rejected := await self._rejected(holder, message)):
-                        message = message.model_copy(update={"rejected": rejected})
-                        memo["rejected"] = list(rejected)
+                    if index not in batch.reopened:
+                        found = await self._rejected(batch, zone.id)
+                        message = message.model_copy(update={"rejected": found})
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
                     continue
                 held: Mapping[str, Any] = await holder.memo()
@@ -152,11 +159,10 @@ class ZoneActivities:
                     batch.campaign_run,
                 )
                 if held.get("campaign") != batch.campaign:
-                    through = f", with all of {held['holder']}" if "holder" in held else ""
-                    return Exclusion(
-                        index=index,
-                        reason=f"already in {held.get('campaign', 'another workflow')}{through}",
-                    )
+                    whose = str(held.get("campaign", "another workflow"))
+                    through = (str(held["holder"]),) if "holder" in held else ()
+                    taken = Reason(code=ReasonCode.HELD_BY_ANOTHER, by=whose, names=through)
+                    return Exclusion(index=index, why=(taken,))
                 if not same:
                     # Only one run of a campaign is open, so this one's is gone: its zone is told to end.
                     if holder.run_id not in told:
@@ -168,25 +174,14 @@ class ZoneActivities:
                     await self._stop(identifier, over, batch.campaign_run)
                 # Our own previous attempt has said that it is finished and is about to close.
                 await asyncio.sleep(0.2)
-        return Exclusion(index=index, reason="its previous attempt does not close")
+        return Exclusion(index=index, why=(Reason(code=ReasonCode.EARLIER_ATTEMPT_OPEN),))
 
-    async def _rejected(self, ended: WorkflowExecutionDescription, message: ZoneStart) -> tuple[str, ...]:
-        """The digests that people rejected in earlier runs of the campaign, which was started anew: that
-        stands until somebody has the zone reopened, or another campaign has had it.
+    async def _rejected(self, batch: StartZones, zone: str) -> tuple[str, ...]:
+        """The digests of this zone that people rejected, by now: a zone of an earlier run may have heard of
+        it since the batch began.
         """
-        known: Mapping[str, Any] = await ended.memo()
-        if known.get("campaign") != message.campaign:
-            return ()
-        found = [str(digest) for digest in known.get("rejected", ())]
-        if ended.status is WorkflowExecutionStatus.COMPLETED:
-            handle = self._connections.temporal.get_workflow_handle(
-                ended.id, run_id=ended.run_id, result_type=ZoneResult
-            )
-            # What an account had held the zone with has no result (activities/account_lock.py).
-            result: ZoneResult | None = await handle.result()
-            if result is not None and result.rejected:
-                found.append(result.rejected)
-        return tuple(dict.fromkeys(found))[-MOST_REJECTED:]
+        known = await rejected_digests(self._connections.archive, batch.campaign, zone)
+        return known.get(zone, ())[-MOST_REJECTED:]
 
     async def _refuse_when_gone(self, batch: StartZones) -> None:
         """Raises CampaignGone where the run that wanted a zone begun again was reset or ended since: it is
@@ -290,7 +285,11 @@ class ZoneActivities:
                 result = await self._result(identifier, found.run_id)
                 if result is not None:
                     return SilentZone(
-                        index=index, attempt=attempt, outcome=result.outcome, reason=result.reason[:120]
+                        index=index,
+                        attempt=attempt,
+                        outcome=result.outcome,
+                        reason=result.reason[:120],
+                        why=result.why,
                     )
         how = (
             found.status.name.lower() if found is not None and found.status is not None else "not to be found"
@@ -299,14 +298,13 @@ class ZoneActivities:
             outcome, shown = await self._standing(batch, target)
         except (ServiceError, SecretRefError) as failure:
             refuse_held(failure)
-            reason = f"workflow {how}; the service could not be read: {failure}"[:120]
-            return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, reason=reason)
+            unread = _ended(how, f"the service could not be read: {failure}")
+            return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, why=(unread,))
         if outcome is None:
             limit = batch.settles_in
             sent = await commit_may_show(self._connections, target.zone, batch.area, limit, answered=True)
             outcome = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
-        reason = f"workflow {how}; {shown}"[:120]
-        return SilentZone(index=index, attempt=attempt, outcome=outcome, reason=reason)
+        return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(_ended(how, shown),))
 
     async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
         """Where the service shows the target, tried a few times: one unreadable zone must not hold the
@@ -332,6 +330,11 @@ class ZoneActivities:
             return found
         except WorkflowFailureError:
             return None
+
+
+def _ended(how: str, shown: str) -> Reason:
+    """That a zone's workflow ended without an outcome, and what the service shows of the zone."""
+    return Reason(code=ReasonCode.WORKFLOW_ENDED, state=how, said=shown[:100])
 
 
 async def _attempt(found: WorkflowExecutionDescription, batch: StartZones | DescribeZones) -> int:

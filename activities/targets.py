@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from urllib.parse import urlsplit
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -14,8 +13,9 @@ from temporalio.exceptions import ApplicationError
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.change.area_work import AreaWork
 from activities.connections import Connections
+from activities.naming import some_of
 from activities.stable_read import twice
-from edgeshift.areas import esc
+from edgeshift.areas import area_of
 from edgeshift.campaign.packing import pack_bits, pack_numbers
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
@@ -28,12 +28,11 @@ from edgeshift.messages import (
     ResolveTargets,
     ZoneAssessment,
 )
-from edgeshift.model.fleet import Area, Plan, ScopeKind, Target, Zone
+from edgeshift.model.fleet import Area, Plan, Target, Zone
+from edgeshift.model.reason_texts import text_of
 from edgeshift.model.rollout import freeze, plan_waves
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.documents import AssessedTargets, FrozenTargets, get_document, put_document
-
-MOST_NAMED = 5
 
 
 class TargetActivities:
@@ -49,6 +48,7 @@ class TargetActivities:
     async def resolve(self, message: ResolveTargets) -> ResolvedTargets:
         """List the zones of every credential, take those that the campaign names, freeze them."""
         spec = await self._connections.spec(message.spec)
+        too_late = area_of(spec.area).too_late
         zones: dict[str, Zone] = {}
         accounts: dict[str, str] = {}
         for credential in spec.service.credentials:
@@ -56,13 +56,10 @@ class TargetActivities:
             for zone, account in await twice("zones.list", partial(listed, client)):
                 zones[zone.id] = zone
                 accounts[zone.account] = account
-            if spec.area is Area.ESC and (reason := esc.too_late(self._connections.time_at(client))):
-                raise ApplicationError(reason, type="BadInput", non_retryable=True)
+            if too_late and (gone := too_late(self._connections.time_at(client))):
+                raise ApplicationError(text_of(gone), type="BadInput", non_retryable=True)
         chosen = choose(spec, list(zones.values()), accounts)
-        refuse_unknown_additions(spec, chosen)
-        refuse_foreign_urls(spec, chosen)
-        if spec.area is Area.ESC and spec.esc.scope == "account":
-            chosen = as_accounts(spec, chosen, list(zones.values()), accounts)
+        chosen = self._work[spec.area].targets(spec, chosen, list(zones.values()), accounts)
         return await self._freeze(spec, freeze(chosen, {}, spec.waves))
 
     async def _freeze(self, spec: CampaignSpec, targets: list[Target]) -> ResolvedTargets:
@@ -144,7 +141,7 @@ class TargetActivities:
 
     async def _service_time(self, digest: str, spec: CampaignSpec) -> datetime | None:
         """What time it is at the service, where the area has a date to keep: forecasts are made by it."""
-        if spec.area is not Area.ESC:
+        if area_of(spec.area).too_late is None:
             return None
         client = self._connections.client(digest, spec, spec.service.credentials[0])
         if client.service_time() is None:
@@ -177,91 +174,6 @@ def covers_of(targets: Sequence[Target]) -> str:
     return pack_numbers(min(target.zone.covers, 65_535) for target in targets)
 
 
-def as_accounts(
-    spec: CampaignSpec, chosen: Sequence[Zone], zones: Sequence[Zone], names: dict[str, str]
-) -> list[Zone]:
-    """The accounts of the chosen zones, each for all its zones. Raises BadInput where one has zones that the
-    campaign does not name, or more than its window.
-    """
-    named = {zone.id for zone in chosen}
-    found = []
-    for account in dict.fromkeys(zone.account for zone in chosen):
-        name = names.get(account) or account
-        inside = [zone for zone in zones if zone.account == account]
-        others = [zone.name for zone in inside if zone.id not in named]
-        if others:
-            shown = ", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
-            raise ApplicationError(
-                f"esc.scope is account, which covers every zone of account {name}, but the targets leave out"
-                f" {len(others)} of them: {shown}; name the account under targets.accounts, or use esc.scope:"
-                " zone",
-                type="BadInput",
-                non_retryable=True,
-            )
-        if len(inside) > spec.window:
-            raise ApplicationError(
-                f"account {name} covers {len(inside)} zones, which all count while it is worked on, but"
-                f" window is {spec.window}; raise window, or use esc.scope: zone",
-                type="BadInput",
-                non_retryable=True,
-            )
-        found.append(
-            Zone(
-                id=account,
-                name=name,
-                account=account,
-                plan=Plan.OTHER,
-                kind=ScopeKind.ACCOUNT,
-                covers=len(inside),
-            )
-        )
-    return found
-
-
-def refuse_unknown_additions(spec: CampaignSpec, chosen: Sequence[Zone]) -> None:
-    """Raises BadInput where fields are added for a zone that is no target, naming it."""
-    if spec.area is not Area.LOG_FIELDS:
-        return
-    known = {key for zone in chosen for key in (zone.id, zone.name)}
-    if missing := [name for name in spec.log_fields.zones if name not in known]:
-        shown = ", ".join(missing[:MOST_NAMED]) + (", …" if len(missing) > MOST_NAMED else "")
-        raise ApplicationError(
-            f"log_fields.zones adds fields for {len(missing)} zone(s) that are not among the targets:"
-            f" {shown}; name them as the service does, or remove them",
-            type="BadInput",
-            non_retryable=True,
-        )
-    for zone in chosen:
-        if {zone.id, zone.name} <= spec.log_fields.zones.keys():
-            raise ApplicationError(
-                f"log_fields.zones has zone {zone.name} twice, by its name and by its identifier {zone.id}:"
-                " keep one of them",
-                type="BadInput",
-                non_retryable=True,
-            )
-
-
-def refuse_foreign_urls(spec: CampaignSpec, chosen: Sequence[Zone]) -> None:
-    """Raises BadInput where a URL is to be probed whose host is in no target's zone, naming it."""
-    if spec.area is not Area.ESC:
-        return
-    names = {zone.name for zone in chosen}
-
-    def is_inside(host: str) -> bool:
-        labels = host.split(".")
-        return any(".".join(labels[first:]) in names for first in range(len(labels)))
-
-    urls = [url for url in spec.esc.probe.urls if not url.startswith("/")]
-    if foreign := [url for url in urls if not is_inside(urlsplit(url).hostname or "")]:
-        shown = ", ".join(foreign[:MOST_NAMED]) + (", …" if len(foreign) > MOST_NAMED else "")
-        raise ApplicationError(
-            f"esc.probe.urls names {len(foreign)} URL(s) of hosts that belong to no target, so that nobody"
-            f" would ask for them: {shown}",
-            type="BadInput",
-            non_retryable=True,
-        )
-
-
 def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) -> list[Zone]:
     """The zones that the campaign names. Raises BadInput naming every name that no zone or account has."""
     wanted = spec.targets
@@ -273,7 +185,7 @@ def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) 
     if missing or missing_accounts:
         what = "zone" if missing else "account"
         names = missing or missing_accounts
-        shown = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+        shown = some_of(names)
         raise ApplicationError(
             f"{len(names)} {what}(s) of the campaign file are not known to the service,"
             f" or not to its credentials: {shown}",

@@ -158,6 +158,9 @@ async def staged(
     chosen = {**QUICK, **spec}
     for part in ("commit", "validation"):
         chosen[part] = {**QUICK[part], **spec.get(part, {})}
+    if chosen.get("area", "waf") != "waf" and "validation" not in spec:
+        # Only the area waf validates.
+        del chosen["validation"]
     own = on_queue(client, f"faults-{tag}")
     async with scene(
         own,

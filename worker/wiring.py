@@ -19,22 +19,16 @@ from temporalio.worker import (
 )
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities.account_lock import HoldActivities
 from activities.change.area_work import AreaWork
 from activities.change.door import MutationActivities
 from activities.circuit import HeldCallActivities, HeldCalls, HeldHere
 from activities.connections import Connections, PacerSource
-from activities.esc.changes import EscWork
-from activities.esc.scope import EscActivities
 from activities.fanout import ZoneActivities
-from activities.log_fields.changes import LogFieldsWork
-from activities.log_fields.zone import LogFieldsActivities
 from activities.reports import ReportActivities
+from activities.rulings import RulingActivities
 from activities.targets import TargetActivities
 from activities.tickets import SupportActivities
-from activities.waf.changes import WafWork
-from activities.waf.evidence import EvidenceActivities
-from activities.waf.zone import WafActivities
+from edgeshift.areas import AREAS
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.model.fleet import Area
 from edgeshift.quota.leases import QUOTA_QUEUE, Quotas
@@ -42,15 +36,19 @@ from edgeshift.runtime.clock import Clock, SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
 from worker.forgetting import forgetting
-from workflows.account_lock import ZoneHold
+from worker.parts import WORKER
 from workflows.assessment import Assessment, Freeze
 from workflows.campaign.workflow import Campaign
-from workflows.esc import EscScope
-from workflows.log_fields import LogFieldsZone
 from workflows.quota import Quota
-from workflows.waf import WafZone
 
-WORKFLOWS: list[type] = [Campaign, WafZone, EscScope, LogFieldsZone, ZoneHold, Assessment, Freeze]
+PARTS = {area: WORKER.of(area) for area in AREAS}
+
+WORKFLOWS: list[type] = [
+    Campaign,
+    *(workflow for part in PARTS.values() for workflow in part.workflows),
+    Assessment,
+    Freeze,
+]
 
 GRACE = timedelta(seconds=90)
 """Longer than any request's limit with the checks before it, so that a stopping worker sees a change through.
@@ -73,16 +71,13 @@ PASSED_THROUGH = (
     "annotated_types",
     "rfc8785",
     "httpx",
+    *(package for part in PARTS.values() for package in part.passed_through),
 )
 
 
 def area_work(connections: Connections) -> dict[Area, AreaWork]:
     """Each area's part of the shared activities."""
-    return {
-        Area.WAF: WafWork(connections),
-        Area.ESC: EscWork(connections),
-        Area.LOG_FIELDS: LogFieldsWork(connections),
-    }
+    return {area: part.work(connections) for area, part in PARTS.items()}
 
 
 def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[..., Any]]:
@@ -90,31 +85,17 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
     waiting = HeldCallActivities(connections, calls)
     work = area_work(connections)
     zones, targets = ZoneActivities(connections, work), TargetActivities(connections, work)
-    zone, scope, fields = (
-        WafActivities(connections),
-        EscActivities(connections),
-        LogFieldsActivities(connections),
-    )
-    holds, mutations = HoldActivities(connections), MutationActivities(connections, work)
+    mutations = MutationActivities(connections, work)
+    rulings = RulingActivities(connections)
     return [
-        scope.prepare,
-        scope.probe,
-        scope.settle,
-        scope.watch,
-        holds.hold,
-        holds.release,
-        holds.still_there,
-        fields.prepare,
-        fields.look_back,
-        fields.settle,
-        fields.watch,
-        zone.prepare,
-        zone.verify,
-        EvidenceActivities(connections).gather,
+        *(activity for part in PARTS.values() for activity in part.activities(connections)),
         mutations.change,
         mutations.give_up,
         mutations.look_back,
         ReportActivities(connections).tell,
+        rulings.record,
+        rulings.record_own,
+        rulings.recall,
         SupportActivities(connections).open_ticket,
         zones.start,
         zones.tell,

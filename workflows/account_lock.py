@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import Hold
     from workflows import options
     from workflows.local import locally
+    from workflows.zone.failures import LOCAL_FAILURES
 
 MOST_LOOKS = 500
 """Looks of one run, so that a hold of weeks keeps its history short."""
@@ -32,9 +33,13 @@ class ZoneHold:
                     lambda: self._released, timeout=hold.look_every, timeout_summary="is the holder there?"
                 )
             except TimeoutError:
-                still_there = await locally(
-                    HoldActivities.still_there, hold, summary="look at the holder", **options.telling()
-                )
+                try:
+                    still_there = await locally(
+                        HoldActivities.still_there, hold, summary="look at the holder", **options.telling()
+                    )
+                except LOCAL_FAILURES:
+                    # Nobody could say in all that time: it is held on to, and asked again.
+                    continue
                 if still_there:
                     continue
             return

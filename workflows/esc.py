@@ -28,6 +28,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneStart,
     )
     from edgeshift.model.fleet import ScopeKind, ZoneOutcome
+    from edgeshift.model.reasons import Reason, ReasonCode
     from workflows import options
     from workflows.local import locally
     from workflows.reversible import Reversible, ReversibleWork
@@ -46,7 +47,7 @@ class EscScope:
 
     @workflow.init
     def __init__(self, start: ZoneStart) -> None:
-        self._parts = parts_of(start, first_step=Step.SET_SECRET)
+        self._parts = parts_of(start)
         self._zone = self._parts.zone
         self._change = Reversible(
             self._parts,
@@ -75,8 +76,10 @@ class EscScope:
                     # An earlier attempt of this campaign turned it off, and did not see it through.
                     self._zone.sent = prepared
                     await self._hold(prepared)
+                    if prepared.way_back:
+                        return await self._change.see_back_through(prepared)
                 if self._zone.sent is None:
-                    raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
+                    raise Ended(ZoneOutcome.ALREADY_SETTLED, *prepared.explained)
                 # What this run sent, and gave up waiting for, has come to show after all: it is watched.
                 late = ChangeResult(status=ChangeStatus.UNKNOWN, reason="it took effect late")
                 self._zone.prepared = self._zone.sent
@@ -84,7 +87,7 @@ class EscScope:
                     return reached
                 continue
             if prepared.verdict is not Verdict.READY:
-                raise Ended(ZoneOutcome.BLOCKED, "; ".join(prepared.reasons))
+                raise Ended(ZoneOutcome.BLOCKED, *prepared.explained)
             await self._hold(prepared)
             if prepared.step is Step.SET_SECRET:
                 await self._set_secret(prepared)
@@ -98,11 +101,7 @@ class EscScope:
                 continue
             if self._zone.sent is not None and probed.digest != self._zone.sent.digest:
                 # Maybe what was sent is in force by now: a probe of a scope that is off is no proposal.
-                raise Ended(
-                    ZoneOutcome.UNKNOWN,
-                    "the URLs answer otherwise than before it was sent, and the setting does not show it;"
-                    " a person has to look at it",
-                )
+                raise Ended(ZoneOutcome.UNKNOWN, Reason(code=ReasonCode.URLS_CHANGED))
             grant = await self._parts.sign_offs.signed_off(probed)
             if workflow.now() - self._probed_at > self._zone.start.policy.fresh:
                 # The permit goes back with the next word; a sign-off counts again where nothing has changed.
@@ -140,12 +139,11 @@ class EscScope:
             **options.spreading(self._zone.start.policy),
         )
         if held.others:
-            reason = f"zones of the account are worked on by others: {'; '.join(held.others)}"
+            why = Reason(code=ReasonCode.ACCOUNT_ZONES_HELD, names=held.others)
             if self._zone.sent is not None:
-                raise Ended(
-                    ZoneOutcome.UNKNOWN, f"{reason}; it was turned off before; a person has to look at it"
-                )
-            raise Ended(ZoneOutcome.BLOCKED, reason)
+                off = Reason(code=ReasonCode.HELD_AFTER_TURNED_OFF, because=(why,))
+                raise Ended(ZoneOutcome.UNKNOWN, off)
+            raise Ended(ZoneOutcome.BLOCKED, why)
 
     async def _let_go(self) -> None:
         """Release the account's zones."""
@@ -168,7 +166,7 @@ class EscScope:
         self._zone.enter(ZonePhase.SETTING_SECRET)
         result = await self._parts.changes.make(prepared, grant)
         if result.status is ChangeStatus.REFUSED:
-            raise Ended(ZoneOutcome.FAILED, f"the service refused the test secret: {result.reason}")
+            raise Ended(ZoneOutcome.FAILED, Reason(code=ReasonCode.SECRET_REFUSED, said=result.reason))
         if result.status is ChangeStatus.ANSWERED:
             takes = self._zone.start.policy.secret_takes
             await self._parts.waits.pause(takes, "until the secret works at the edge")
@@ -202,7 +200,9 @@ class EscScope:
                     # The word that would have said so was not sent: the next one says it.
                     self._zone.to_settle = settles
                     raise
-                if found.prepared.verdict is not Verdict.READY:
+                if found.prepared.verdict is Verdict.READY:
+                    self._zone.heard = True
+                else:
                     self._zone.to_settle = settles
             return found
 

@@ -48,11 +48,11 @@ class LogFieldsZone:
         while True:
             prepared = await self._prepare()
             if prepared.verdict is Verdict.ALREADY_SETTLED:
-                raise Ended(ZoneOutcome.ALREADY_SETTLED, "; ".join(prepared.reasons))
+                raise Ended(ZoneOutcome.ALREADY_SETTLED, *prepared.explained)
             if prepared.begun:
                 self._zone.begun = prepared
             if prepared.verdict is not Verdict.READY:
-                raise Ended(ZoneOutcome.BLOCKED, "; ".join(prepared.reasons))
+                raise Ended(ZoneOutcome.BLOCKED, *prepared.explained)
             grant = await self._parts.sign_offs.signed_off(prepared)
             if reached := await self._change.commit(prepared, grant):
                 return reached
@@ -80,6 +80,6 @@ class LogFieldsZone:
                 **options.reading(zone.start.policy),
             )
         if prepared.verdict is Verdict.READY:
-            zone.to_settle = None
+            zone.to_settle, zone.heard = None, True
         zone.prepared = prepared
         return prepared

@@ -31,10 +31,12 @@ with workflow.unsafe.imports_passed_through():
         ZoneResult,
     )
     from edgeshift.model.fleet import DONE, ZoneOutcome
+    from edgeshift.model.reason_texts import text_of
+    from edgeshift.model.reasons import Reason, ReasonCode, Reasons, in_words
     from workflows import options
     from workflows.zone.changing import MOST_WITHOUT_A_TURN, WITHOUT_A_TURN
     from workflows.zone.ending import Course, Reached, nothing_held
-    from workflows.zone.failures import LOCAL_FAILURES, said
+    from workflows.zone.failures import LOCAL_FAILURES, failed
     from workflows.zone.parts import ZoneParts
     from workflows.zone.state import Ended
 
@@ -87,14 +89,14 @@ class Reversible:
                 begun = self._zone.begun or await self._left_behind(ended)
                 if begun is None:
                     raise
-                return await self._roll_back(begun, "", ended.reason)
+                return await self._roll_back(begun, "", ended.why)
             except LOCAL_FAILURES as failure:
                 begun = self._zone.begun
                 if begun is None and self._zone.sent is None:
-                    begun = await self._left_behind(Ended(ZoneOutcome.FAILED, said(failure)))
+                    begun = await self._left_behind(Ended(ZoneOutcome.FAILED, failed(failure)))
                 if begun is None:
                     raise
-                return await self._roll_back(begun, "", said(failure))
+                return await self._roll_back(begun, "", (failed(failure),))
 
         return await self._parts.ending.to_an_end(or_back, let_go)
 
@@ -117,11 +119,8 @@ class Reversible:
             return part.prepared
         if shown.reached or shown.unchanged:
             return None
-        raise Ended(
-            ZoneOutcome.UNKNOWN,
-            f"{ended.reason}; a change that was sent before may be in force: {shown.reason};"
-            " a person has to look at it",
-        )
+        unclear = ReasonCode.EARLIER_CHANGE_UNCLEAR
+        raise Ended(ZoneOutcome.UNKNOWN, Reason(code=unclear, because=ended.why, then=shown.explained))
 
     async def commit(self, prepared: Prepared, grant: PermitGrant) -> Reached | None:
         """Make the change and see it through. None: it has to be proposed anew. Raises Ended."""
@@ -143,11 +142,11 @@ class Reversible:
 
     async def _refused_midway(self, prepared: Prepared, result: ChangeResult) -> Reached:
         """The service refused it. What was written before the refusal, if anything, is taken back."""
-        reason = f"the service refused it: {result.reason}"
+        why = Reason(code=ReasonCode.CHANGE_REFUSED, said=result.reason)
         if not result.found:
-            raise Ended(ZoneOutcome.FAILED, reason)
+            raise Ended(ZoneOutcome.FAILED, why)
         self._zone.sent = prepared
-        return await self._roll_back(prepared, result.found, reason)
+        return await self._roll_back(prepared, result.found, (why,))
 
     async def see_through(self, prepared: Prepared, result: ChangeResult) -> Reached | None:
         """A change was sent, or may have been: where it led. None: nothing came of it, it is proposed
@@ -158,21 +157,21 @@ class Reversible:
         shown = await self._shows(prepared, wanted=True)
         if not shown.reached:
             if shown.worse or (not shown.unchanged and result.found):
-                return await self._roll_back(prepared, result.found, shown.reason)
+                return await self._roll_back(prepared, result.found, shown.explained)
             if not shown.unchanged:
-                raise Ended(ZoneOutcome.UNKNOWN, f"{shown.reason}; a person has to look at it")
+                raise Ended(ZoneOutcome.UNKNOWN, Reason(code=ReasonCode.NOT_SEEN, because=shown.explained))
             if self._zone.resends >= self._zone.start.policy.resend_unchanged:
                 if shown.part:
                     # What an earlier step has written is not left behind.
-                    return await self._roll_back(prepared, result.found, shown.reason)
-                raise Ended(
-                    ZoneOutcome.UNKNOWN, f"{result.reason or 'sent'}; {shown.reason}; retry it by hand"
-                )
+                    return await self._roll_back(prepared, result.found, shown.explained)
+                never = Reason(code=ReasonCode.NEVER_SHOWED, said=result.reason, because=shown.explained)
+                raise Ended(ZoneOutcome.UNKNOWN, never)
             self._zone.resends += 1
             return None
         self._zone.begun = None
         policy = self._zone.start.policy
-        await self._parts.reporter.tell(ReportKind.WAITING, reason=f"watched for {policy.watch}")
+        watched = Reason(code=ReasonCode.WATCHED, said=str(policy.watch))
+        await self._parts.reporter.tell(ReportKind.WAITING, why=(watched,))
         self._zone.enter(ZonePhase.WATCHING)
         until = since + policy.watch
         while True:
@@ -190,26 +189,38 @@ class Reversible:
                 )
             )
             if seen.worse:
-                return await self._roll_back(prepared, result.found, seen.worse)
+                return await self._roll_back(prepared, result.found, seen.explained)
             if seen.unsure and workflow.now() < until + policy.migration_limit + self._zone.stood:
                 continue
             if seen.unsure:
-                raise Ended(ZoneOutcome.UNKNOWN, f"{seen.unsure}; a person has to look at it")
+                raise Ended(ZoneOutcome.UNKNOWN, Reason(code=ReasonCode.NOT_SEEN, because=seen.explained))
             if seen.done or last:
-                return Reached(ZoneOutcome.SETTLED, seen.said, seen.record)
+                return Reached(ZoneOutcome.SETTLED, seen.explained, seen.record)
 
-    async def _roll_back(self, prepared: Prepared, found: str, why: str) -> Reached:
-        """Undo the change, as often as it takes, and see that it is undone. Raises Ended where a person has
-        to.
+    async def see_back_through(self, prepared: Prepared) -> Reached:
+        """The way back was sent before the workflow was reset: it is looked for, and sent again only where it
+        does not come to show. Raises Ended where a person has to.
+        """
+        why = (Reason(code=ReasonCode.WAY_BACK_TAKEN_UP),)
+        return await self._roll_back(prepared, "", why, sent=True)
+
+    async def _roll_back(
+        self, prepared: Prepared, found: str, why: Reasons, *, sent: bool = False
+    ) -> Reached:
+        """Undo the change, as often as it takes, and see that it is undone. ``sent``: the first try was made.
+        Raises Ended where a person has to.
         """
         self._zone.enter(ZonePhase.ROLLING_BACK)
         self._zone.begun, self._zone.went_back = None, True
         back = prepared.model_copy(update={"step": Step.ROLL_BACK})
         since = workflow.now()
-        reason = "it was not answered"
+        then: Reasons = in_words("it was not answered")
         for number in range(1, MOST_TRIES_BACK + 1):
-            result = await self._send_back(back, number)
-            reason = result.reason
+            if sent and number == 1:
+                result = ChangeResult(status=ChangeStatus.UNKNOWN, reason="it was sent before")
+            else:
+                result = await self._send_back(back, number)
+            then = in_words(result.reason)
             if result.final:
                 break
             if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):
@@ -224,22 +235,22 @@ class Reversible:
                             last=True,
                             back=True,
                             found=found,
-                            why=why[:200],
+                            why=text_of(*why)[:200],
                         )
                     )
                     if not seen.worse:
                         took = (workflow.now() - since).total_seconds()
-                        said = f"{why}; rolled back in {took:.1f} s{': ' if seen.said else ''}{seen.said}"
-                        return Reached(ZoneOutcome.ROLLED_BACK, said, seen.record)
-                    shown = Shown(reached=False, reason=seen.worse)
-                reason = shown.reason
+                        back_in = Reason(
+                            code=ReasonCode.ROLLED_BACK, seconds=took, because=why, then=seen.explained
+                        )
+                        return Reached(ZoneOutcome.ROLLED_BACK, (back_in,), seen.record)
+                    shown = Shown(reached=False, reason=seen.worse, why=seen.why)
+                then = shown.explained
                 if shown.hopeless:
                     break
             pause = timedelta(seconds=min(60, 2 ** min(number, 6)))
             await workflow.sleep(pause, summary="before the way back is tried again")
-        raise Ended(
-            ZoneOutcome.FAILED, f"{why}; and it could not be rolled back: {reason}; a person has to do it now"
-        )
+        raise Ended(ZoneOutcome.FAILED, Reason(code=ReasonCode.NOT_ROLLED_BACK, because=why, then=then))
 
     async def _send_back(self, back: Prepared, number: int) -> ChangeResult:
         """One try of the way back, which does not count while the service is not to be called."""
@@ -290,7 +301,8 @@ class Reversible:
                 sent=True,
             )
         except ActivityError as failure:
-            return Shown(reached=False, reason=f"the service could not be read: {said(failure)}"[:200])
+            unread = Reason(code=ReasonCode.NOT_READ_BACK, because=(failed(failure),))
+            return Shown(reached=False, why=(unread,))
 
     async def _look(self, message: Watch) -> Watched:
         """One look at the change. One that cannot be watched is not kept."""
@@ -307,5 +319,6 @@ class Reversible:
             )
         except ActivityError as failure:
             if message.back:
-                return Watched(said=f"it could not be looked at again: {said(failure)}"[:200])
-            return Watched(worse=f"it could not be watched: {said(failure)}"[:200])
+                unseen = Reason(code=ReasonCode.NOT_LOOKED_AT_AGAIN, because=(failed(failure),))
+                return Watched(said=text_of(unseen), why=(unseen,))
+            return Watched.as_worse(Reason(code=ReasonCode.NOT_WATCHED, because=(failed(failure),)))

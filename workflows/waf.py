@@ -33,15 +33,15 @@ with workflow.unsafe.imports_passed_through():
         ZoneStart,
     )
     from edgeshift.model.fleet import DONE, Plan, ZoneOutcome
+    from edgeshift.model.reason_texts import text_of
+    from edgeshift.model.reasons import Reason, ReasonCode
     from workflows import options
     from workflows.local import locally
     from workflows.zone.ending import Reached
-    from workflows.zone.failures import LOCAL_FAILURES, said
+    from workflows.zone.failures import LOCAL_FAILURES, failed
     from workflows.zone.parts import parts_of
     from workflows.zone.state import Ended
 
-
-AS_SIGNED = "new WAF on, previous one off, stored rules as signed"
 
 LOOKS_FOR_ANOTHER = 20
 """How often a zone is read anew while a commit that somebody else has sent to it may still come to show."""
@@ -69,8 +69,8 @@ class WafZone:
         except LOCAL_FAILURES as failure:
             if self._zone.sent is not None:
                 raise
-            return await self._seen_through(Ended(ZoneOutcome.FAILED, said(failure)))
-        return Reached(ZoneOutcome.MIGRATED, AS_SIGNED, record)
+            return await self._seen_through(Ended(ZoneOutcome.FAILED, failed(failure)))
+        return Reached(ZoneOutcome.MIGRATED, (Reason(code=ReasonCode.MIGRATED_AS_SIGNED),), record)
 
     async def _seen_through(self, ended: Ended) -> Reached:
         """Before it ends in any other way: a commit that was sent to the zone, by an earlier attempt or a run
@@ -89,15 +89,15 @@ class WafZone:
         self._zone.sent = self._zone.prepared = part.prepared
         found = await self._verify(part.prepared, Mode.PENDING, limit=limit)
         if found.reached and found.record:
-            return Reached(
-                ZoneOutcome.MIGRATED, f"{AS_SIGNED}; it was sent before: {ended.reason}", found.record
-            )
+            shown = Reason(code=ReasonCode.MIGRATED_AS_SIGNED, because=ended.why)
+            return Reached(ZoneOutcome.MIGRATED, (shown,), found.record)
         if found.reached:
-            raise Ended(ZoneOutcome.FAILED, found.reason)
+            raise Ended(ZoneOutcome.FAILED, *found.explained)
         if found.unchanged or (found.read and not part.may_show):
             self._zone.sent, self._zone.prepared, self._zone.gathered = None, proposed, gathered
             raise ended
-        raise Ended(ZoneOutcome.UNKNOWN, f"{ended.reason}; {found.reason}; a person has to look at it")
+        unseen = Reason(code=ReasonCode.NOT_SEEN, because=ended.why, then=found.explained)
+        raise Ended(ZoneOutcome.UNKNOWN, unseen)
 
     async def _migrate(self) -> str:
         """From the first reading to the verified migration; the archived result. Raises Ended."""
@@ -113,15 +113,15 @@ class WafZone:
                         return record
                     continue
                 case Verdict.ALREADY_MIGRATED:
-                    raise Ended(ZoneOutcome.ALREADY_MIGRATED, "; ".join(prepared.reasons))
+                    raise Ended(ZoneOutcome.ALREADY_MIGRATED, *prepared.explained)
                 case Verdict.NEEDS_SUPPORT:
-                    await self._parts.support.wait_for(prepared.causes, "; ".join(prepared.reasons))
+                    await self._parts.support.wait_for(prepared.causes, prepared.explained)
                     continue
                 case Verdict.BLOCKED if prepared.step is Step.DELETE_OVERRIDES:
                     await self._delete_overrides(prepared)
                     continue
                 case Verdict.BLOCKED:
-                    raise Ended(ZoneOutcome.BLOCKED, "; ".join(prepared.reasons))
+                    raise Ended(ZoneOutcome.BLOCKED, *prepared.explained)
             self._forget_other_rules(prepared)
             if self._enterprise and not self._zone.validated and not await self._validate(prepared):
                 continue
@@ -169,20 +169,25 @@ class WafZone:
                 summary="read, archive, propose",
                 **options.reading(self._zone.start.policy),
             )
-        if message.settles is not None and message.announces(prepared):
-            self._zone.to_settle = None
+        if message.announces(prepared):
+            self._zone.to_settle, self._zone.heard = None, True
         self._zone.prepared = prepared
         return prepared
 
     async def _delete_overrides(self, prepared: Prepared) -> None:
         """With consent and a sign-off of exactly these overrides: delete them, then read the zone again."""
+        if self._enterprise and not self._zone.validated:
+            # Its reading tells nobody (``_read``). A permit to validate goes back with the word.
+            if (held := self._zone.grant) is not None and held.permit.step is not prepared.step:
+                self._zone.put_back()
+            await self._parts.reporter.announce(prepared)
         grant = await self._parts.sign_offs.signed_off(prepared)
         self._zone.enter(ZonePhase.DELETING_OVERRIDES)
         result = await self._parts.changes.make(prepared, grant)
         if result.status is ChangeStatus.DRIFTED:
             self._zone.drift(prepared)
         if result.status is ChangeStatus.REFUSED:
-            raise Ended(ZoneOutcome.FAILED, f"deleting the URI overrides was refused: {result.reason}")
+            raise Ended(ZoneOutcome.FAILED, Reason(code=ReasonCode.DELETION_REFUSED, said=result.reason))
         await self._parts.changes.pause_before_again(result)
 
     async def _validate(self, prepared: Prepared) -> bool:
@@ -199,12 +204,13 @@ class WafZone:
             mode = ValidationMode.ENFORCE if prepared.matches_entry_point else ValidationMode.SHADOW
             # Nothing is sent: the permit that it was started with goes back with the next word.
             self._zone.put_back()
-            await self._window(prepared, mode, "in validation already, window counts from adoption")
+            await self._window(prepared, mode, Reason(code=ReasonCode.VALIDATION_ADOPTED))
         else:
             for mode in policy.modes:
                 if not await self._start_validation(prepared, mode):
                     return False
-                await self._window(prepared, mode, f"validation window ({mode.value})")
+                window = Reason(code=ReasonCode.VALIDATION_WINDOW, state=mode.value)
+                await self._window(prepared, mode, window)
                 if mode is not policy.modes[-1] and not self._may_enforce():
                     # What did not pass while it only logged must not begin to block: people look first.
                     await self._parts.reporter.announce(prepared)
@@ -244,19 +250,18 @@ class WafZone:
                 if found.reached:
                     return True
                 if not found.unchanged or self._zone.resends >= self._zone.start.policy.resend_unchanged:
-                    raise Ended(
-                        ZoneOutcome.UNKNOWN, f"the validation was sent but does not show: {found.reason}"
-                    )
+                    unseen = Reason(code=ReasonCode.VALIDATION_NOT_SHOWN, because=found.explained)
+                    raise Ended(ZoneOutcome.UNKNOWN, unseen)
                 self._zone.resends += 1
             await self._parts.changes.pause_before_again(result)
 
-    async def _window(self, prepared: Prepared, mode: ValidationMode, why: str) -> None:
+    async def _window(self, prepared: Prepared, mode: ValidationMode, why: Reason) -> None:
         """Let the window pass, then judge what it saw."""
         self._zone.enter(ZonePhase.VALIDATING)
-        await self._parts.reporter.tell(ReportKind.WAITING, reason=why)
+        await self._parts.reporter.tell(ReportKind.WAITING, why=(why,))
         since = workflow.now()
         follows = self._zone.gathered is not None and mode is not self._zone.start.policy.modes[0]
-        await self._parts.waits.pause(self._zone.start.policy.validation_window, why)
+        await self._parts.waits.pause(self._zone.start.policy.validation_window, text_of(why))
         self._zone.enter(ZonePhase.GATHERING_EVIDENCE)
         until = workflow.now()
         last = mode is self._zone.start.policy.modes[-1]
@@ -320,11 +325,12 @@ class WafZone:
             return found.record
         if found.reached:
             self._zone.read_back = True
-            raise Ended(ZoneOutcome.FAILED, found.reason)
+            raise Ended(ZoneOutcome.FAILED, *found.explained)
         if not found.unchanged:
-            raise Ended(ZoneOutcome.UNKNOWN, f"{found.reason}; a person has to look at it")
+            raise Ended(ZoneOutcome.UNKNOWN, Reason(code=ReasonCode.NOT_SEEN, because=found.explained))
         if self._zone.resends >= self._zone.start.policy.resend_unchanged:
-            raise Ended(ZoneOutcome.UNKNOWN, f"{answer or 'sent'}; {found.reason}; retry it by hand")
+            never = Reason(code=ReasonCode.NEVER_SHOWED, said=answer, because=found.explained)
+            raise Ended(ZoneOutcome.UNKNOWN, never)
         self._zone.resends += 1
         return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,6 +30,14 @@ class Step:
 
 class AreaWork(Protocol):
     """One area's part of the shared activities."""
+
+    def targets(
+        self, spec: CampaignSpec, chosen: Sequence[Zone], zones: Sequence[Zone], names: Mapping[str, str]
+    ) -> list[Zone]:
+        """The targets of a campaign that names the ``chosen`` of all ``zones`` that its credentials reach;
+        ``names``: of their accounts. Raises ApplicationError (BadInput) where the file cannot mean them.
+        """
+        return list(chosen)
 
     async def assess(
         self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment

@@ -27,7 +27,8 @@ from activities.change.intents import (
 from activities.connections import Connections
 from edgeshift.areas import waf
 from edgeshift.messages import Change, ChangeResult, ChangeStatus
-from edgeshift.service_api import Conflict, NoTurn, RateLimited, Refused, ServiceError
+from edgeshift.model.failures import FAILURES, Happened, kind_of
+from edgeshift.service_api import Conflict, NoTurn, ServiceError
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import Intent, create_record, encoded
 
@@ -274,6 +275,7 @@ def judged(failure: ServiceError) -> ChangeResult:
     if hold := hold_of(failure):
         # Nothing is wrong with the zone: it waits until the credential is mended.
         return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, hold=hold, **facts)
-    if isinstance(failure, RateLimited) or not isinstance(failure, Refused):
+    known = FAILURES[kind_of(type(failure)) or ServiceError.__name__]
+    if known.happened is not Happened.NOTHING_IF_SAID:
         return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, **facts)
     return ChangeResult(status=ChangeStatus.REFUSED, cause=waf.support_cause(failure.unabridged), **facts)

@@ -249,7 +249,24 @@ async def taken_up(
     mine = await own_commit(
         connections, start.target.zone, start.area, start.campaign, shows_within(start), read_at=read_at
     )
-    return prepared if mine is None else as_begun(mine, prepared)
+    if mine is None:
+        return prepared
+    back = await _way_back_sent(connections, start, mine)
+    return as_begun(mine, prepared).model_copy(update={"way_back": back})
+
+
+async def _way_back_sent(connections: Connections, start: ZoneStart, mine: Intent) -> bool:
+    """Whether this very attempt has sent the way back of its commit, or may have, without having seen its
+    end: its workflow was reset. An attempt that failed in going back is over: the next one looks for itself.
+    """
+    async for key, record in _intents(connections, start.target.zone, start.area):
+        if record.step != Step.ROLL_BACK.value or record.at < mine.at:
+            continue
+        if (record.run, record.attempt) != (run_of(start), start.attempt):
+            continue
+        if await _reason(connections, key) in EFFECTIVE and not await _is_seen(connections, key):
+            return True
+    return False
 
 
 def shows_within(start: ZoneStart) -> timedelta:

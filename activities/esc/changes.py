@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import SecretStr
 
-from activities.change.area_work import Step
+from activities.change.area_work import AreaWork, Step
 from activities.change.fence import NotSent
 from activities.change.intents import own_commit
 from activities.connections import Connections
 from activities.esc.reading import read_scope, shows, zones_of
+from activities.esc.targets import as_accounts, refuse_foreign_urls
 from activities.stable_read import twice
 from activities.waf.changes import LOOK
 from edgeshift.areas import esc
@@ -22,6 +24,8 @@ from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessmen
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest, sha256
 from edgeshift.model.fleet import Area, ScopeKind, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import codes_of
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.documents import CoveredZones, Snapshot, encoded, get_document
 
@@ -29,24 +33,35 @@ SECRET_BYTES = 32
 """Random bytes of a test secret; with its mark it stays well below 100 characters."""
 
 
-class EscWork:
+class EscWork(AreaWork):
     """Assessing, sending and reading scopes of the area esc."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+
+    def targets(
+        self, spec: CampaignSpec, chosen: Sequence[Zone], zones: Sequence[Zone], names: Mapping[str, str]
+    ) -> list[Zone]:
+        """The zones, or their accounts; each URL to be probed is in one of them."""
+        refuse_foreign_urls(spec, chosen)
+        if spec.esc.scope == "account":
+            return as_accounts(spec, chosen, zones, names)
+        return list(chosen)
 
     async def assess(
         self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment
     ) -> ZoneAssessment:
         """A plan's line for one scope, by reading alone. What would change is only known after a probe."""
         client = await self._connections.service(spec_digest, target.zone)
-        reading, reason = await read_scope(self._connections, client, target.zone, "")
+        reading, gone = await read_scope(self._connections, client, target.zone, "")
         found = esc.assess(reading, self._connections.time_at(client))
+        why = (gone,) if gone else found.why
+        verdict = Verdict.BLOCKED if gone else found.verdict
         return line.model_copy(
             update={
-                "verdict": Verdict.BLOCKED if reason else found.verdict,
-                "causes": ["removed"] if reason else list(found.causes),
-                "reasons": [reason] if reason else list(found.reasons),
+                "verdict": verdict,
+                "causes": list(codes_of(why)) if verdict is Verdict.BLOCKED else [],
+                "reasons": [text_of(one) for one in why],
                 "warnings": list(found.warnings),
                 "facts": {
                     "esc": "off" if reading.always else "on",
@@ -75,7 +90,7 @@ class EscWork:
         )
         gone = esc.too_late(self._connections.time_at(step.client))
         if result.status is ChangeStatus.REFUSED and gone:
-            result = result.model_copy(update={"reason": gone, "final": True})
+            result = result.model_copy(update={"reason": text_of(gone), "final": True})
         return await self._closed(step, result)
 
     async def standing(
@@ -124,7 +139,7 @@ class EscWork:
         gone = esc.too_late(self._connections.time_at(step.client))
         if result.status is ChangeStatus.REFUSED and gone:
             await step.fence.settle(result)
-            return ChangeResult(status=ChangeStatus.DRIFTED, reason=gone)
+            return ChangeResult(status=ChangeStatus.DRIFTED, reason=text_of(gone))
         return await self._closed(step, result)
 
     async def _closed(self, step: Step, result: ChangeResult) -> ChangeResult:
@@ -140,14 +155,14 @@ class EscWork:
         try:
             async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
                 covered = await self._covered(step)
-                reading, reason = await twice(
+                reading, gone = await twice(
                     "esc.get",
                     lambda: read_scope(self._connections, step.client, step.zone, covered, urgent=True),
                 )
         except TimeoutError:
             raise NotSent("the fresh reading did not come in time") from None
-        if reason or (reason := esc.too_late(self._connections.time_at(step.client))):
-            raise NotSent(reason, ChangeStatus.DRIFTED)
+        if gone or (gone := esc.too_late(self._connections.time_at(step.client))):
+            raise NotSent(text_of(gone), ChangeStatus.DRIFTED)
         snapshot = step.change.snapshot
         before = await get_document(self._connections.archive, Snapshot[esc.Reading], snapshot)
         if digest(esc.state(reading)) != digest(esc.state(before.reading)):

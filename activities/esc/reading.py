@@ -6,6 +6,7 @@ from activities.boundary import refuse_held
 from activities.connections import Connections
 from edgeshift.areas import esc
 from edgeshift.model.fleet import Plan, ScopeKind, Zone
+from edgeshift.model.reasons import Reason
 from edgeshift.service_api import EscSetting, RateLimited, Refused, ServiceClient, ServiceError
 from edgeshift.stores.documents import CoveredZones, get_document
 
@@ -55,17 +56,17 @@ async def covered_zones(connections: Connections, target: Zone, covered: str) ->
 
 async def read_scope(
     connections: Connections, client: ServiceClient, target: Zone, covered: str, *, urgent: bool = False
-) -> tuple[esc.Reading, str]:
-    """What a scope has, and why nothing can be done with it, or empty. Past the removal date the service may
+) -> tuple[esc.Reading, Reason | None]:
+    """What a scope has, and why nothing can be done with it, or None. Past the removal date the service may
     refuse the reading itself. ``urgent``: it is about to be changed. Raises ServiceError.
     """
     try:
         setting = await client.esc(target.scope, urgent=urgent)
     except Refused as refusal:
         refuse_held(refusal)
-        if reason := esc.too_late(connections.time_at(client)):
-            return esc.Reading(covered=covered), reason
+        if gone := esc.too_late(connections.time_at(client)):
+            return esc.Reading(covered=covered), gone
         raise
     secret = setting.with_secret.get_secret_value() if setting.with_secret else None
     off, alone = shows(setting)
-    return esc.Reading(always=off, secret=esc.whose(secret), covered=covered, told=not alone), ""
+    return esc.Reading(always=off, secret=esc.whose(secret), covered=covered, told=not alone), None

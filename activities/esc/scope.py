@@ -36,6 +36,8 @@ from edgeshift.messages import (
 )
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import ScopeKind, Zone
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.probes import Baseline, Prober
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import (
@@ -50,6 +52,9 @@ from edgeshift.stores.documents import (
 )
 
 NO_SECRET = SecretStr("")
+
+MOST_TOLD = 5
+"""Differences that a result says in words; the report in the archive has all."""
 
 
 class EscActivities:
@@ -70,14 +75,15 @@ class EscActivities:
             zones = await twice("zones.list", lambda: zones_of(client, target))
             listed = CoveredZones(tuple(zones))
             covered = await put_document(self._connections.archive, listed, verify=True)
-        reading, reason = await twice(
-            "esc.get", lambda: read_scope(self._connections, client, target, covered)
-        )
+        reading, gone = await twice("esc.get", lambda: read_scope(self._connections, client, target, covered))
         found = esc.assess(reading, self._connections.time_at(client))
+        if gone:
+            found = found.model_copy(update={"verdict": Verdict.BLOCKED, "why": (gone,)})
         prepared = Prepared(
-            verdict=found.verdict if not reason else Verdict.BLOCKED,
+            verdict=found.verdict,
             causes=found.causes,
-            reasons=(reason,) if reason else found.reasons,
+            reasons=found.reasons,
+            why=found.why,
             snapshot=await archive_snapshot(self._connections, target, start.area, reading),
             covered=covered,
             config=digest(esc.state(reading)),
@@ -126,8 +132,7 @@ class EscActivities:
         except ServiceError:
             if not (gone := esc.too_late(self._connections.time_at(client))):
                 raise
-            over = prepared.model_copy(update={"verdict": Verdict.BLOCKED, "reasons": (gone,)})
-            return Probed(prepared=over)
+            return Probed(prepared=prepared.blocked_by(gone))
         if setting.always:
             # Turned off since it was read, by somebody else or by a request that was under way: it is read
             # again, and nothing can be compared.
@@ -190,7 +195,7 @@ class EscActivities:
                 setting = await client.esc(target.scope, urgent=True)
             except ServiceError:
                 if gone := esc.too_late(self._connections.time_at(client)):
-                    return Shown(reached=message.wanted, hopeless=True, reason=gone)
+                    return Shown(reached=message.wanted, hopeless=True, why=(gone,))
                 raise
             off, alone = shows(setting)
             only_secret = only_secret and alone
@@ -200,23 +205,21 @@ class EscActivities:
                 return None
             if alone and not message.answered:
                 # It looks so whether it is off or on: the way back is sent until it is answered.
-                return Shown(reached=False, reason="the service shows the secret alone")
+                return Shown(reached=False, why=(Reason(code=ReasonCode.SECRET_ALONE),))
             await close_intents(self._connections, target, start.area)
             if not message.wanted:
                 await seen_through(self._connections, target, start.area)
-            return Shown(reached=True, reason=f"esc is {'off' if off else 'on'}")
+            return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF if off else ReasonCode.ESC_ON),))
 
         shown, trouble = await shown_in_time(self._connections, message, look)
         if shown is not None:
             return shown
         if trouble:
-            return Shown(reached=False, reason=f"the setting could not be read to the end: {trouble}")
+            return Shown(reached=False, why=(Reason(code=ReasonCode.SETTING_UNREADABLE, said=trouble),))
         if message.wanted and only_secret:
             return await self._settled_by_probe(message)
-        stays = "on" if message.wanted else "off"
-        return Shown(
-            reached=False, unchanged=True, reason=f"esc stayed {stays} for as long as a change may take"
-        )
+        stays = ReasonCode.ESC_STAYED_ON if message.wanted else ReasonCode.ESC_STAYED_OFF
+        return Shown(reached=False, unchanged=True, why=(Reason(code=stays),))
 
     async def _settled_by_probe(self, message: Settle) -> Shown:
         """A service that shows a scope's secret may not show its status beside it (docs/service.md §4.1):
@@ -229,22 +232,19 @@ class EscActivities:
         seen = esc_probe.still_seen(agreed, now)
         if seen and len(seen) == len(agreed.differences):
             await close_intents(self._connections, message.start.target.zone, message.start.area)
-            return Shown(reached=True, reason="esc is off, by what the URLs answer")
+            return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF_BY_URLS),))
         as_before = agreed.model_copy(update={"differences": ()})
         others = [] if seen else esc_probe.worse(as_before, now, spec.esc.tolerance)
         # What an earlier attempt was compared with is old: a site that has changed since says nothing of it.
         if others and not message.prepared.begun:
-            return Shown(reached=False, worse=True, reason=f"it does not show, and {'; '.join(others)}"[:200])
+            unshown = Reason(code=ReasonCode.NOT_SHOWN_AND_WORSE, names=tuple(others[:MOST_TOLD]))
+            return Shown(reached=False, worse=True, why=(unshown,))
         # Nothing will tell any more: a person looks at it, and the next attempt begins afresh.
         start = message.start
         await seen_through(self._connections, start.target.zone, start.area, start.campaign)
         if seen or others or not agreed.differences:
-            return Shown(
-                reached=False, reason="the service shows the secret alone, and no URL tells for certain"
-            )
-        return Shown(
-            reached=False, unchanged=True, reason="the service shows the secret alone, and the URLs esc on"
-        )
+            return Shown(reached=False, why=(Reason(code=ReasonCode.NO_URL_TELLS),))
+        return Shown(reached=False, unchanged=True, why=(Reason(code=ReasonCode.ESC_ON_BY_URLS),))
 
     async def _probed(self, prepared: Prepared) -> tuple[esc_probe.ProbeReport, Baseline]:
         """What was agreed to, and what it is compared with."""
@@ -272,24 +272,25 @@ class EscActivities:
             if not (gone := esc.too_late(self._connections.time_at(client))):
                 raise
             # Nothing is left that could be off or on.
-            return Watched(done=True, said=gone, record=await self._record(message, agreed, gone))
+            return Watched.as_done(gone, record=await self._record(message, agreed, gone))
+        turned_on = Watched.as_worse(Reason(code=ReasonCode.ESC_TURNED_ON))
         if setting.always is False or (setting.always is None and setting.with_secret is None):
-            return Watched(worse="somebody has turned esc on again meanwhile")
+            return turned_on
         async with self._prober(spec) as prober:
             now = await prober.observe(baseline, _beat)
         worse = esc_probe.worse(agreed, now, spec.esc.tolerance)
         if worse:
-            return Watched(worse="; ".join(worse)[:200])
+            return Watched.as_worse(Reason(code=ReasonCode.URLS_WORSE, names=tuple(worse[:MOST_TOLD])))
         if setting.always is None and not esc_probe.still_seen(agreed, now):
             # It was off by what the setting showed, or the URLs: neither says so any more.
-            return Watched(worse="somebody has turned esc on again meanwhile")
+            return turned_on
         if not message.last:
             return Watched()
         if agreed.differences and not esc_probe.still_seen(agreed, now):
-            return Watched(unsure="the service shows esc off, and the URLs answer as if it were on")
+            return Watched.as_unsure(Reason(code=ReasonCode.URLS_CONTRADICT))
         await seen_through(self._connections, start.target.zone, start.area)
-        said = f"esc off, {now.coverage.urls} URL(s) answer as was agreed"
-        return Watched(said=said, done=True, record=await self._record(message, now, said))
+        agreed_to = Reason(code=ReasonCode.URLS_AS_AGREED, count=now.coverage.urls)
+        return Watched.as_done(agreed_to, record=await self._record(message, now, agreed_to))
 
     async def _watch_back(
         self, message: Watch, spec: CampaignSpec, agreed: esc_probe.ProbeReport, baseline: Baseline
@@ -309,20 +310,21 @@ class EscActivities:
                     break
                 await clock.sleep(message.start.policy.poll.total_seconds())
         if stays:
-            return Watched(worse=f"{len(stays)} of {len(agreed.differences)} difference(s) to before stay")
-        said = f"{now.coverage.urls} URL(s) answer as before"
+            stay = ReasonCode.DIFFERENCES_STAY
+            return Watched.as_worse(Reason(code=stay, count=len(stays), of=len(agreed.differences)))
+        why = [Reason(code=ReasonCode.URLS_AS_BEFORE, count=now.coverage.urls)]
         if others:
-            said = f"esc is on again, and yet: {'; '.join(others)}"[:200]
+            why = [Reason(code=ReasonCode.URLS_NOT_AS_BEFORE, names=tuple(others[:MOST_TOLD]))]
         archive, snapshot = self._connections.archive, message.prepared.snapshot
         before = await get_document(archive, Snapshot[esc.Reading], snapshot)
         if before.reading.secret is esc.Secret.OWN:
             client = await self._connections.service(message.start.spec, target)
             secret = (await client.esc(target.scope)).with_secret or NO_SECRET
             if esc.whose(secret.get_secret_value()) is not esc.Secret.OWN:
-                said += "; the service has dropped the scope's own secret, set it again"
-        return Watched(said=said, done=True, record=await self._record(message, now, said))
+                why.append(Reason(code=ReasonCode.SECRET_DROPPED))
+        return Watched.as_done(*why, record=await self._record(message, now, *why))
 
-    async def _record(self, message: Watch, seen: esc_probe.ProbeReport, said: str) -> str:
+    async def _record(self, message: Watch, seen: esc_probe.ProbeReport, *why: Reason) -> str:
         prepared, archive = message.prepared, self._connections.archive
         record = EscRecord(
             zone=message.start.target.zone,
@@ -332,7 +334,8 @@ class EscActivities:
             proposal=prepared.proposal,
             evidence=await put_document(archive, seen),
             why=message.why,
-            said=said,
+            said=text_of(*why),
+            codes=codes_of(why),
             changed_at=message.since,
             aftercare=Advice(advice=tuple(esc_told.told(seen))),
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from activities.boundary import hold_of
-from activities.change.area_work import Step
+from activities.change.area_work import AreaWork, Step
 from activities.change.fence import NotSent
 from activities.change.intents import left_in
 from activities.connections import Connections
@@ -14,6 +15,7 @@ from activities.log_fields.jobs import JobsWriter
 from activities.log_fields.reading import proposed, read_sound, read_zone
 from activities.log_fields.rollback_log import Trail
 from activities.log_fields.rulesets import ANSWERED, RulesetWriter, Written, in_time
+from activities.log_fields.targets import refuse_unknown_additions
 from activities.stable_read import twice
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
@@ -23,17 +25,25 @@ from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessmen
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.model.reason_texts import text_of
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import StepWritten, put_document
 
 
-class LogFieldsWork:
+class LogFieldsWork(AreaWork):
     """Assessing, sending and reading zones of the area log-fields."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+
+    def targets(
+        self, spec: CampaignSpec, chosen: Sequence[Zone], zones: Sequence[Zone], names: Mapping[str, str]
+    ) -> list[Zone]:
+        """The zones; each that gets further fields is one of them."""
+        refuse_unknown_additions(spec, chosen)
+        return list(chosen)
 
     async def assess(
         self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment
@@ -42,13 +52,13 @@ class LogFieldsWork:
         zone, terms = target.zone, spec.log_fields
         client = await self._connections.service(spec_digest, zone)
         reading = await read_zone(client, zone)
-        wanted, found, warnings = await proposed(terms, zone, reading)
+        wanted, found, notices = await proposed(terms, zone, reading)
         line = line.model_copy(
             update={
                 "verdict": found.verdict,
-                "causes": [cause.value for cause in found.causes],
+                "causes": list(found.causes),
                 "reasons": list(found.reasons),
-                "warnings": warnings,
+                "warnings": [*found.warnings, *map(text_of, notices)],
                 "additions": list(found.additions),
                 "facts": {
                     "fields": str(len(log_fields.fields_of(wanted))),

@@ -8,6 +8,7 @@ from activities.waf.zone import together
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.service_api import (
     NotFound,
     NotUnderstood,
@@ -75,9 +76,9 @@ async def _with_rules(
         return None
 
 
-async def size_warnings(
+async def size_notices(
     spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading, wanted: FieldSet
-) -> list[str]:
+) -> list[Reason]:
     """What sampled log entries say of the 8 KB that an entry has for custom fields, before the rollout."""
     if spec.entries is None:
         return []
@@ -88,17 +89,17 @@ async def size_warnings(
             if len(sample) >= SAMPLE:
                 break
     except LogStoreError as failure:
-        return [f"how much custom field data its requests have is not known: {failure}"[:200]]
+        return [Reason(code=ReasonCode.FIELDS_SIZE_UNKNOWN, said=str(failure)[:150])]
     fields = {*log_fields.fields_of(wanted), *log_fields.carried(reading.rules)}
     sizes = log_fields.sizes(sample, fields)
-    warning = log_fields.size_warning(sizes) if sizes else None
-    return [warning] if warning else []
+    notice = log_fields.size_reason(sizes) if sizes else None
+    return [notice] if notice else []
 
 
 async def proposed(
     spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading
-) -> tuple[FieldSet, log_fields.Assessment, list[str]]:
-    """The wanted fields of a zone, the assessment, and every warning."""
+) -> tuple[FieldSet, log_fields.Assessment, list[Reason]]:
+    """The wanted fields of a zone, the assessment, and what people should know beside its warnings."""
     wanted = spec.wanted(zone.id, zone.name)
     found = log_fields.assess(reading, zone, wanted, spec.job)
-    return wanted, found, [*found.warnings, *await size_warnings(spec, zone, reading, wanted)]
+    return wanted, found, await size_notices(spec, zone, reading, wanted)

@@ -31,6 +31,8 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.service_api import ServiceClient
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.documents import (
@@ -43,6 +45,9 @@ from edgeshift.stores.documents import (
     put_document,
 )
 from edgeshift.stores.log_entries import LogStore, LogStoreError
+
+MOST_EXPLAINED = 5
+"""Fields of which the result says why they were not seen; the record in the archive has all."""
 
 
 class LogFieldsActivities:
@@ -60,7 +65,7 @@ class LogFieldsActivities:
         terms = (await self._connections.spec(start.spec)).log_fields
         client = await self._connections.service(start.spec, zone)
         reading = await read_zone(client, zone)
-        wanted, found, warnings = await proposed(terms, zone, reading)
+        wanted, found, notices = await proposed(terms, zone, reading)
         if found.verdict is not Verdict.READY:
             # What would end a zone does not rest on one answer.
             reading = await twice(
@@ -68,7 +73,7 @@ class LogFieldsActivities:
                 lambda: read_zone(client, zone),
                 lambda read: log_fields.assess(read, zone, wanted, terms.job),
             )
-            wanted, found, warnings = await proposed(terms, zone, reading)
+            wanted, found, notices = await proposed(terms, zone, reading)
         verdict, trail = found.verdict, Trail(self._connections, start)
         if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end.
@@ -79,12 +84,18 @@ class LogFieldsActivities:
             verdict=verdict,
             causes=found.causes,
             reasons=found.reasons,
+            why=found.why,
             snapshot=await archive_snapshot(self._connections, zone, start.area, reading),
             begun=begun,
         )
         if verdict is Verdict.READY or begun:
             body = log_fields.proposal_body(reading, zone, wanted, terms.job)
-            document = Proposal(body=body, additions=found.additions, warnings=tuple(warnings))
+            document = Proposal(
+                body=body,
+                additions=found.additions,
+                warnings=(*found.warnings, *map(text_of, notices)),
+                notices=tuple(notices),
+            )
             prepared = prepared.model_copy(
                 update={
                     "digest": digest(body),
@@ -136,20 +147,22 @@ class LogFieldsActivities:
             if lacking:
                 return None
             await close_intents(self._connections, zone, start.area)
-            said = "the fields are logged" if message.wanted else "the fields are out again"
-            return Shown(reached=True, reason=said)
+            code = ReasonCode.FIELDS_LOGGED if message.wanted else ReasonCode.FIELDS_OUT
+            return Shown(reached=True, why=(Reason(code=code),))
 
         shown, trouble = await shown_in_time(self._connections, message, look)
         if shown is not None:
             return shown
         if trouble or reading is None:
-            return Shown(reached=False, reason=f"the zone could not be read to the end: {trouble}")
+            return Shown(reached=False, why=(Reason(code=ReasonCode.ZONE_UNREADABLE, said=trouble),))
         unchanged = message.wanted and await self._as_before(message.prepared, reading)
         # A part that was written, by a worker that is gone maybe, is taken back by what the trail has of it.
         worse = message.wanted and not unchanged and await Trail(self._connections, start).any_sent()
         # One that was there before this proposal was made is gone on with as long as it may be.
         part = unchanged and bool(await self._still_there(start, reading, wanted))
-        return Shown(reached=False, unchanged=unchanged, worse=worse, part=part, reason=lacking[:200])
+        code = ReasonCode.FIELDS_LACKING if message.wanted else ReasonCode.FIELDS_STAY
+        why = (Reason(code=code, said=lacking[:200]),)
+        return Shown(reached=False, unchanged=unchanged, worse=worse, part=part, why=why)
 
     async def _fields(self, prepared: Prepared) -> FieldSet:
         proposal = await get_document(self._connections.archive, Proposal, prepared.proposal)
@@ -214,7 +227,7 @@ class LogFieldsActivities:
                 lambda read: log_fields.lacking(read, wanted),
             )
         if lacks := log_fields.lacking(reading, wanted):
-            return Watched(worse=f"somebody has changed it meanwhile: {lacks}"[:200])
+            return Watched.as_worse(Reason(code=ReasonCode.FIELDS_CHANGED_BY_OTHERS, said=lacks))
         found, trouble = await self._judged(message, terms, reading, wanted)
         settled = found is not None and found.settled
         if not settled and not message.last:
@@ -226,26 +239,26 @@ class LogFieldsActivities:
                 "rulesets.versions.get", lambda: lost_since(client, zone.id, trail, ruleset, wanted)
             )
         ):
-            return Watched(worse=lost)
+            return Watched.as_worse(Reason(code=ReasonCode.WRITE_LOST, said=lost))
         if found is None or not found.entries:
             why = trouble or "no log entry came"
             if terms.unverified == "roll_back":
-                return Watched(worse=f"not verified: {why}"[:200])
-            return await self._kept(message, found, f"written, but not verified: {why}")
-        return await self._kept(message, found, told(found))
+                return Watched.as_worse(Reason(code=ReasonCode.FIELDS_NOT_VERIFIED, said=why))
+            kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said=why)
+            return await self._kept(message, found, kept)
+        return await self._kept(message, found, seen_in(found))
 
     async def _watch_back(self, message: Watch, client: ServiceClient, wanted: FieldSet) -> Watched:
         """After a way back: whether it is undone still."""
         start = message.start
         _, still = await self._not_undone(client, start, wanted)
         if still:
-            return Watched(worse=still[:200])
+            return Watched.as_worse(Reason(code=ReasonCode.FIELDS_STAY, said=still))
         await seen_through(self._connections, start.target.zone, start.area, start.campaign)
-        said = "rules and log jobs are without the campaign's fields"
-        return Watched(done=True, said=said, record=await self._record(message, None, said))
+        return await self._kept(message, None, Reason(code=ReasonCode.FIELDS_TAKEN_OUT))
 
-    async def _kept(self, message: Watch, found: log_fields.Judgement | None, said: str) -> Watched:
-        return Watched(done=True, said=said[:250], record=await self._record(message, found, said))
+    async def _kept(self, message: Watch, found: log_fields.Judgement | None, why: Reason) -> Watched:
+        return Watched.as_done(why, record=await self._record(message, found, why))
 
     async def _judged(
         self, message: Watch, terms: LogFieldsSpec, reading: log_fields.Reading, wanted: FieldSet
@@ -271,7 +284,7 @@ class LogFieldsActivities:
         # Times of entries and of answers are told to the second.
         return written.service_time + timedelta(seconds=1)
 
-    async def _record(self, message: Watch, found: log_fields.Judgement | None, said: str) -> str:
+    async def _record(self, message: Watch, found: log_fields.Judgement | None, why: Reason) -> str:
         prepared, archive = message.prepared, self._connections.archive
         record = LogFieldsRecord(
             zone=message.start.target.zone,
@@ -282,16 +295,22 @@ class LogFieldsActivities:
             evidence=await put_document(archive, found) if found else "",
             found=message.found,
             why=message.why,
-            said=said,
+            said=text_of(why),
+            codes=(why.code,),
             changed_at=message.since,
             aftercare=Advice(advice=tuple(str(field) for field in found.fields) if found else ()),
         )
         return await put_document(archive, record, verify=True)
 
 
-def told(found: log_fields.Judgement) -> str:
-    """What the entries say, in a line: how many fields were seen, and why the others were not."""
+def seen_in(found: log_fields.Judgement) -> Reason:
+    """What the entries say: how many fields were seen, and why the others were not."""
     seen = [field for field in found.fields if field.state is log_fields.FieldState.SEEN]
-    said = f"{len(seen)} of {len(found.fields)} field(s) seen in {found.entries} log entries"
-    others = [str(field) for field in found.fields if field not in seen]
-    return "; ".join([said, *others])
+    others = tuple(str(field) for field in found.fields if field not in seen)
+    return Reason(
+        code=ReasonCode.FIELDS_SEEN,
+        count=len(seen),
+        of=len(found.fields),
+        size=found.entries,
+        names=others[:MOST_EXPLAINED],
+    )

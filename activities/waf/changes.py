@@ -9,7 +9,7 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.change.area_work import Step
+from activities.change.area_work import AreaWork, Step
 from activities.change.fence import NotSent
 from activities.change.intents import own_commit
 from activities.connections import Connections
@@ -29,7 +29,7 @@ LOOK = timedelta(seconds=60)
 """How long a validation that was answered is looked for at most; the activity's time-out has room for it."""
 
 
-class WafWork:
+class WafWork(AreaWork):
     """Assessing, sending and reading zones of the area waf."""
 
     def __init__(self, connections: Connections) -> None:
@@ -45,7 +45,7 @@ class WafWork:
         line = line.model_copy(
             update={
                 "verdict": found.verdict,
-                "causes": [cause.value for cause in found.causes],
+                "causes": list(found.causes),
                 "reasons": list(found.reasons),
                 "losses": list(found.losses),
                 "warnings": list(found.warnings),

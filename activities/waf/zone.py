@@ -28,6 +28,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
 from edgeshift.stores.documents import Proposal, Snapshot, WafRecord, get_document, put_document
 
@@ -57,13 +58,14 @@ class WafActivities:
             verdict=assessment.verdict,
             causes=assessment.causes,
             reasons=assessment.reasons,
+            why=assessment.why,
             snapshot=snapshot,
         )
         if assessment.verdict is waf.Verdict.ALREADY_MIGRATED:
             return await taken_up(self._connections, start, prepared, read_at)
         if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
             prepared = await self._propose(prepared, zone, spec, reading, assessment)
-        elif waf.Cause.URI_OVERRIDES in assessment.causes and start.policy.delete_overrides:
+        elif ReasonCode.URI_OVERRIDES in assessment.causes and start.policy.delete_overrides:
             prepared = await self._propose_deletion(prepared, zone, reading)
         if message.announces(prepared):
             await tell_campaign(
@@ -84,11 +86,7 @@ class WafActivities:
     ) -> Prepared:
         proposal = waf.propose(reading, spec.adjustments)
         if waf.is_log_only(proposal.body):
-            return blocked(
-                prepared,
-                waf.Cause.LOG_ONLY,
-                "its configuration would only log, and such a body is never committed",
-            )
+            return prepared.blocked_by(Reason(code=ReasonCode.LOG_ONLY))
         stored = await put_document(
             self._connections.archive,
             Proposal(
@@ -144,12 +142,12 @@ class WafActivities:
                 state, trouble = str(status.get("migration_state", "")), ""
                 if message.mode is waf.Mode.VALIDATION and waf.is_migrated(status):
                     if await shows_migrated(client, start.target.zone):
-                        return Verification(reached=False, reason=f"the status shows {state}")
+                        return Verification(reached=False, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
                     trouble = "the status reads otherwise each time"
                 if message.mode is waf.Mode.VALIDATION and waf.in_validation(status):
                     sent = waf.shadow(body) if message.shadow else body
                     if await runs(client, start.target.zone, sent):
-                        return Verification(reached=True, reason=f"the status shows {state}")
+                        return Verification(reached=True, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
                     trouble = "the zone is in validation with other rules than those that were sent"
                 if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
                     if found := await self._read_back(client, message, body):
@@ -162,16 +160,12 @@ class WafActivities:
                 break
             await clock.sleep(pause)
         if trouble:
-            reason = f"the status could not be read to the end: {trouble}"
-            return Verification(reached=False, read=False, reason=reason)
+            unread = Reason(code=ReasonCode.STATUS_UNREADABLE, said=trouble)
+            return Verification(reached=False, read=False, why=(unread,))
         in_window = message.mode is waf.Mode.PENDING and waf.in_validation(status)
         if not in_window and state != str(before.get("migration_state", "")):
-            return Verification(reached=False, reason=f"the status has changed to {state!r}")
-        return Verification(
-            reached=False,
-            unchanged=True,
-            reason=f"the status stayed {state!r} for as long as a migration may take",
-        )
+            return Verification(reached=False, why=(_seen(ReasonCode.STATUS_CHANGED, state),))
+        return Verification(reached=False, unchanged=True, why=(_seen(ReasonCode.STATUS_STAYED, state),))
 
     async def _read_back(
         self, client: ServiceClient, message: Verify, body: dict[str, Any]
@@ -191,17 +185,16 @@ class WafActivities:
                     return None
                 record = await self._record(message, body, str(stored.raw.get("id") or ""))
                 await seen_through(self._connections, zone, message.start.area, message.start.campaign)
-                return Verification(reached=True, reason="migrated", record=record)
+                shown = Reason(code=ReasonCode.MIGRATED_AS_SIGNED)
+                return Verification(reached=True, reason="migrated", why=(shown,), record=record)
             seen.append(stored.raw if stored is not None else {})
             await self._connections.clock.sleep(max(0.5, message.start.policy.poll.total_seconds()))
         if waf.unsound(seen[-2]) or not waf.same_rules(seen[-1], seen[-2]):
             return None
         if not await shows_migrated(client, zone):
             return None
-        reason = "migrated, but the stored rules differ from the signed body"
-        if weaker := waf.weakened(seen[-1], body):
-            reason += f": {'; '.join(weaker)[:120]} only log(s) now"
-        return Verification(reached=True, reason=reason)
+        weaker = tuple(waf.weakened(seen[-1], body))
+        return Verification(reached=True, why=(Reason(code=ReasonCode.STORED_RULES_DIFFER, names=weaker),))
 
     async def _record(self, message: Verify, body: dict[str, Any], ruleset: str) -> str:
         archive, zone = self._connections.archive, message.start.target.zone
@@ -270,7 +263,7 @@ async def _plan(client: ServiceClient, zone: Zone) -> str:
     return Plan.of(found.legacy_id).value if found is not None and found.legacy_id else ""
 
 
-async def _checked(client: ServiceClient, zone: Zone) -> tuple[dict[str, Any], tuple[waf.Cause, str] | None]:
+async def _checked(client: ServiceClient, zone: Zone) -> tuple[dict[str, Any], tuple[ReasonCode, str] | None]:
     """The compatibility check, or the support case that the service made of it."""
     try:
         return (await client.waf_check(zone.id)).raw, None
@@ -284,7 +277,7 @@ def told(reading: waf.Reading) -> object:
     return found.verdict, found.causes, found.overrides, found.rules, found.migration_state, reading.plan
 
 
-def support_case(refusal: Refused) -> tuple[waf.Cause, str]:
+def support_case(refusal: Refused) -> tuple[ReasonCode, str]:
     """The support case that a refused reading is, with its words. Raises any other refusal again."""
     cause = waf.support_cause(refusal.unabridged)
     if cause is None or isinstance(refusal, RateLimited):
@@ -331,11 +324,8 @@ def deletion_body(overrides: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def blocked(prepared: Prepared, cause: waf.Cause, reason: str) -> Prepared:
-    """The zone cannot go on, for a reason that the proposal itself shows."""
-    return prepared.model_copy(
-        update={"verdict": waf.Verdict.BLOCKED, "causes": (cause,), "reasons": (reason,)}
-    )
+def _seen(code: ReasonCode, state: str) -> Reason:
+    return Reason(code=code, state=state)
 
 
 async def _packages(

@@ -2,7 +2,7 @@
 
 from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
 from edgeshift.alarms.kinds import Kind, Severity
-from edgeshift.alarms.of_zones import codes_of
+from edgeshift.alarms.of_zones import alarm_codes
 from edgeshift.alarms.rules import KINDS, Alarm, alarms_of
 
 __all__ = [
@@ -16,6 +16,6 @@ __all__ = [
     "Severity",
     "StuckFact",
     "ZoneFact",
+    "alarm_codes",
     "alarms_of",
-    "codes_of",
 ]

@@ -8,22 +8,25 @@ from pydantic import BaseModel
 
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import Area
+from edgeshift.model.reasons import Reasons
 
 
 class ZoneFact(BaseModel):
-    """One zone. ``since``: when it came to where it is, of open zones that were asked; ``warnings``: of the
-    proposal that waits; ``drifted``: the proposal replaces one that was signed; ``failing``: what the last
-    try of its present step failed with.
+    """One zone. ``why``: why it is where it is, as codes with facts; ``reason``: the same for people.
+    ``since``: when it came to where it is, of open zones that were asked; ``notices``: what people should
+    know of the proposal that waits; ``drifted``: the proposal replaces one that was signed; ``failing``: what
+    the last try of its present step failed with.
     """
 
     name: str
     area: Area
     place: str
     reason: str = ""
+    why: Reasons = ()
     fingerprint: str = ""
     since: datetime | None = None
     drifted: bool = False
-    warnings: tuple[str, ...] = ()
+    notices: Reasons = ()
     failing: str = ""
 
 

@@ -1,58 +1,67 @@
-"""Which alarms a zone's place and reason tell of. Pure.
+"""Which alarms a zone's place and the codes of its reasons tell of. Pure.
 
-A reason is told by its words, those of whoever gave it: so zones that ended under an earlier version are
-understood as well. Words that are not known are an alarm all the same, of the outcome as such.
+A code that is not known here, or a reason of an earlier version, which has none, is an alarm all the same, of
+the outcome as such.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Mapping
 
+from edgeshift.areas import area_of
 from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.model.reasons import ReasonCode
 
 ENDED = frozenset({"terminated", "canceled", "timed_out"})
 """Places of zones whose workflow somebody ended from outside, or that ended without an outcome."""
 
-_SUPPORT = (
-    (r"firewall rules to migrate; the service migrates at most", "support-too-many-rules"),
-    (r"firewall rule expression\(s\) over", "support-long-expression"),
-    (r"the service refuse[ds]", "support-refusal"),
-)
-_BLOCKED = (
-    (r"URI-based WAF override\(s\) must be deleted", "blocked-overrides"),
-    (r"not compatible in its current configuration", "blocked-not-compatible"),
-    (r"its configuration would only log", "blocked-log-only"),
-    (r"new configuration without any rule", "blocked-log-only"),
-    (r"Edge Side Code was removed on", "blocked-removal-date"),
-    (r"zones of the account are worked on by others", "blocked-account"),
-    (r"log jobs and custom log fields are for Enterprise zones", "blocked-plan"),
-    (r"and enterprise in the campaign's list", "blocked-plan"),
-    (r"custom fields and would have \d+: it takes", "blocked-fields"),
-    (r"enable one, or name one for such zones under log_fields\.job", "blocked-log-job"),
-    (r"\blog job \w+: ", "blocked-log-job"),
-    (r"somebody else's rules are sent back as they are, or not at all", "blocked-rules"),
-)
-_ENDED = (
-    (r"^its workflow was ended", "zone-ended"),
-    (r"^workflow (terminated|canceled|timed_out|failed|not to be found); ", "zone-ended"),
-)
-_FAILED = (
-    *_ENDED,
-    (r"could not be rolled back: ", "failed-way-back"),
-    (r"the stored rules differ from the signed body", "failed-differs"),
-    (r"^given up after \d+ tries", "failed-tries"),
-    (r"^the service refused it: ", "failed-refused"),
-    (r"^deleting the URI overrides was refused: ", "failed-refused"),
-    (r"^the service refused the test secret: ", "failed-refused"),
-    (r"^(\w+: )?(env|file):", "failed-credential"),
-    (r"^(\w+: )?[\w.]+: 40[134]\b", "failed-credential"),
-    (r"^(\w+: )?[\w.]+: 400: \[(6003|6102|6103|6111|9103|9106|9109)\b", "failed-credential"),
-    (r" object [0-9a-f]{64}( is (damaged|not JSON)|$)", "failed-archive"),
-)
-_UNKNOWN = (
-    *_ENDED,
-    (r"^the validation was sent but does not show", "unknown-validation"),
-)
+_SUPPORT = {
+    ReasonCode.TOO_MANY_RULES: "support-too-many-rules",
+    ReasonCode.EXPRESSION_TOO_LONG: "support-long-expression",
+    ReasonCode.SUPPORT_REFUSAL: "support-refusal",
+}
+_BLOCKED = {
+    ReasonCode.URI_OVERRIDES: "blocked-overrides",
+    ReasonCode.NOT_COMPATIBLE: "blocked-not-compatible",
+    ReasonCode.LOG_ONLY: "blocked-log-only",
+    ReasonCode.EMPTY_CONFIGURATION: "blocked-log-only",
+    ReasonCode.REMOVED: "blocked-removal-date",
+    ReasonCode.ACCOUNT_ZONES_HELD: "blocked-account",
+    ReasonCode.NOT_ENTITLED: "blocked-plan",
+    ReasonCode.OTHER_PLAN: "blocked-plan",
+    ReasonCode.TOO_MANY_FIELDS: "blocked-fields",
+    ReasonCode.WRONG_NAMES: "blocked-fields",
+    ReasonCode.NO_LOG_JOB: "blocked-log-job",
+    ReasonCode.ODD_LOG_JOB: "blocked-log-job",
+    ReasonCode.ODD_RULES: "blocked-rules",
+}
+_FAILED = {
+    ReasonCode.WORKFLOW_ENDED: "zone-ended",
+    ReasonCode.NOT_ROLLED_BACK: "failed-way-back",
+    ReasonCode.STORED_RULES_DIFFER: "failed-differs",
+    ReasonCode.GIVEN_UP: "failed-tries",
+    ReasonCode.CHANGE_REFUSED: "failed-refused",
+    ReasonCode.DELETION_REFUSED: "failed-refused",
+    ReasonCode.SECRET_REFUSED: "failed-refused",
+    ReasonCode.CREDENTIAL_REFUSED: "failed-credential",
+    ReasonCode.CREDENTIAL_MISSING: "failed-credential",
+    ReasonCode.NOT_PERMITTED: "failed-credential",
+    ReasonCode.NOT_THERE: "failed-credential",
+    ReasonCode.ARCHIVE_DAMAGED: "failed-archive",
+    ReasonCode.ARCHIVE_GONE: "failed-archive",
+}
+_UNKNOWN = {
+    ReasonCode.WORKFLOW_ENDED: "zone-ended",
+    ReasonCode.VALIDATION_NOT_SHOWN: "unknown-validation",
+}
+
+BY_CODE: Mapping[str, Mapping[ReasonCode, str]] = {
+    "support": _SUPPORT,
+    "blocked": _BLOCKED,
+    "failed": _FAILED,
+    "unknown": _UNKNOWN,
+}
+"""By place: which alarm a code is."""
 
 _OTHERWISE = {
     "support": "support-refusal",
@@ -66,17 +75,23 @@ _OTHERWISE = {
     "failed": "failed-reading",
     **dict.fromkeys(ENDED, "zone-ended"),
 }
-_BY_WORDS = {"support": _SUPPORT, "blocked": _BLOCKED, "failed": _FAILED, "unknown": _UNKNOWN}
+
+OF_ENTRY_SIZE = frozenset(
+    {ReasonCode.FIELDS_OFTEN_CUT_OFF, ReasonCode.FIELDS_CUT_OFF, ReasonCode.FIELDS_NEARLY_FULL}
+)
+"""Codes of proposals whose fields do not fit into a log entry, or nearly do not."""
 
 
-def codes_of(place: str, reason: str, area: Area) -> tuple[str, ...]:
+def alarm_codes(place: str, codes: Iterable[ReasonCode], area: Area) -> tuple[str, ...]:
     """The codes of a zone's alarms: none where it needs nobody. A zone may be over two limits at once.
 
-    ``place``: of the campaign's ledger, an outcome, or how its workflow ended otherwise.
+    ``place``: of the campaign's ledger, an outcome, or how its workflow ended otherwise. ``codes``: of its
+    reasons, the most important first.
     """
-    found = [code for words, code in _BY_WORDS.get(place, ()) if re.search(words, reason)]
+    known = BY_CODE.get(place, {})
+    found = [known[code] for code in codes if code in known]
     if not found and place == ZoneOutcome.UNKNOWN:
-        found = ["unknown-commit" if area is Area.WAF else "unknown-change"]
+        found = ["unknown-change" if area_of(area).reversible else "unknown-commit"]
     if not found and place in _OTHERWISE:
         found = [_OTHERWISE[place]]
     # Of several explanations of one end the first counts; limits count one by one.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from pydantic import BaseModel
@@ -11,9 +10,11 @@ from pydantic import BaseModel
 from edgeshift.alarms.campaign_kinds import CAMPAIGN, OF_SERVICE, SIGN_OFFS, SURROUNDINGS
 from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, ZoneFact
 from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
-from edgeshift.alarms.of_zones import codes_of
+from edgeshift.alarms.of_zones import OF_ENTRY_SIZE, alarm_codes
 from edgeshift.alarms.zone_kinds import ZONES
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import codes_of
 from edgeshift.rate_limit.circuit import Trouble
 
 KINDS: dict[str, Kind] = {
@@ -28,14 +29,11 @@ NEAR = 0.8
 """The part of the time for a sign-off after which it counts as about to run out."""
 
 TRY_LASTS = timedelta(seconds=30)
-"""How long the next try of what has failed may take: a note of it is news until then."""
-
-_RETRIED = re.compile(r"tried again in (\d+) s\b")
+"""How long the next try of what has failed may take: that it failed is news until then."""
 
 LEAST_STEP = timedelta(seconds=30)
 """Below this, no step counts as stuck, also where time runs faster."""
 
-_NOTE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (.*)", re.DOTALL)
 _HOLDS = {
     Trouble.REFUSED: "credential-refused",
     Trouble.MISSING: "credential-missing",
@@ -167,49 +165,33 @@ def _of_campaign(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
 def _of_summary(
     facts: Facts, campaign: CampaignFact, summary: CampaignSummary
 ) -> Iterator[tuple[str, str, datetime | None]]:
-    notes = list(_notes(summary))
     if summary.state == "halted":
         yield "halted", summary.why, None
-    if summary.state == "paused" and not (summary.holds and summary.why.startswith("by itself")):
-        yield "paused", summary.why, _newest(notes, "paused by")
+    if summary.state == "paused" and (summary.stopped_by or not summary.holds):
+        yield "paused", summary.why, summary.stopped_at
     for trouble, code in _HOLDS.items():
         if holds := [hold for hold in summary.holds if hold.trouble is trouble]:
             yield code, str(holds[0]), min(hold.since for hold in holds)
     if summary.state == "pausing" or (summary.state == "aborting" and summary.permits_out):
-        since = _newest(notes, "paused by" if summary.state == "pausing" else "aborted by")
+        since = _stops_since(summary)
         if since is None or facts.now - since > max(campaign.settles_in, LEAST_STEP):
             yield "pausing-lasts", f"{summary.state}; {summary.permits_out} permit(s) out", since
-    failing = [
-        (at, text)
-        for at, text in notes
-        if (pause := retried_in(text)) is not None and facts.now - at < pause + TRY_LASTS
-    ]
+    failing = [one for one in summary.retrying if facts.now - one.at < one.again_in + TRY_LASTS]
     if failing and summary.state != "closed":
-        yield "batch-fails", failing[-1][1], failing[0][0]
+        yield "batch-fails", failing[-1].said, failing[0].at
 
 
-def retried_in(note: str) -> timedelta | None:
-    """After which pause a piece of the campaign's own work is tried again that failed, by a campaign's note;
-    None: it says nothing of the kind.
-    """
-    found = _RETRIED.search(note)
-    return timedelta(seconds=int(found[1])) if found else None
-
-
-def _notes(summary: CampaignSummary) -> Iterator[tuple[datetime, str]]:
-    for note in summary.notes:
-        if found := _NOTE.match(note):
-            yield datetime.fromisoformat(found[1]).replace(tzinfo=UTC), found[2]
-
-
-def _newest(notes: Iterable[tuple[datetime, str]], words: str) -> datetime | None:
-    return max((at for at, text in notes if text.startswith(words)), default=None)
+def _stops_since(summary: CampaignSummary) -> datetime | None:
+    """Since when permits are taken back: by a person's word, or by the campaign itself."""
+    begun = [hold.since for hold in summary.holds] if summary.state == "pausing" else []
+    return max([*begun, *([summary.stopped_at] if summary.stopped_at else [])], default=None)
 
 
 def _of_zones(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
     found: dict[str, list[ZoneFact]] = {}
     for zone in campaign.zones:
-        for code in (*codes_of(zone.place, zone.reason, zone.area), *_waiting(facts, campaign, zone)):
+        own = alarm_codes(zone.place, codes_of(zone.why), zone.area)
+        for code in (*own, *_waiting(facts, campaign, zone)):
             found.setdefault(code, []).append(zone)
     for code, zones in found.items():
         since = min((zone.since for zone in zones if zone.since), default=None)
@@ -225,9 +207,7 @@ def _waiting(facts: Facts, campaign: CampaignFact, zone: ZoneFact) -> Iterator[s
             yield "sign-off-waits" if zone.place == "awaiting" else "sign-off-alone"
         if age > NEAR * campaign.expires_after:
             yield "sign-off-expires"
-        if any(
-            " KB" in warning and ("cut off" in warning or "room left" in warning) for warning in zone.warnings
-        ):
+        if OF_ENTRY_SIZE & set(codes_of(zone.notices)):
             yield "log-entry-size"
     elif zone.place in _WORKING:
         lasts = campaign.tried_for if zone.failing else campaign.step_lasts
@@ -238,7 +218,7 @@ def _waiting(facts: Facts, campaign: CampaignFact, zone: ZoneFact) -> Iterator[s
 def _said(code: str, zones: Sequence[ZoneFact]) -> str:
     """One reason that stands for all, with how many others there are."""
     if code == "log-entry-size":
-        reasons = [warning for zone in zones for warning in zone.warnings if " KB" in warning]
+        reasons = [text_of(one) for zone in zones for one in zone.notices if one.code in OF_ENTRY_SIZE]
     elif code == "zone-stuck":
         reasons = [zone.failing for zone in zones if zone.failing]
     else:

@@ -1,67 +1,81 @@
 """The registry of areas: what a campaign can change.
 
-Adding one is a file of rules, a workflow, activities and a line.
+The areas of edgeshift itself are named here. Those of other distributions are found by their entry points in
+the group ``edgeshift.areas``: the entry point's name is the area's, and what it points at is its
+``AreaDefinition`` (docs/architecture.md, "Adding an area"). Names are known at once, the rest is loaded when
+it is first asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TypeVar
 
-from edgeshift.model.fleet import Area
+from edgeshift.areas.area import AreaDefinition
+from edgeshift.model.fleet import AREAS_OF_OTHERS, Area
 
+T = TypeVar("T")
 
-@dataclass(frozen=True)
-class AreaEntry:
-    """An area's place in the rest: its title for people, the name of the workflow of one target, and whether
-    the change can be undone. ``words``: what its targets (``zone``), outcomes, places, phases and steps are
-    called, where not by their own names.
-    """
-
-    title: str
-    workflow: str
-    reversible: bool
-    words: Mapping[str, str] = field(default_factory=dict)
-
-
-AREAS = {
-    Area.WAF: AreaEntry(
-        title="previous WAF managed rules to WAF Managed Rules", workflow="WafZone", reversible=False
-    ),
-    Area.ESC: AreaEntry(
-        title="Edge Side Code off",
-        workflow="EscScope",
-        reversible=True,
-        words={
-            "zone": "scope",
-            "working": "being read or probed",
-            "waiting": "esc off, being watched",
-            "watching": "esc off, being watched",
-            "probing": "asking with and without the secret",
-            "settled": "esc off",
-            "already_settled": "esc was off",
-            "rolled_back": "esc on again",
-            "set_secret": "set a test secret",
-            "commit": "turn esc off",
-            "roll_back": "turn esc on again",
-            "committing": "turning esc off",
-            "rolling_back": "turning esc on again",
-            "ready_validate": "ready for a test secret",
-        },
-    ),
-    Area.LOG_FIELDS: AreaEntry(
-        title="custom fields in request logs",
-        workflow="LogFieldsZone",
-        reversible=True,
-        words={
-            "waiting": "waiting for log entries",
-            "settled": "fields logged",
-            "already_settled": "fields were logged",
-            "commit": "write the fields",
-            "committing": "writing the fields",
-            "roll_back": "take the fields back",
-            "rolling_back": "taking the fields back",
-            "watching": "waiting for log entries",
-        },
-    ),
+BUILT_IN = {
+    Area.WAF: "edgeshift.areas.waf.definition:DEFINITION",
+    Area.ESC: "edgeshift.areas.esc.definition:DEFINITION",
+    Area.LOG_FIELDS: "edgeshift.areas.log_fields.definition:DEFINITION",
 }
+
+
+class AreaNotLoaded(RuntimeError):
+    """An area, or a part of it, is not where its distribution says."""
+
+
+def load(where: str, kind: type[T]) -> T:
+    """What lies at ``module:attribute``. Raises AreaNotLoaded where nothing does, or no ``kind``."""
+    module, _, attribute = where.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as why:
+        raise AreaNotLoaded(f"{where} cannot be loaded: {why}") from why
+    if not isinstance(found, kind):
+        raise AreaNotLoaded(f"{where} is no {kind.__name__}, but a {type(found).__name__}")
+    return found
+
+
+def _installed() -> dict[Area, str]:
+    """Where the areas of other distributions lie, by their names, in the order of these."""
+    found: dict[str, str] = {}
+    for entry in sorted(entry_points(group=AREAS_OF_OTHERS), key=lambda entry: entry.name):
+        if found.setdefault(entry.name, entry.value) != entry.value:
+            raise AreaNotLoaded(
+                f"two installed distributions bring an area {entry.name!r}: {found[entry.name]} and"
+                f" {entry.value}; keep one of them"
+            )
+    return {Area(name): where for name, where in found.items() if name not in set(BUILT_IN)}
+
+
+_WHERE = {**BUILT_IN, **_installed()}
+
+
+@cache
+def area_of(area: Area) -> AreaDefinition:
+    """The area's definition. Raises AreaNotLoaded where it cannot be loaded."""
+    found = load(_WHERE[area], AreaDefinition)
+    if found.name is not area:
+        raise AreaNotLoaded(f"the area {area.value} calls itself {found.name}")
+    return found
+
+
+class _Areas(Mapping[Area, AreaDefinition]):
+    def __getitem__(self, area: Area) -> AreaDefinition:
+        return area_of(area)
+
+    def __iter__(self) -> Iterator[Area]:
+        return iter(_WHERE)
+
+    def __len__(self) -> int:
+        return len(_WHERE)
+
+
+AREAS: Mapping[Area, AreaDefinition] = _Areas()
+"""Every area: those of edgeshift itself, then those of other distributions."""

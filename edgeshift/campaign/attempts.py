@@ -9,6 +9,7 @@ from edgeshift.campaign.target_states import OUTCOME_PLACE, REOPENED, Place
 from edgeshift.campaign.target_table import TargetTable
 from edgeshift.messages import Permit, Step
 from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reasons import ReasonCode
 
 MOST_NAMED = 500
 """How many exclusions are kept by name; the rest are counted."""
@@ -63,12 +64,12 @@ class Attempts(TargetTable):
         self.attempts[index] -= 1
         return True
 
-    def exclude(self, index: int, reason: str) -> None:
+    def exclude(self, index: int, reason: str, code: ReasonCode = ReasonCode.OTHER) -> None:
         """The target was not started, and why."""
         self.settle_all(index)
         self.places[index] = Place.EXCLUDED
         if len(self.excluded) < MOST_NAMED:
-            self.excluded[index] = reason[:120]
+            self.excluded[index], self._excluded_for[index] = reason[:120], code
 
     def finish(self, index: int, outcome: ZoneOutcome, attempt: int = 0) -> None:
         """The target has an outcome. ``attempt``: in which of its attempts, where that may be a later one

@@ -20,6 +20,7 @@ from edgeshift.campaign.target_table import Shape
 from edgeshift.campaign.zone_reports import ROUND, ZoneReports
 from edgeshift.messages import Book, PackedLedger, Permit
 from edgeshift.model.fleet import Wave
+from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import SignOffPolicy, Tally, tally
 
 
@@ -28,6 +29,7 @@ class _Rest(BaseModel):
     book: list[Book]
     permits: list[Permit]
     excluded: dict[int, str]
+    excluded_for: dict[int, ReasonCode] = {}
     held: str = ""
     overtaken: list[int] = []
     revived: list[int] = []
@@ -116,6 +118,7 @@ class Ledger(ZoneReports):
             book=self.book,
             permits=list(self.permits.values()),
             excluded=self.excluded,
+            excluded_for=self.excluded_codes,
             held=pack_bits(self.held, self.count) if self.held else "",
             overtaken=sorted(self.overtaken),
             revived=sorted(self.revived),
@@ -146,7 +149,7 @@ class Ledger(ZoneReports):
         self._numbers = {(shape.fingerprint, shape.step): place for place, shape in enumerate(self.known, 1)}
         self.book = rest.book
         self.permits = {permit.number: permit for permit in rest.permits}
-        self.excluded = rest.excluded
+        self.excluded, self._excluded_for = rest.excluded, rest.excluded_for
         self.held = self._indexes_in(rest.held)
         self.overtaken = set(rest.overtaken)
         self.revived = set(rest.revived)

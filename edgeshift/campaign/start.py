@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from edgeshift.areas import area_of
+from edgeshift.areas.area import Times
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, ZonePolicy
-from edgeshift.model.fleet import Area, Wave
+from edgeshift.model.fleet import Wave
 
 
 def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
     """What a zone needs of a scaled specification."""
-    limit, watch, every = scaled.commit.migration_limit, timedelta(0), scaled.commit.poll
-    if scaled.area is Area.ESC:
-        limit, watch, every = scaled.esc.effect_limit, scaled.esc.observe, scaled.esc.every
-    elif scaled.area is Area.LOG_FIELDS:
-        terms = scaled.log_fields
-        limit, watch, every = terms.effect_limit, terms.verify, terms.every
+    times = area_of(scaled.area).times(scaled) or Times(
+        effect=scaled.commit.migration_limit, watch=timedelta(0), every=scaled.commit.poll
+    )
     return ZonePolicy(
         sign_off=scaled.sign_off,
         modes=scaled.validation.modes,
         validation_window=scaled.validation.window,
         delete_overrides=scaled.consents.delete_uri_overrides,
-        migration_limit=limit,
+        migration_limit=times.effect,
         poll=scaled.commit.poll,
         request_limit=scaled.service.request_limit,
         resend_unchanged=scaled.commit.resend_unchanged,
@@ -31,8 +30,8 @@ def zone_policy(scaled: CampaignSpec) -> ZonePolicy:
         send_window=scaled.commit.send_window,
         margin=scaled.commit.margin,
         silence=scaled.silence,
-        watch=watch,
-        watch_every=every,
+        watch=times.watch,
+        watch_every=times.every,
         fresh=scaled.esc.fresh,
         secret_takes=scaled.esc.secret_takes,
     )
@@ -65,7 +64,7 @@ def campaign_start(
         sweep=scaled.sweep,
         policy=zone_policy(scaled),
         started_by=started_by,
-        enterprise=enterprise if spec.area is Area.WAF else "",
+        enterprise=enterprise if area_of(spec.area).validates else "",
         covers=covers,
         time_scale=spec.time_scale,
     )

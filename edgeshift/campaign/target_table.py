@@ -13,6 +13,7 @@ from edgeshift.campaign.packing import unpack_numbers
 from edgeshift.campaign.target_states import FAILURES, PLACE_OUTCOME, Place
 from edgeshift.messages import Book, Permit, Step
 from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reasons import ReasonCode
 
 
 class Shape(BaseModel):
@@ -45,6 +46,7 @@ class TargetTable:
         self.book: list[Book] = []
         self.permits: dict[int, Permit] = {}
         self.excluded: dict[int, str] = {}
+        self._excluded_for: dict[int, ReasonCode] = {}
         self.heard: set[int] = set()
         self.held: set[int] = set()
         self.doubted: set[int] = set()
@@ -134,6 +136,11 @@ class TargetTable:
         """The shape that the target last proposed."""
         number = self.shapes[index]
         return self.known[number - 1] if number else None
+
+    @property
+    def excluded_codes(self) -> dict[int, ReasonCode]:
+        """Why those are excluded that are kept by name."""
+        return {index: self._excluded_for.get(index, ReasonCode.OTHER) for index in self.excluded}
 
     def outcome(self, index: int) -> ZoneOutcome | None:
         """What the target has come to, if anything. One that was excluded has come to nothing."""

@@ -15,12 +15,13 @@ from typing import Any, NamedTuple, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from edgeshift.areas import area_of
 from edgeshift.campaign_file.spec import SECTIONS, CampaignSpec
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area
 from edgeshift.model.validators import Where
 
-ONLY_WAF = ("tickets", "waits_for_support")
+OF_SUPPORT = ("tickets", "waits_for_support")
 """Parts that mean nothing where no zone needs the provider's support."""
 
 
@@ -52,7 +53,7 @@ def sections(area: Area) -> list[str]:
     return [
         key
         for key in CampaignSpec.model_fields
-        if SECTIONS.get(key, area) is area and (area is Area.WAF or key not in ONLY_WAF)
+        if SECTIONS.get(key, area) is area and (area_of(area).asks_support or key not in OF_SUPPORT)
     ]
 
 

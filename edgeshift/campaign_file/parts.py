@@ -172,6 +172,18 @@ def _without_key(url: str) -> str:
     return url
 
 
+DIRECT = "direct"
+"""In place of a proxy: none, also where the service is reached by one."""
+
+
+def _proxy_or_direct(text: str) -> str:
+    """The URL of a proxy, or where one lies, or ``direct``. Raises ValueError for none of these."""
+    try:
+        return text if text == DIRECT else web_or_reference(text)
+    except ValueError as why:
+        raise ValueError(f"{why}; direct stands for no proxy") from None
+
+
 class TicketSpec(Part):
     """Where support tickets go: a folder of Markdown files, or a webhook with an idempotency key."""
 
@@ -196,6 +208,14 @@ class TicketSpec(Part):
         default=None,
         description="The webhook's secret: env:NAME or file:PATH.",
         json_schema_extra=A_REFERENCE,
+    )
+    proxy: Annotated[str, AfterValidator(_proxy_or_direct)] | None = Field(
+        default=None,
+        description="The webhook's proxy. Without it that of service; direct: none, whatever service has.",
+    )
+    ca_file: str | None = Field(
+        default=None,
+        description="Certificate authorities to trust for the webhook. Without it those of service.",
     )
 
     @model_validator(mode="after")

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from edgeshift.campaign_file.options import ONLY_WAF, Option, options
+from edgeshift.areas import BUILT_IN, area_of
+from edgeshift.campaign_file.options import OF_SUPPORT, Option, options
 from edgeshift.campaign_file.schema import schema_text
 from edgeshift.campaign_file.spec import SECTIONS
-from edgeshift.model.fleet import Area
 
 BEGIN = "<!-- made by python -m edgeshift.campaign_file.reference docs -->"
 END = "<!-- end of what is made -->"
@@ -20,9 +20,10 @@ END = "<!-- end of what is made -->"
 
 def tables() -> str:
     """A table of what every area has, then one an area of what it has for itself, as Markdown."""
-    owners = {**SECTIONS, **dict.fromkeys(ONLY_WAF, Area.WAF)}
+    asking = [area for area in BUILT_IN if area_of(area).asks_support]
+    owners = {**SECTIONS, **{key: area for area in asking for key in OF_SUPPORT}}
     lines = []
-    for title, owner in [("Of every area", None), *((f"Of {area.value}", area) for area in Area)]:
+    for title, owner in [("Of every area", None), *((f"Of {area.value}", area) for area in BUILT_IN)]:
         own = [option for option in options() if owners.get(option.path.partition(".")[0]) is owner]
         lines += [f"### {title}", "", "| Option | Default | Meaning |", "|---|---|---|", *map(_row, own), ""]
     return "\n".join(lines)

@@ -95,7 +95,7 @@ class ServiceSpec(Part):
     )
     ca_file: str | None = Field(
         default=None,
-        description="A file with the certificate authorities to trust, in place of the usual ones.",
+        description="A file with the certificate authorities to trust beside the usual ones.",
     )
     request_limit: Annotated[Duration, AfterValidator(at_most(LONGEST_REQUEST))] = Field(
         default=timedelta(seconds=30), description="How long one request may take as a whole; at most 1m."

@@ -25,6 +25,7 @@ from pydantic import (
     field_validator,
 )
 
+from edgeshift.areas import BUILT_IN, area_of
 from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.areas.log_fields.names import Kind, mistakes
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
@@ -40,7 +41,7 @@ from edgeshift.campaign_file.parts import (
 )
 from edgeshift.campaign_file.service import CredentialSpec, RateSpec, Reference, ServiceSpec
 from edgeshift.model.durations import Duration
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.rollout import WaveSpec, wave_troubles
 from edgeshift.model.sign_off import SignOffPolicy, policy_troubles
 from edgeshift.model.validators import NUMBER, UP, Part, Trouble, refuse, right
@@ -61,13 +62,7 @@ __all__ = [
     "WaveAdvance",
 ]
 
-SECTIONS = {
-    "validation": Area.WAF,
-    "consents": Area.WAF,
-    "adjustments": Area.WAF,
-    "esc": Area.ESC,
-    "log_fields": Area.LOG_FIELDS,
-}
+SECTIONS = {key: area for area in BUILT_IN for key in area_of(area).sections}
 """Parts of a campaign that one area alone has."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
@@ -90,7 +85,7 @@ class CampaignSpec(Part):
         description="Which zones. Zones and accounts are named by name or by identifier."
     )
     area: Area = Field(
-        default=Area.WAF,
+        default=DEFAULT_AREA,
         description="What is changed: waf, esc (Edge Side Code off) or log-fields (custom fields in logs).",
     )
     service: ServiceSpec = Field(

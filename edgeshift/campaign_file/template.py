@@ -9,16 +9,14 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from edgeshift.areas.log_fields.terms import LogFieldsSpec
+from edgeshift.areas import area_of
+from edgeshift.campaign_file.of_area import CAMPAIGN_FILE
 from edgeshift.campaign_file.options import as_yaml, model_in, sections
 from edgeshift.campaign_file.spec import CampaignSpec, TargetSpec
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 
 PLACEHOLDER = "www.shop.example"
 """The zone of no meaning that a new file has as its target."""
-
-PLACEHOLDER_FIELD = "x-request-id"
-"""The field that a new file of the area log-fields has, since one without any is refused."""
 
 _TOP = """\
 # A campaign of edgeshift. Every option is here with its default and may be left out,
@@ -30,32 +28,19 @@ _TOP = """\
 # `edgeshift campaign-schema` prints the JSON schema by which editors complete and check it.
 """
 
-_HEAD = {
-    Area.WAF: _TOP.format(
-        needed="name and targets", promise="nothing irreversible happens without a sign-off"
-    ),
-    Area.ESC: _TOP.format(
-        needed="name, targets and area", promise="a test secret and a probe come before each sign-off"
-    ),
-    Area.LOG_FIELDS: _TOP.format(
-        needed="name, targets, area and log_fields", promise="nothing is written without a sign-off"
-    ),
-}
-
 
 def template_spec(name: str, area: Area) -> CampaignSpec:
     """The campaign that ``campaign_text`` writes: every default, one zone and one field of no meaning."""
-    fields = (
-        LogFieldsSpec(request_headers=(PLACEHOLDER_FIELD,)) if area is Area.LOG_FIELDS else LogFieldsSpec()
-    )
-    targets = TargetSpec(include=(PLACEHOLDER,))
-    return CampaignSpec(name=name, targets=targets, area=area, log_fields=fields)
+    targets, more = TargetSpec(include=(PLACEHOLDER,)), CAMPAIGN_FILE.of(area).template()
+    return CampaignSpec.model_validate({"name": name, "targets": targets, "area": area, **more})
 
 
-def campaign_text(name: str, area: Area = Area.WAF) -> str:
+def campaign_text(name: str, area: Area = DEFAULT_AREA) -> str:
     """A campaign file of this area, with every option that it has at its default."""
     spec = template_spec(name, area)
-    lines = [_HEAD[area].replace("FILE", f"{name}.yaml").rstrip()]
+    entry = area_of(area)
+    head = _TOP.format(needed=entry.needs, promise=entry.promise)
+    lines = [head.replace("FILE", f"{name}.yaml").rstrip()]
     for key in sections(area):
         lines += ["", *_option(spec, key, 0)]
     return "\n".join(lines) + "\n"

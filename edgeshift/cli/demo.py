@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from edgeshift.areas import AREAS
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import current, run
+from edgeshift.model.fleet import DEFAULT_AREA
+
+ALL = "all"
+"""In place of one area's name: every demo, one after the other."""
+
+CHOICES = [*(area.value for area, definition in AREAS.items() if "demo" in definition.parts), ALL]
 
 
-class DemoArea(StrEnum):
-    """Whose demo is run."""
-
-    WAF = "waf"
-    ESC = "esc"
-    LOG_FIELDS = "log-fields"
-    ALL = "all"
+def _known(name: str) -> str:
+    if name not in CHOICES:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, CHOICES))}.")
+    return name
 
 
 def demo(
-    area: Annotated[DemoArea, typer.Option(help="What the campaigns change; all: one after the other.")] = (
-        DemoArea.WAF
-    ),
+    area: Annotated[
+        str,
+        typer.Option(
+            help="What the campaigns change; all: one after the other.",
+            metavar=f"<{'|'.join(CHOICES)}>",
+            callback=_known,
+        ),
+    ] = DEFAULT_AREA.value,
     zones: Annotated[
         int | None,
         typer.Option(min=60, max=2000, help="Zones of the fleet; 120 of waf and 60 of others if absent."),
@@ -40,7 +48,7 @@ def demo(
     from edgeshift.testbed.demo.parts import PARTS
     from edgeshift.testbed.stack import StackError
 
-    chosen = [part for part in PARTS.values() if area.value in (part.area.value, DemoArea.ALL.value)]
+    chosen = [part for part in PARTS.values() if area in (part.area.value, ALL)]
     held = True
     try:
         for part in chosen:

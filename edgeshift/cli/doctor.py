@@ -26,7 +26,7 @@ def doctor(
     from dataclasses import asdict
 
     from edgeshift.campaign_file.load import load_campaign
-    from edgeshift.doctor.area_checks import State
+    from edgeshift.doctor.check import State
     from edgeshift.doctor.checks import check_all
 
     shell = current()

@@ -10,16 +10,17 @@ import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import current
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 
 
 def init(
     file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("campaign.yaml"),
-    area: Annotated[Area, typer.Option(help="What the campaign changes.")] = Area.WAF,
+    area: Annotated[Area, typer.Option(help="What the campaign changes.")] = DEFAULT_AREA,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Write a commented campaign file."""
-    from edgeshift.campaign_file.template import PLACEHOLDER, PLACEHOLDER_FIELD, campaign_text
+    from edgeshift.campaign_file.template import PLACEHOLDER, campaign_text
+    from edgeshift.cli.parts import CLI
 
     shell = current()
     name = re.sub(r"[^a-z0-9-]+", "-", file.stem.lower()).strip("-")[:60] or "campaign"
@@ -34,7 +35,7 @@ def init(
     except IsADirectoryError:
         raise CommandError(f"{file} is a folder; name a file in it", ExitCode.BAD_INPUT) from None
     shell.console.print(f"{file} is written: every option with its default.", soft_wrap=True)
-    field = f" and your fields in place of {PLACEHOLDER_FIELD}" if area is Area.LOG_FIELDS else ""
+    besides = CLI.of(area).besides
     shell.console.print(
-        f"Put your zones in place of {PLACEHOLDER}{field}, then: edgeshift plan {file}", soft_wrap=True
+        f"Put your zones in place of {PLACEHOLDER}{besides}, then: edgeshift plan {file}", soft_wrap=True
     )

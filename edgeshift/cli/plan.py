@@ -85,8 +85,7 @@ def _as_data(spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -
     from collections import Counter
 
     from edgeshift.campaign_file.warnings import warnings
-    from edgeshift.cli.plan_areas import late_scopes
-    from edgeshift.model.fleet import Area
+    from edgeshift.cli.parts import CLI
 
     told: dict[str, Any] = {
         "campaign": spec.name,
@@ -99,10 +98,4 @@ def _as_data(spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -
         "targets": result.targets,
         "zones": [line.model_dump(mode="json") for line in report.zones],
     }
-    if spec.area is Area.ESC:
-        late = late_scopes(spec, report, result)
-        told["service_time"] = report.service_time.isoformat() if report.service_time else None
-        told["late"] = [
-            {"zone": line.zone.name, "id": line.zone.id, "at": at.isoformat()} for line, at in late
-        ]
-    return told
+    return told | CLI.of(spec.area).plan_data(spec, report, result)

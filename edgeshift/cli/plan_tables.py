@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from edgeshift.areas import area_of
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.campaign_file.warnings import forecast, slowest, warnings
-from edgeshift.cli.plan_areas import show_esc, show_log_fields
+from edgeshift.campaign_file.warnings import forecast, warnings
+from edgeshift.cli.parts import CLI
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
-from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area, Plan
 from edgeshift.views.words import look, word
 
@@ -49,11 +49,9 @@ def show_plan(
     console.print(_verdicts(zones, spec.area))
     if len(result.waves) > 1:
         console.print(_waves(zones, result, spec.area))
-    if spec.area is Area.ESC:
-        show_esc(console, spec, report, result)
-    else:
-        if spec.area is Area.LOG_FIELDS:
-            show_log_fields(console, spec, report)
+    part = CLI.of(spec.area)
+    part.show_plan(console, spec, report, result)
+    if part.shapes:
         console.print(_fingerprints(zones))
     for verdict in (Verdict.NEEDS_SUPPORT, Verdict.BLOCKED, None):
         _named(console, verdict, [line for line in zones if line.verdict is verdict])
@@ -66,11 +64,7 @@ def show_plan(
     if moving:
         found = forecast(spec, enterprise=enterprise, others=len(moving) - enterprise)
         console.print(f"[bold]Forecast[/]: {found.said()}.")
-        if spec.area is Area.WAF:
-            console.print(f"{slowest(spec, len(moving))}.")
-        if enterprise and spec.area is Area.WAF:
-            window = say_duration(spec.validation.window)
-            console.print(f"{enterprise} Enterprise zone(s) wait {window} in each validation window.")
+        part.show_forecast(console, spec, len(moving), enterprise)
     console.print(f"Next: edgeshift start {escape(file)}", soft_wrap=True)
 
 
@@ -94,19 +88,19 @@ def _plans(lines: Iterable[ZoneAssessment]) -> str:
 
 
 def _to_know(line: ZoneAssessment, area: Area) -> tuple[str, ...]:
-    # What is done in log-fields is told by itself.
-    return (*line.warnings, *(line.additions if area is Area.WAF else ()))
+    return (*line.warnings, *(line.additions if CLI.of(area).adds else ()))
 
 
 def _verdicts(zones: Sequence[ZoneAssessment], area: Area) -> Table:
     table = _table("\nVerdicts")
     table.add_column("verdict")
     table.add_column(f"{word('zone', area)}s", justify="right")
-    table.add_column("plans" if area is not Area.ESC else "")
+    by_plan = CLI.of(area).by_plan
+    table.add_column("plans" if by_plan else "")
     for verdict, (words, style) in WORDS.items():
         words = words or look(str(verdict), area).label
         if some := [line for line in zones if line.verdict is verdict]:
-            plans = _plans(some) if area is not Area.ESC else ""
+            plans = _plans(some) if by_plan else ""
             table.add_row(Text(words, style=style), f"{len(some):,}", plans)
     return table
 
@@ -115,7 +109,7 @@ def _waves(zones: Sequence[ZoneAssessment], result: AssessmentResult, area: Area
     table = _table("\nWaves")
     for name in ("wave", "name"):
         table.add_column(name)
-    for name in (f"{word('zone', area)}s", "to migrate" if area is Area.WAF else "to change", "shapes"):
+    for name in (f"{word('zone', area)}s", area_of(area).phrases.to_change, "shapes"):
         table.add_column(name, justify="right")
     for wave in result.waves:
         some = [line for line in zones if line.wave == wave.number]

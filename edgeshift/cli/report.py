@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import current, run
 from edgeshift.views.report_data import Source
-from edgeshift.views.report_file import write_report
+from edgeshift.views.report_data import as_json as report_json
+from edgeshift.views.report_file import gather_report, write_report
 from edgeshift.views.words import plural
 
 __all__ = ["report", "write_report"]
@@ -25,9 +27,24 @@ def report(
     csv: Annotated[
         Path | None, typer.Option(help="Also write every zone to this CSV file.", show_default=False)
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print it as JSON (docs/output.md), and write no page.")
+    ] = False,
 ) -> None:
     """Write a campaign's report as one HTML file that needs nothing else: no network, no script."""
     shell = current()
+    if as_json:
+        if out or csv:
+            raise CommandError(
+                "--json prints the report: it goes without --out and --csv", ExitCode.BAD_INPUT
+            )
+
+        async def gather() -> Source:
+            async with shell.temporal() as client:
+                return await gather_report(client, shell.archive(), campaign)
+
+        shell.print_json(report_json(run(gather())))
+        return
     path = out or Path(f"{campaign}-report.html")
 
     async def write() -> Source:

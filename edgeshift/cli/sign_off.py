@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.proposals import MOST_LINES, show_facts, show_proposal
+from edgeshift.cli.parts import MOST_LINES
+from edgeshift.cli.proposals import show_facts, show_proposal
 from edgeshift.cli.shell import Shell, current, person, run
 
 if TYPE_CHECKING:

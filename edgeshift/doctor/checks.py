@@ -15,7 +15,8 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
-from edgeshift.doctor.area_checks import Check, State, any_zone, check_area, check_permissions, ok
+from edgeshift.doctor.area_checks import any_zone, check_area, check_permissions
+from edgeshift.doctor.check import Check, State, ok
 from edgeshift.messages import TASK_QUEUE
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Zone
@@ -205,7 +206,7 @@ async def check_tickets(settings: Settings, spec: CampaignSpec | None) -> Check:
     name = "tickets"
     try:
         if spec is not None and spec.tickets.webhook:
-            ticket_system(spec.tickets, settings.state_dir / "tickets")
+            ticket_system(spec.tickets, settings.state_dir / "tickets", service=spec.service)
             return ok(name, "a webhook; its settings are complete (it is not called here)")
         folder = (spec.tickets.folder if spec else None) or str(settings.state_dir / "tickets")
         await FolderTickets(folder).check()

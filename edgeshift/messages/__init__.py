@@ -19,6 +19,8 @@ from edgeshift.messages.batches import (
     DescribeZones,
     Exclusion,
     LaterAttempt,
+    RecalledRulings,
+    RecallRulings,
     SilentZone,
     StartedZones,
     StartZones,
@@ -38,8 +40,8 @@ from edgeshift.messages.campaign import (
     Waiting,
     WaveSummary,
 )
-from edgeshift.messages.carried import CampaignCarried, PackedLedger
-from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo
+from edgeshift.messages.carried import CampaignCarried, PackedLedger, Retried
+from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo, reason_of_hold
 from edgeshift.messages.quota import (
     AskProbe,
     Blocked,
@@ -49,6 +51,7 @@ from edgeshift.messages.quota import (
     ProbeTurn,
     QuotaStart,
 )
+from edgeshift.messages.rulings import RecordRejection, RecordRulings, RulingNote, RulingVerb
 from edgeshift.messages.scopes import (
     Held,
     Hold,
@@ -167,11 +170,18 @@ __all__ = [
     "ProbeTurn",
     "Probed",
     "QuotaStart",
+    "RecallRulings",
+    "RecalledRulings",
+    "RecordRejection",
+    "RecordRulings",
     "ReportKind",
     "ResolveTargets",
     "ResolvedTargets",
+    "Retried",
     "Revoke",
     "Ruling",
+    "RulingNote",
+    "RulingVerb",
     "Settle",
     "Shown",
     "SilentZone",
@@ -199,4 +209,5 @@ __all__ = [
     "ZoneResult",
     "ZoneStart",
     "ZoneState",
+    "reason_of_hold",
 ]

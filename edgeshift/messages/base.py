@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    StringConstraints,
+    TypeAdapter,
+    model_validator,
+)
 
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import ReasonCode, Reasons, codes_of, in_words
 from edgeshift.model.sign_off import LONGEST_REASON
 
 By = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -17,11 +26,43 @@ Why = Annotated[str, StringConstraints(max_length=LONGEST_REASON)]
 
 TASK_QUEUE = "edgeshift"
 
+LONGEST_TEXT = 300
+"""Characters of a reason's text that a message has."""
+
+_WHY = TypeAdapter(Reasons)
+
 
 class Message(BaseModel):
     """The base of what crosses a boundary."""
 
     model_config = ConfigDict(frozen=True)
+
+
+class Explained(Message):
+    """What says why: ``why`` as codes with their facts, and ``reason``, the same as text. A message of an
+    earlier version has the text alone.
+    """
+
+    reason: str = ""
+    why: Reasons = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _say(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("why") and not given.get("reason"):
+            why = _WHY.validate_python(given["why"])
+            return {**given, "why": why, "reason": text_of(*why)[:LONGEST_TEXT]}
+        return given
+
+    @property
+    def code(self) -> ReasonCode:
+        """The first of its codes."""
+        return next(iter(codes_of(self.why)), ReasonCode.OTHER)
+
+    @property
+    def explained(self) -> Reasons:
+        """Why, also where only the text is known."""
+        return self.why or in_words(self.reason)
 
 
 class Step(StrEnum):

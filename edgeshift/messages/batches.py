@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from edgeshift.messages.base import Message, Permit
-from edgeshift.messages.campaign import CampaignStart
+from edgeshift.messages.base import Explained, Message, Permit
+from edgeshift.messages.campaign import Book, CampaignStart
 from edgeshift.messages.held_calls import GoOn
 from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop, ZoneReport
 from edgeshift.model.durations import Duration
@@ -27,17 +27,31 @@ class StartZones(Message):
     reopened: tuple[int, ...] = ()
 
 
-class Exclusion(Message):
+class Exclusion(Explained):
     """A zone that was not started, and why: another campaign has it, or it could not be started."""
 
     index: int
-    reason: str
 
 
 class StartedZones(Message):
     """Who was started; whoever is not excluded was, or had been already."""
 
     excluded: tuple[Exclusion, ...] = ()
+
+
+class RecallRulings(Message):
+    """Find the rejections of fingerprints that count from earlier runs of a campaign. ``run``: its own, the
+    first one.
+    """
+
+    campaign: str
+    run: str
+
+
+class RecalledRulings(Message):
+    """Those rejections, by fingerprint and wave."""
+
+    book: tuple[Book, ...] = ()
 
 
 class TellZones(Message):
@@ -86,7 +100,7 @@ class DescribeZones(Message):
     known: tuple[str, ...] = ()
 
 
-class SilentZone(Message):
+class SilentZone(Explained):
     """A zone that closed without a word, settled by its own result or by reading the service.
 
     ``attempt``: which of the zone's attempts was found; 0: none of the campaign's.
@@ -95,7 +109,6 @@ class SilentZone(Message):
     index: int
     attempt: int = 0
     outcome: ZoneOutcome
-    reason: str
 
 
 class LaterAttempt(Message):

@@ -7,10 +7,11 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from edgeshift.messages.base import By, Message, Step, Why
-from edgeshift.messages.carried import CampaignCarried
+from edgeshift.messages.carried import CampaignCarried, Retried
 from edgeshift.messages.zone import ZonePolicy
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, Wave
+from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Choice, Decision, Digest
 from edgeshift.rate_limit.circuit import ServiceHold
 
@@ -99,7 +100,9 @@ class Waiting(BaseModel):
 class CampaignSummary(BaseModel):
     """The answer of a campaign's ``summary`` query. ``state``: running, pausing, paused, halted, aborting or
     closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the service;
-    ``mend``: what a person has to do about it.
+    ``mend``: what a person has to do about it. ``stopped_by``, ``stopped_at``: who paused or aborted it, and
+    when, where a person did. ``excluded_codes``: why targets were left out. ``retrying``: what failed of its
+    own work lately.
     """
 
     name: str
@@ -118,6 +121,7 @@ class CampaignSummary(BaseModel):
     waiting: list[Waiting]
     book: list[Book]
     excluded: dict[int, str] = Field(default_factory=dict)
+    excluded_codes: dict[int, ReasonCode] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)
     targets: str
     spec: str
@@ -125,6 +129,9 @@ class CampaignSummary(BaseModel):
     mend: str = ""
     holds: list[ServiceHold] = Field(default_factory=list)
     held_zones: int = 0
+    stopped_by: str = ""
+    stopped_at: datetime | None = None
+    retrying: list[Retried] = Field(default_factory=list)
 
 
 class PlacesAsked(Message):

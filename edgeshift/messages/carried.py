@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from edgeshift.messages.base import Message, Person
+from edgeshift.messages.rulings import RulingNote
+from edgeshift.model.durations import Duration
 from edgeshift.rate_limit.circuit import ServiceHold
 
 
@@ -21,10 +23,20 @@ class PackedLedger(Message):
     rest: str
 
 
+class Retried(Message):
+    """A piece of a campaign's own work that failed for good, and is tried again ``again_in`` after that."""
+
+    at: datetime
+    again_in: Duration
+    said: str
+
+
 class CampaignCarried(Message):
     """A campaign's state. ``wave``: the one that has begun last. ``cursor``: where the sweep goes on.
     ``origin``: the first run of all that took the campaign up, also after it had closed. ``holds``: why it
-    stands still by itself.
+    stands still by itself. ``stopped_at``: when a person paused or aborted it. ``retrying``: what failed of
+    its own work lately. ``unrecorded``: rulings that are not in the archive yet. ``recalled``: whether
+    those of earlier runs are known.
     """
 
     ledger: PackedLedger
@@ -37,3 +49,7 @@ class CampaignCarried(Message):
     sweep_at: datetime | None = None
     origin: str = ""
     holds: tuple[ServiceHold, ...] = ()
+    stopped_at: datetime | None = None
+    retrying: tuple[Retried, ...] = ()
+    unrecorded: tuple[RulingNote, ...] = ()
+    recalled: bool = True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from edgeshift.messages.base import Message
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.model.sign_off import Digest
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import ServiceHold, Trouble
 
 
 class AwaitService(Message):
@@ -26,3 +27,15 @@ class GoOn(Message):
     """The campaign's word that the service answers again."""
 
     campaign_run: str = ""
+
+
+_CODES = {
+    Trouble.REFUSED: ReasonCode.CREDENTIAL_REFUSED,
+    Trouble.MISSING: ReasonCode.CREDENTIAL_MISSING,
+    Trouble.OUTAGE: ReasonCode.SERVICE_OUTAGE,
+}
+
+
+def reason_of_hold(hold: ServiceHold) -> Reason:
+    """Why a target waits for the service."""
+    return Reason(code=_CODES[hold.trouble], by=hold.credential, said=hold.said, words=str(hold))

@@ -6,11 +6,16 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from edgeshift.messages.base import Message
+from edgeshift.messages.base import Explained, Message
 from edgeshift.messages.steps import Gathered
 from edgeshift.messages.zone import Prepared, ZoneStart
 from edgeshift.model.durations import Duration
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, Reasons, in_words
 from edgeshift.model.sign_off import Digest
+
+LONGEST_SEEN = 250
+"""Characters of what was seen of a change."""
 
 
 class HoldZones(Message):
@@ -69,7 +74,7 @@ class Settle(Message):
     answered: bool = True
 
 
-class Shown(Message):
+class Shown(Explained):
     """What the service shows: ``reached`` the wanted state, or ``unchanged``. ``hopeless``: it will never
     show anything else. ``worse``: it shows neither, and is to be undone: a part was written, or what is
     served is worse than before. ``part``: it is unchanged since this proposal was made, and an earlier step
@@ -81,7 +86,6 @@ class Shown(Message):
     hopeless: bool = False
     worse: bool = False
     part: bool = False
-    reason: str = ""
 
 
 class Part(Message):
@@ -112,7 +116,8 @@ class Watch(Message):
 
 class Watched(Message):
     """What was seen. ``worse``: why it has to be undone, or empty. ``unsure``: why it cannot be said
-    yet. ``done``: nothing more has to be waited for.
+    yet. ``done``: nothing more has to be waited for. ``said``: what was seen where neither is the case.
+    ``why``: whichever of the three it is, with its facts.
 
     ``record``: the archived result, made by the last look.
     """
@@ -122,3 +127,24 @@ class Watched(Message):
     done: bool = False
     said: str = ""
     record: str = ""
+    why: Reasons = ()
+
+    @classmethod
+    def as_worse(cls, *why: Reason) -> Watched:
+        """It has to be undone."""
+        return cls(worse=text_of(*why)[:LONGEST_SEEN], why=why)
+
+    @classmethod
+    def as_unsure(cls, *why: Reason) -> Watched:
+        """It cannot be said yet."""
+        return cls(unsure=text_of(*why)[:LONGEST_SEEN], why=why)
+
+    @classmethod
+    def as_done(cls, *why: Reason, record: str) -> Watched:
+        """Nothing more has to be waited for."""
+        return cls(done=True, said=text_of(*why)[:LONGEST_SEEN], why=why, record=record)
+
+    @property
+    def explained(self) -> Reasons:
+        """Why, also where only the text is known."""
+        return self.why or in_words(self.worse or self.unsure or self.said)

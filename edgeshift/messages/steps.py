@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from edgeshift.areas.waf import Cause, Mode
+from edgeshift.areas.waf import Mode
 from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import ValidationMode
-from edgeshift.messages.base import Message, Permit, Step
+from edgeshift.messages.base import Explained, Message, Permit, Step
 from edgeshift.messages.zone import Prepared, ZoneReport, ZoneStart
 from edgeshift.model.durations import Duration
+from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Decision, Digest
 from edgeshift.rate_limit.circuit import ServiceHold
 
@@ -85,7 +86,7 @@ class ChangeResult(Message):
     reason: str = ""
     http_status: int = 0
     ray: str = ""
-    cause: Cause | None = None
+    cause: ReasonCode | None = None
     seen: bool = False
     found: str = ""
     final: bool = False
@@ -120,15 +121,14 @@ class Verify(Message):
     shadow: bool = False
 
 
-class Verification(Message):
-    """What the service shows. ``reached``: the wanted state; ``unchanged``: still the state from before;
-    ``read``: whether it could be read to the end.
+class Verification(Explained):
+    """What the service shows, and what that was seen by. ``reached``: the wanted state; ``unchanged``: still
+    the state from before; ``read``: whether it could be read to the end.
     """
 
     reached: bool
     unchanged: bool = False
     read: bool = True
-    reason: str = ""
     record: str = ""
 
 
@@ -164,7 +164,7 @@ class OpenTicket(Message):
     """
 
     start: ZoneStart
-    cause: Cause
+    cause: ReasonCode
     snapshot: Digest
     refusal: str = ""
 

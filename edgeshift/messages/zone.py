@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import zip_longest
 
 from pydantic import BaseModel, Field
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import ValidationMode
-from edgeshift.messages.base import Message, Permit, Step
+from edgeshift.messages.base import Explained, Message, Permit, Step
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode, Reasons
 from edgeshift.model.sign_off import Decision, Digest, SignOffPolicy
 from edgeshift.rate_limit.circuit import ServiceHold
 
@@ -54,12 +57,16 @@ class Prepared(Message):
     For a zone that was found in validation: ``matches_entry_point`` when it runs the proposal as it is,
     ``comparable`` when it runs the proposal or its shadow, so that its events say something of the proposal.
     ``covered``: digest of the list of the zones that an account stands for. ``begun``: a part of the change
-    was made, and has to be taken back where it cannot go on.
+    was made, and has to be taken back where it cannot go on. ``causes``: the codes that the verdict rests on;
+    each case for support has a ticket. ``why``: these with their facts, and what else stands in the way;
+    ``reasons``: the same as text. ``way_back``: this attempt has sent the way back of the change,
+    before its workflow was reset.
     """
 
     verdict: Verdict
     causes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    why: Reasons = ()
     snapshot: str
     step: Step = Step.COMMIT
     digest: str = ""
@@ -70,6 +77,18 @@ class Prepared(Message):
     comparable: bool = True
     covered: str = ""
     begun: bool = False
+    way_back: bool = False
+
+    def blocked_by(self, why: Reason) -> Prepared:
+        """The same, that cannot go on after all."""
+        update = {"causes": (why.code,), "reasons": (text_of(why),), "why": (why,)}
+        return self.model_copy(update={"verdict": Verdict.BLOCKED, **update})
+
+    @property
+    def explained(self) -> Reasons:
+        """Why, also of an earlier version, of which only codes and text are known."""
+        codes = zip_longest(self.causes[: len(self.reasons)], self.reasons, fillvalue="")
+        return self.why or tuple(Reason(code=ReasonCode(code), words=words) for code, words in codes)
 
 
 class PermitGrant(Message):
@@ -111,8 +130,8 @@ class ZoneStart(Message):
 
     ``campaign_run``: the first run id of the campaign, which tells campaigns of one name apart.
     ``origin``: the same, also where a campaign that had closed goes on. ``spec``: digest of the campaign's
-    specification in the archive. ``rejected``: the digests that people rejected before the campaign was
-    started anew, where nobody has reopened the zone.
+    specification in the archive. ``rejected``: the digests of its own that people rejected, by the
+    archive, where nobody has reopened the zone since.
     """
 
     campaign: str
@@ -130,14 +149,13 @@ class ZoneStart(Message):
     rejected: tuple[str, ...] = ()
 
 
-class ZoneResult(Message):
-    """How a zone's workflow ended. ``digest``, ``fingerprint``: of the last proposal. ``record``: the
-    archived result. ``rejected``: the digest that was rejected, also where what an earlier attempt had sent
-    made another end of it.
+class ZoneResult(Explained):
+    """How a zone's workflow ended, and why. ``digest``, ``fingerprint``: of the last proposal. ``record``:
+    the archived result. ``rejected``: the digest that was rejected, also where what an earlier attempt had
+    sent made another end of it.
     """
 
     outcome: ZoneOutcome
-    reason: str
     digest: str = ""
     fingerprint: str = ""
     record: str = ""
@@ -162,7 +180,7 @@ class ZoneReport(Message):
     where ``unused`` says so, given back.
 
     ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has
-    none). ``hold``: why it waits for the service.
+    none). ``hold``: why it waits for the service. ``codes``: of ``reason``.
     """
 
     campaign_run: str
@@ -178,6 +196,7 @@ class ZoneReport(Message):
     joins: bool = True
     outcome: ZoneOutcome | None = None
     reason: str = ""
+    codes: tuple[ReasonCode, ...] = ()
     hold: ServiceHold | None = None
 
 
@@ -262,7 +281,8 @@ class ZoneState(BaseModel):
     """The answer of a zone's ``state`` query: what it waits for, and what a person would sign. ``hold``: why
     it waits for the service. ``sequence``: the number of its last word to the campaign. ``drifted_from``:
     the digest that was no longer true when it was to be sent; ``drifted_proposal``: where the last one lies
-    that had been signed.
+    that had been signed. ``why``: what reading told of it, and, once it has ended, why it did; ``reasons``:
+    what reading told, as text.
     """
 
     zone: Zone
@@ -282,6 +302,7 @@ class ZoneState(BaseModel):
     decisions: list[Decision] = Field(default_factory=list)
     ignored: list[str] = Field(default_factory=list)
     reasons: list[str] = Field(default_factory=list)
+    why: Reasons = ()
     drifted_from: str = ""
     drifted_proposal: str = ""
     tickets: list[str] = Field(default_factory=list)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
+from importlib.metadata import entry_points
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
@@ -30,11 +32,39 @@ class Plan(StrEnum):
 
 
 class Area(StrEnum):
-    """What a campaign changes. The registry of areas (edgeshift/areas) says what each one can do."""
+    """What a campaign changes: the name of an area. The registry (edgeshift/areas) says what each one is.
+
+    Those that other distributions bring are among them, by the names of their entry points.
+    """
 
     WAF = "waf"
     ESC = "esc"
     LOG_FIELDS = "log-fields"
+
+    @classmethod
+    def register(cls, name: str) -> Area:
+        """The area of this name, made if there is none yet. Raises ValueError where it cannot be a name:
+        lower-case letters, digits and hyphens, since workflow ids and archive keys are made of it.
+        """
+        if name in cls._value2member_map_:
+            return cls(name)
+        if not re.fullmatch(r"[a-z][a-z0-9-]{0,29}", name):
+            raise ValueError(f"{name!r} is no name of an area: lower-case letters, digits and hyphens are")
+        member = str.__new__(cls, name)
+        member._name_, member._value_ = name.replace("-", "_").upper(), name
+        cls._member_names_.append(member._name_)
+        cls._member_map_[member._name_] = cls._value2member_map_[name] = member
+        return member
+
+
+AREAS_OF_OTHERS = "edgeshift.areas"
+"""The entry points of areas that other distributions bring; the name of one is the area's."""
+
+for _entry in entry_points(group=AREAS_OF_OTHERS):
+    Area.register(_entry.name)
+
+DEFAULT_AREA = Area.WAF
+"""The area of a campaign file, and of a demo, that names none."""
 
 
 class ScopeKind(StrEnum):

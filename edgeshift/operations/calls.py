@@ -19,13 +19,13 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.messages import TASK_QUEUE, Answer
+from edgeshift.model.failures import of_activity
 from edgeshift.operations.errors import (
-    BadInput,
+    BY_EXIT_CODE,
     Failed,
     NotFound,
     OperationError,
     Refused,
-    ServiceTrouble,
     TemporalTrouble,
 )
 from edgeshift.runtime.temporal import is_away
@@ -36,42 +36,7 @@ ANSWER_WITHIN = timedelta(seconds=20)
 """How long a question to a workflow may take before nobody seems to be there."""
 
 
-SERVICE_FAILURES = (
-    "Conflict",
-    "ConnectionLost",
-    "ConnectionRefused",
-    "Forbidden",
-    "GatewayError",
-    "Gone",
-    "InvalidCredential",
-    "InvalidIdentifier",
-    "Misconfigured",
-    "NotFound",
-    "NotUnderstood",
-    "QueryFailed",
-    "RateLimited",
-    "Redirected",
-    "Refused",
-    "ServerError",
-    "ServiceError",
-    "ServiceHeld",
-    "TimedOut",
-    "Unauthorized",
-    "Unsuccessful",
-)
-"""Types of failures that activities name after the service client's classes (which take long to import)."""
-
 _NOBODY = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
-_KINDS: dict[str, type[OperationError]] = {
-    "SignOffRefused": Refused,
-    "CampaignOver": Refused,
-    "NothingToDo": NotFound,
-    "BadInput": BadInput,
-    "SecretUnresolved": ServiceTrouble,
-    "CredentialMissing": ServiceTrouble,
-    "SecretRefError": ServiceTrouble,
-    **dict.fromkeys(SERVICE_FAILURES, ServiceTrouble),
-}
 
 
 @contextmanager
@@ -117,7 +82,8 @@ def of_failure(subject: str, cause: BaseException | None) -> OperationError:
     while isinstance(cause, ActivityError) and cause.cause is not None:
         cause = cause.cause
     if isinstance(cause, ApplicationError):
-        kind = _KINDS.get(cause.type or "")
+        known = of_activity(cause.type)
+        kind = BY_EXIT_CODE.get(known.exit) if known else None
         return kind(cause.message) if kind else Failed(f"{subject} failed: {cause.message}")
     if isinstance(cause, CancelledError):
         return Failed(f"{subject} was cancelled")

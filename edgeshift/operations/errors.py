@@ -1,12 +1,16 @@
-"""What can go wrong with an operation, each with a text for people. The command line gives each its exit
-code.
-"""
+"""What can go wrong with an operation, each with a text for people and the exit code of the command line."""
 
 from __future__ import annotations
+
+from typing import ClassVar
+
+from edgeshift.model.exit_codes import ExitCode
 
 
 class OperationError(Exception):
     """Something that was asked for did not happen. ``hint``: what to do about it, one sentence or empty."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.FAILED
 
     def __init__(self, text: str, hint: str = "") -> None:
         super().__init__(text)
@@ -20,22 +24,38 @@ class OperationError(Exception):
 class BadInput(OperationError):
     """What was given cannot be understood or names several things."""
 
+    exit_code = ExitCode.BAD_INPUT
+
 
 class NotFound(OperationError):
     """There is no such campaign or zone, or nothing that waits."""
+
+    exit_code = ExitCode.NOTHING
 
 
 class Refused(OperationError):
     """It was understood and is not allowed: already started, not listed, an old digest, a conflict."""
 
+    exit_code = ExitCode.REFUSED
+
 
 class TemporalTrouble(OperationError):
     """Temporal cannot be reached, or nobody answers there."""
+
+    exit_code = ExitCode.TEMPORAL
 
 
 class ServiceTrouble(OperationError):
     """The service cannot be reached, does not take the credential or answers nonsense."""
 
+    exit_code = ExitCode.SERVICE
+
 
 class Failed(OperationError):
     """It was tried and failed."""
+
+
+BY_EXIT_CODE: dict[ExitCode, type[OperationError]] = {
+    kind.exit_code: kind for kind in (BadInput, NotFound, Refused, TemporalTrouble, ServiceTrouble)
+}
+"""The error for each exit code that says more than that something failed."""

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from edgeshift.areas import waf
+from pydantic import BaseModel
+
 from edgeshift.areas.esc.probe import ProbeReport
-from edgeshift.areas.log_fields.names import fields_of_document
 from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.messages import Step, ZoneState
 from edgeshift.model.body_changes import changes
 from edgeshift.model.digests import Body
-from edgeshift.model.fleet import Area, ScopeKind
+from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind
+from edgeshift.operations.parts import PROPOSALS
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import EVIDENCE, Proposal, Snapshot, get_document
+from edgeshift.stores.documents import DOCUMENTS, Proposal, get_document
 
 DELETION = "delete_overrides"
 """The name of a body whose overrides are deleted."""
@@ -45,7 +45,7 @@ class Shown:
     evidence: Evidence | None
     drifted: bool
     overrides: tuple[str, ...] = ()
-    area: Area = Area.WAF
+    area: Area = DEFAULT_AREA
     covers: int = 0
     probe: ProbeReport | None = None
     fields: FieldSet | None = None
@@ -59,7 +59,8 @@ class Shown:
 async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
     """What a zone in this state proposes, out of the archive. Raises ArchiveError."""
     proposal = await get_document(archive, Proposal, state.proposal) if state.proposal else Proposal(body={})
-    evidence = await get_document(archive, EVIDENCE[area], state.evidence) if state.evidence else None
+    seen = DOCUMENTS.of(area).evidence or BaseModel
+    evidence = await get_document(archive, seen, state.evidence) if state.evidence else None
     found: dict[str, Any] = {
         "zone": state.zone.name,
         "plan": state.zone.plan.value,
@@ -76,15 +77,7 @@ async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
         "changes": await _changes(archive, state, proposal.body),
         "covers": state.zone.covers if state.zone.kind is ScopeKind.ACCOUNT else 0,
     }
-    match area:
-        case Area.WAF:
-            found |= await _of_waf(archive, state, evidence if isinstance(evidence, Evidence) else None)
-            found["only_log"] = waf.only_logging(proposal.body)
-        case Area.ESC:
-            # The proposal has its differences in words already; the probe's report has them in full.
-            found |= {"losses": (), "probe": evidence}
-        case Area.LOG_FIELDS:
-            found |= _of_log_fields(proposal.body)
+    found |= await PROPOSALS.of(area).facts(archive, state, proposal.body, evidence)
     return Shown(**found)
 
 
@@ -98,25 +91,3 @@ async def _changes(archive: Archive, state: ZoneState, body: Body) -> tuple[str,
     # A sign-off of another step, as of deleting overrides, was of another thing.
     deletes = [one.get("name") == DELETION for one in (before, body)]
     return changes(before, body) if deletes[0] == deletes[1] else ()
-
-
-async def _of_waf(archive: Archive, state: ZoneState, evidence: Evidence | None) -> dict[str, Any]:
-    snapshot = await get_document(archive, Snapshot[waf.Reading], state.snapshot) if state.snapshot else None
-    found = waf.assess(snapshot.reading) if snapshot else None
-    shadow = evidence.earlier if evidence else ""
-    return {
-        "losses": found.losses if found else (),
-        "warnings": found.warnings if found else (),
-        "overrides": found.overrides if found else (),
-        "evidence": evidence,
-        "earlier": await get_document(archive, Evidence, shadow) if shadow else None,
-    }
-
-
-def _of_log_fields(body: Mapping[str, Any]) -> dict[str, Any]:
-    jobs = body.get("jobs") or {}
-    return {
-        "fields": fields_of_document(body["fields"]) if body.get("fields") else None,
-        "jobs": tuple(jobs.get("list") or ()),
-        "new_job": str((jobs.get("new") or {}).get("name") or ""),
-    }

@@ -23,7 +23,6 @@ from edgeshift.service_api.errors import (
     InvalidIdentifier,
     NotUnderstood,
     NoTurn,
-    Outcome,
     RateLimited,
     Redirected,
     ServerError,
@@ -274,7 +273,7 @@ class Caller:
             ) from None
 
     def _not_understood(self, call: Call, what: str) -> Exception:
-        return call.failed(NotUnderstood, what, outcome=Outcome.MAY_HAVE_HAPPENED)
+        return call.failed(NotUnderstood, what)
 
 
 def _with_params(call: Call, more: Mapping[str, str]) -> Call:

@@ -7,10 +7,13 @@ from edgeshift.service_api.events import EventCalls
 from edgeshift.service_api.log_jobs import LogJobCalls
 from edgeshift.service_api.migration import MigrationCalls
 from edgeshift.service_api.previous_waf import PreviousWafCalls
+from edgeshift.service_api.zone_settings import SettingCalls
 from edgeshift.service_api.zones import ZoneCalls
 
 
-class ServiceClient(ZoneCalls, MigrationCalls, PreviousWafCalls, EventCalls, EscCalls, LogJobCalls):
+class ServiceClient(
+    ZoneCalls, MigrationCalls, PreviousWafCalls, EventCalls, EscCalls, LogJobCalls, SettingCalls
+):
     """Every call that edgeshift makes of the service.
 
     One method is one call, or the pages of one list. Nothing is retried here, neither reads nor writes: a

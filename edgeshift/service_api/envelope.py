@@ -21,7 +21,6 @@ from edgeshift.service_api.errors import (
     InvalidCredential,
     NotFound,
     NotUnderstood,
-    Outcome,
     RateLimited,
     Redirected,
     Refused,
@@ -166,14 +165,13 @@ def refusal(call: Call, received: Received, document: Any, *, secrets: tuple[str
     status = received.status
     codes, messages = said(document)
     refused = isinstance(document, dict) and document.get("success") is False
-    proof = status == 429 or (400 <= status < 500 and status not in (408, 409) and refused)
     kind = _kind(status, codes, messages)
     contradiction = isinstance(document, dict) and document.get("success") is True
     what = f"{status}, but success is true" if contradiction else _title(status, kind)
     error = call.failed(
         kind,
         what,
-        outcome=Outcome.NOTHING_HAPPENED if proof else None,
+        refused=refused,
         status=status,
         codes=codes,
         messages=messages,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
+from edgeshift.model.failures import FAILURES, Happened
 from edgeshift.rate_limit.circuit import ServiceHold
 from edgeshift.runtime.redaction import redact_text
 
@@ -38,6 +39,17 @@ class Outcome(StrEnum):
     MAY_HAVE_HAPPENED = "may_have_happened"
     READ = "read"
     """The call only reads: there is nothing that could have happened."""
+
+
+def outcome_of(kind: str, *, write: bool = True, refused: bool = False) -> Outcome:
+    """What can have come of a call that failed, by the table of failures. ``kind``: the name of its error.
+    ``refused``: whether the service itself says that it refused it.
+    """
+    if not write:
+        return Outcome.READ
+    happened = FAILURES[kind].happened
+    proved = happened is Happened.NOTHING or (refused and happened is Happened.NOTHING_IF_SAID)
+    return Outcome.NOTHING_HAPPENED if proved else Outcome.MAY_HAVE_HAPPENED
 
 
 def abridged(message: str, secrets: Sequence[str] = ()) -> str:
@@ -148,7 +160,7 @@ class ServiceHeld(ServiceError):
     """Nothing was sent: calls are held, since the service refuses the credential or does not answer."""
 
     def __init__(self, hold: ServiceHold) -> None:
-        super().__init__(str(hold), call="held", outcome=Outcome.NOTHING_HAPPENED)
+        super().__init__(str(hold), call="held", outcome=outcome_of("ServiceHeld"))
         self.hold = hold
         self.credential = hold.credential
 
@@ -158,7 +170,7 @@ class NoTurn(ServiceError):
 
     def __init__(self, why: Exception) -> None:
         what = f"no turn to call was given: {type(why).__name__}: {why}"
-        super().__init__(what, call="turn", outcome=Outcome.NOTHING_HAPPENED)
+        super().__init__(what, call="turn", outcome=outcome_of("NoTurn"))
 
 
 class Refused(ServiceError):

@@ -240,6 +240,13 @@ class WafSetting(Answer):
     value: str | None = None
 
 
+class ZoneSetting(Answer):
+    """A setting of a zone by its name. Those that edgeshift reads are ``on`` or ``off``."""
+
+    id: str | None = None
+    value: Any = None
+
+
 class SecurityEvent(Answer):
     """A security event, named as the service's GraphQL names its fields (docs/service.md §4.3, observed)."""
 

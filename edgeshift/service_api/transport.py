@@ -30,9 +30,9 @@ from edgeshift.service_api.errors import (
     ConnectionRefused,
     Misconfigured,
     NotUnderstood,
-    Outcome,
     ServiceError,
     TimedOut,
+    outcome_of,
 )
 
 LARGEST_BODY = 16 * 1024 * 1024
@@ -63,18 +63,17 @@ class Call:
         kind: type[ServiceError],
         what: str,
         *,
-        outcome: Outcome | None = None,
+        refused: bool = False,
         secrets: Sequence[str] = (),
         **more: Any,
     ) -> ServiceError:
-        """The error of this call; a write's outcome is uncertain unless ``outcome`` says otherwise."""
-        uncertain = outcome or Outcome.MAY_HAVE_HAPPENED
+        """The error of this call. ``refused``: whether the service itself says that it refused it."""
         return kind(
             what,
             call=self.name,
             method=self.method,
             path=self.path,
-            outcome=uncertain if self.write else Outcome.READ,
+            outcome=outcome_of(kind.__name__, write=self.write, refused=refused),
             secrets=(*secrets, *self.secrets),
             **more,
         )
@@ -173,9 +172,7 @@ class Transport:
         except TimeoutError:
             raise call.failed(TimedOut, f"no whole answer within {self._limit:g} s") from None
         except _BEFORE_WRITING as why:
-            raise call.failed(
-                ConnectionRefused, self._why_not_connected(why), outcome=Outcome.NOTHING_HAPPENED
-            ) from None
+            raise call.failed(ConnectionRefused, self._why_not_connected(why)) from None
         except httpx.TimeoutException:
             raise call.failed(TimedOut, f"the service was silent for {self._limit:g} s") from None
         except (zlib.error, EncodingError):

@@ -13,34 +13,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from edgeshift.areas import area_of
 from edgeshift.messages import BEFORE_SIGN_OFF, UNSIGNED, Step
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.sign_off import Decision, SignOffPolicy, refusal
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Sending, decision_words, listed, part, parts
 from edgeshift.views.reversible_told import told_hold, told_probe, told_settle, told_watch
 from edgeshift.views.words import one_line, short, word
 
-_STEPS: dict[Area, dict[str, str]] = {
-    Area.WAF: {
-        "validate": "the validation",
-        "delete_overrides": "the deletion of the URI overrides",
-        "commit": "the commit (irreversible)",
-    },
-    Area.ESC: {
-        "set_secret": "a test secret",
-        "commit": "what turns esc off",
-        "roll_back": "what turns esc on again",
-    },
-    Area.LOG_FIELDS: {
-        "commit": "the custom fields",
-        "roll_back": "what takes the custom fields back",
-    },
-}
-_DRIFTED = {
-    Area.WAF: "not sent: the zone's configuration was no longer the one that was signed",
-    Area.ESC: "not sent: the scope was no longer as it was when it was signed",
-    Area.LOG_FIELDS: "not sent: the zone was no longer as it was when it was signed",
-}
 _STATUSES = {
     "answered": "the service answered",
     "nothing_happened": "nothing happened at the service",
@@ -55,7 +35,7 @@ class Context:
 
     attempt: Attempt
     waiting: dict[str, str] = field(default_factory=dict)
-    area: Area = Area.WAF
+    area: Area = DEFAULT_AREA
     policy: SignOffPolicy | None = None
     started_by: str = ""
 
@@ -170,7 +150,7 @@ def _proposed(context: Context, entry: Entry, came: Mapping[str, Any]) -> None:
 def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[str, Any], status: str) -> None:
     step = str(given.get("step") or "")
     mode = f" ({given['mode']} mode)" if given.get("mode") else ""
-    what = _STEPS[context.area].get(step) or word(step, context.area) or "a change"
+    what = area_of(context.area).sent.get(step) or word(step, context.area) or "a change"
     digest, fingerprint = str(given.get("digest") or ""), str(given.get("fingerprint") or "")
     context.waiting |= {fingerprint: "the fingerprint", digest: "the proposal"}
     counting = [item for item in parts(given, "decisions") if item.get("digest") in (digest, fingerprint)]
@@ -184,7 +164,7 @@ def _change(context: Context, entry: Entry, given: dict[str, Any], came: dict[st
     entry.digest = digest
     answer = _STATUSES.get(status, one_line(status, 80) or "under way")
     if status == "drifted":
-        answer = _DRIFTED[context.area]
+        answer = area_of(context.area).phrases.drifted
     if status == "answered" and came.get("http_status"):
         answer += f" {came['http_status']}"
     held = status in ("nothing_happened", "drifted")
@@ -218,7 +198,7 @@ def _given_up(context: Context, entry: Entry, came: dict[str, Any]) -> None:
     entry.kind = EntryKind.SENT
     what, given_up = "the change", bool(came["given_up"])
     for sending in [sending for sending in context.attempt.sendings if sending.permit == came["permit"]][-1:]:
-        what = _STEPS[context.area].get(sending.step, what)
+        what = area_of(context.area).sent.get(sending.step, what)
         sending.status = "nothing_happened" if given_up else "unknown"
     entry.text = (
         f"{what} was not sent, and no worker can send it under that permit any more"

@@ -14,7 +14,7 @@ from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.doctor.area_checks import Check
+from edgeshift.doctor.check import Check
 from edgeshift.doctor.checks import check_all, check_temporal, check_tickets
 from edgeshift.messages import CampaignStart, ZoneState
 from edgeshift.model.fleet import campaign_id
@@ -159,7 +159,12 @@ def campaign_fact(known: Known, rows: Iterable[ZoneRow]) -> CampaignFact:
 
 def _zone_fact(row: ZoneRow) -> ZoneFact:
     return ZoneFact(
-        name=row.name, area=row.area, place=row.place, reason=row.reason, fingerprint=row.fingerprint
+        name=row.name,
+        area=row.area,
+        place=row.place,
+        reason=row.reason,
+        why=tuple(row.causes),
+        fingerprint=row.fingerprint,
     )
 
 
@@ -198,7 +203,7 @@ async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFa
         # One that waits for the service waits by right: its campaign says why.
         fact.since = None if state.hold else state.since
         if state.proposal and row.place in _AWAITING:
-            fact.warnings = (await get_document(archive, Proposal, state.proposal)).warnings
+            fact.notices = (await get_document(archive, Proposal, state.proposal)).notices
     except (OperationError, ArchiveError) as failure:
         fact.failing = one_line(str(failure), 200)
 

@@ -12,7 +12,8 @@ from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.evidence_told import evidence_lines
 from edgeshift.model.fleet import Area
-from edgeshift.stores.documents import EVIDENCE, ProbedProposal, Proposal, StepWritten, ZoneRecord
+from edgeshift.stores.documents import DOCUMENTS, ProbedProposal, Proposal, StepWritten, ZoneRecord
+from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import one_line, plural, short
 
 MOST_LINES = 40
@@ -24,10 +25,8 @@ def documents_of(role: str, area: Area) -> tuple[type[BaseModel], ...]:
     ``role``: what it is for the entry that names it (Entry.objects).
     """
     match role:
-        case "proposal" if area is Area.ESC:
-            return (ProbedProposal, Proposal)
-        case "proposal" if area is Area.LOG_FIELDS:
-            return (Proposal,)
+        case "proposal":
+            return VIEWS.of(area).proposals
         case "probe":
             return (ProbeReport,)
         case "found":
@@ -35,7 +34,7 @@ def documents_of(role: str, area: Area) -> tuple[type[BaseModel], ...]:
         case "record":
             return (ZoneRecord,)
         case "evidence":
-            return (EVIDENCE[area],)
+            return tuple(filter(None, [DOCUMENTS.of(area).evidence]))
     return ()
 
 
@@ -44,7 +43,7 @@ def lines_of(role: str, document: BaseModel, area: Area) -> list[str]:
     found: list[str] = []
     match document:
         case Proposal():
-            found = list(document.additions) if area is Area.LOG_FIELDS else []
+            found = list(document.additions) if VIEWS.of(area).tells_additions else []
             found += [f"to know: {one}" for one in document.warnings]
             if isinstance(document, ProbedProposal):
                 found.append(f"baseline {short(document.baseline)} in the archive, for the looks after it")

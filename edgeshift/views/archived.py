@@ -6,9 +6,10 @@ from pydantic import BaseModel
 
 from edgeshift.model.fleet import Area
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import EVIDENCE, DocumentUnreadable, ZoneRecord, get_document
+from edgeshift.stores.documents import DocumentUnreadable, ZoneRecord, get_document
 from edgeshift.views.archive_told import documents_of, lines_of
 from edgeshift.views.entries import Entry, EntryKind, Timeline
+from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import one_line, short
 
 MOST_READ = 200
@@ -22,8 +23,7 @@ async def with_archived(timeline: Timeline, archive: Archive) -> Timeline:
         entry
         for attempt in told.attempts
         for entry in attempt.entries
-        # Of waf, the snapshots and proposals are told where people sign.
-        if entry.objects and (told.area is not Area.WAF or "evidence" in entry.objects)
+        if VIEWS.of(told.area).reads(entry.objects)
     ]
     for entry in entries[:MOST_READ]:
         await _add(entry, archive, told.area)
@@ -40,7 +40,7 @@ async def _add(entry: Entry, archive: Archive, area: Area) -> None:
             evidence = document.evidence
             role, document = "evidence", None
             if evidence:
-                document = await _read(entry, archive, evidence, EVIDENCE[area])
+                document = await _read(entry, archive, evidence, *documents_of(role, area))
         if document is not None:
             entry.details += lines_of(role, document, area)
 

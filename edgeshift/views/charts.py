@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel
 
+from edgeshift.areas import area_of
 from edgeshift.model.fleet import Area
 from edgeshift.views.report_data import PlaceCount
 from edgeshift.views.rows import ZoneRow
@@ -19,16 +20,11 @@ STEPS = 60
 
 LAYERS = (Kind.DONE, Kind.SET_ASIDE, Kind.FAILED)
 LAYER_WORDS = {Kind.SET_ASIDE: "set aside", Kind.FAILED: "failed or unknown"}
-DONE_WORDS = {
-    Area.WAF: "migrated, or already so",
-    Area.ESC: "esc off, or off before",
-    Area.LOG_FIELDS: "fields logged, or logged before",
-}
 
 
 def layer_words(kind: Kind, area: Area) -> str:
     """What a layer of the chart of finishes is called."""
-    return LAYER_WORDS.get(kind) or DONE_WORDS[area]
+    return LAYER_WORDS.get(kind) or area_of(area).phrases.done
 
 
 class Tick(BaseModel):

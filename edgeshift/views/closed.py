@@ -64,6 +64,7 @@ def closed_summary(
         waiting=[],
         book=ledger.book if ledger else [],
         excluded=ledger.excluded if ledger else {},
+        excluded_codes=ledger.excluded_codes if ledger else {},
         notes=list(carried.notes) if carried else [],
         targets=start.targets,
         spec=start.spec,

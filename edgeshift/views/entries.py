@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
+from edgeshift.model.reasons import Reason
 from edgeshift.views.words import moment, one_line, short
 
 
@@ -84,7 +86,8 @@ class Signed(BaseModel):
 
 class Attempt(BaseModel):
     """One attempt at the zone: one workflow run, or several where it continued as new. ``held_for``: the
-    workflow of the account for which the zone was only held.
+    workflow of the account for which the zone was only held. ``causes``: why it ended so, as codes with
+    facts; ``reason``: the same for people.
     """
 
     number: int
@@ -97,6 +100,7 @@ class Attempt(BaseModel):
     closed_at: datetime | None = None
     outcome: str = ""
     reason: str = ""
+    causes: list[Reason] = Field(default_factory=list)
     record: str = ""
     evidence: str = ""
     doing: str = ""
@@ -113,7 +117,7 @@ class Timeline(BaseModel):
 
     zone: str
     name: str
-    area: Area = Area.WAF
+    area: Area = DEFAULT_AREA
     kind: str = "zone"
     plan: str = ""
     sentence: str
@@ -135,6 +139,15 @@ def listed(value: Mapping[str, Any], key: str) -> list[Any]:
 def parts(value: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     """The objects in the list under ``key``."""
     return [item for item in listed(value, key) if isinstance(item, dict)]
+
+
+def reasons(value: Mapping[str, Any], key: str) -> list[Reason]:
+    """The reasons in the list under ``key``, as far as they can be read."""
+    found = []
+    for item in parts(value, key):
+        with suppress(ValidationError):
+            found.append(Reason.model_validate(item))
+    return found
 
 
 def time_of(value: object) -> datetime | None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
-from edgeshift.model.fleet import Area, ScopeKind, campaign_id
+from edgeshift.areas import AREAS
+from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, campaign_id
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import frozen_targets, is_identifier, pick_zone
@@ -74,15 +75,15 @@ async def find_zone(
         return Named(found.target.zone.id, start.area, found.target.zone.kind)
     identifier = zone if is_identifier(zone) else await _identifier(client, archive, zone, area)
     every = [
-        *(Named(identifier, one) for one in Area),
-        *(Named(identifier, one, ScopeKind.ACCOUNT) for one in Area),
+        *(Named(identifier, one) for one in AREAS),
+        *(Named(identifier, one, ScopeKind.ACCOUNT) for one in AREAS),
     ]
     known = [one for one in every if area in (None, one.area) and await _has_history(client, one)]
     if len(known) > 1:
         names = ", ".join(one.area.value for one in known)
         raise BadInput(f"{zone} has histories in several areas: {names}", "name one with --area")
     # One without a history at all is asked for anyway, so that the answer names it.
-    return known[0] if known else Named(identifier, area or Area.WAF)
+    return known[0] if known else Named(identifier, area or DEFAULT_AREA)
 
 
 async def _identifier(client: Client, archive: Archive, name: str, area: Area | None) -> str:

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
 
+from edgeshift.areas import area_of
 from edgeshift.campaign.target_states import Place
 from edgeshift.messages import (
     OUTLIVED,
@@ -25,8 +26,11 @@ from edgeshift.messages import (
     ZonePhase,
     ZoneResult,
     ZoneState,
+    reason_of_hold,
 )
 from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import campaign_input
@@ -122,7 +126,7 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     """A row for each target of the campaign, in the order of the indexes."""
     targets = await frozen_targets(archive, known.start.targets)
     runs = await _newest_runs(client, known.start.name, len(targets))
-    excluded = known.summary.excluded if known.summary else {}
+    excluded = _excluded(known.summary) if known.summary else {}
     rows = [
         _row(known.start.area, index, target, runs.get(index, ()), known.places.get(index), excluded)
         for index, target in enumerate(targets)
@@ -133,7 +137,7 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     await each(closed[:MOST_RESULTS], lambda row: _add_result(client, row, runs[row.index]))
     still_open = [row for row in rows if row.run_id and row.closed_at is None]
     waiting = [row for row in still_open if row.place in LISTED]
-    if known.start.area is not Area.WAF and known.summary is not None:
+    if area_of(known.start.area).reversible and known.summary is not None:
         # To its campaign, a change that is being undone is one that is watched.
         waiting += [row for row in still_open if row.place == "waiting"]
     await each(waiting[:MOST_ASKED], lambda row: _add_state(client, row))
@@ -166,7 +170,7 @@ def _row(
     target: Target,
     runs: Sequence[Run],
     at: TargetAt | None,
-    excluded: Mapping[int, str],
+    excluded: Mapping[int, Reason],
 ) -> ZoneRow:
     zone = target.zone
     row = ZoneRow(
@@ -178,7 +182,8 @@ def _row(
         wave=target.wave,
         place=at.place if at else "pending",
         fingerprint=at.fingerprint if at else "",
-        reason=excluded.get(index, ""),
+        reason=text_of(excluded[index]) if index in excluded else "",
+        causes=[excluded[index]] if index in excluded else [],
         area=area,
         kind=zone.kind,
         covers=zone.covers,
@@ -192,6 +197,14 @@ def _row(
     if at is None:
         row.place = _listed_as(execution)
     return row
+
+
+def _excluded(summary: CampaignSummary) -> dict[int, Reason]:
+    codes = summary.excluded_codes
+    return {
+        index: Reason(code=codes.get(index, ReasonCode.OTHER), words=words)
+        for index, words in summary.excluded.items()
+    }
 
 
 def _listed_as(execution: WorkflowExecution) -> str:
@@ -213,16 +226,24 @@ async def _add_result(client: Client, row: ZoneRow, runs: Sequence[Run]) -> None
         try:
             result = await handle.result(follow_runs=False)
         except WorkflowFailureError as error:
-            row.reason = row.reason or one_line(f"its workflow was ended: {error.cause}")
+            _explain(row, Reason(code=ReasonCode.WORKFLOW_ENDED, said=one_line(str(error.cause))))
             return
-        told = result.reason == f"ended by {OUTLIVED}"
+        # A result of an earlier version has no codes.
+        told = ReasonCode.ATTEMPT_OVER in codes_of(result.why) or result.reason == f"ended by {OUTLIVED}"
         if row.place in OUTCOMES and (row.place != result.outcome.value or told):
-            row.reason = row.reason or one_line(result.reason)
+            _explain(row, *result.explained)
             continue
         row.place, row.reason = result.outcome.value, one_line(result.reason)
+        row.causes = list(result.explained)
         row.digest, row.record = result.digest, result.record
         row.fingerprint = result.fingerprint or row.fingerprint
         return
+
+
+def _explain(row: ZoneRow, *why: Reason) -> None:
+    """Why it is where it is, unless that is known."""
+    if not row.reason:
+        row.reason, row.causes = one_line(text_of(*why)), list(why)
 
 
 async def _add_state(client: Client, row: ZoneRow) -> None:
@@ -237,6 +258,7 @@ async def _add_state(client: Client, row: ZoneRow) -> None:
     row.digest, row.fingerprint, row.tickets = state.digest, state.fingerprint, list(state.tickets)
     verdict = f"evidence: {state.evidence_verdict.value}" if state.evidence_verdict else ""
     waits = [f"waits: {state.hold}"] if state.hold else []
+    row.causes = [*([reason_of_hold(state.hold)] if state.hold else []), *state.why]
     row.reason = one_line("; ".join([*waits, *state.reasons, *([verdict] if verdict else [])]))
 
 

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
 from edgeshift.views.words import FINISHED, Kind, clock, lasting, look, one_line, plural
 
@@ -43,7 +43,7 @@ def history_view(timeline: Timeline, *, technical: bool = False) -> RenderableTy
     return Padding(Group(*parts), (1, 1, 1, 1))
 
 
-def attempt_heading(attempt: Attempt, area: Area = Area.WAF) -> Text:
+def attempt_heading(attempt: Attempt, area: Area = DEFAULT_AREA) -> Text:
     """One line about an attempt: its number, campaign, wave, starter and outcome."""
     title = f"Attempt {attempt.number}" if not attempt.held_for else f"Held for {attempt.held_for}"
     line = Text().append(title, style="bold underline")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from edgeshift.areas import area_of
 from edgeshift.messages import OUTLIVED
-from edgeshift.model.fleet import Area
 from edgeshift.views.activities_told import Context
 from edgeshift.views.entries import Entry, EntryKind, Signed, decision_words, part, parts, time_of
 from edgeshift.views.events import Event
@@ -119,7 +119,6 @@ def _decision(context: Context, event: Event, decision: dict[str, Any], way: str
 def permit_words(context: Context, permit: dict[str, Any]) -> str:
     """A permit: its number, what for, and until when it is good."""
     step = word(str(permit.get("step") or "?"), context.area)
-    leads = "for" if context.area is Area.WAF else "to"
-    words = f"permit {permit.get('number', '?')} {leads} {step}"
+    words = f"permit {permit.get('number', '?')} {area_of(context.area).phrases.permit} {step}"
     expires = time_of(permit.get("expires_at"))
     return f"{words}, good until {moment(expires)}" if expires else words

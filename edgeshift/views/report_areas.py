@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -11,6 +10,8 @@ from pydantic import BaseModel, Field
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import FieldState, Judgement
 from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import ReasonCode
 from edgeshift.views.differences import Change, changes
 from edgeshift.views.rows import ZoneRow
 
@@ -26,8 +27,6 @@ STATES = {
     FieldState.TOO_FEW: "too few entries to say",
 }
 """What log entries said of a field, as the headings of a table."""
-
-_BACK = re.compile(r"^(?P<why>.*?); rolled back in (?P<took>[\d.]+ s)(?:: (?P<after>.*))?$", re.DOTALL)
 
 
 class RolledBack(BaseModel):
@@ -103,10 +102,11 @@ def area_part(
 
 
 def _rolled_back(row: ZoneRow) -> RolledBack:
-    parts = _BACK.match(row.reason)
-    if parts is None:
+    back = next((one for one in row.causes if one.code is ReasonCode.ROLLED_BACK), None)
+    if back is None:
         return RolledBack(row=row, why=row.reason or "no reason on record")
-    return RolledBack(row=row, why=parts["why"], took=parts["took"], after=parts["after"] or "")
+    took = f"{back.seconds or 0:.1f} s"
+    return RolledBack(row=row, why=text_of(*back.because), took=took, after=text_of(*back.then))
 
 
 def _features(found: Sequence[Change]) -> list[FeatureLine]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -14,6 +15,7 @@ from edgeshift.areas.waf.aftercare import Aftercare
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import Area
+from edgeshift.model.reasons import codes_of
 from edgeshift.views.entries import Timeline
 from edgeshift.views.messages_told import PASSED_ON
 from edgeshift.views.report_areas import AreaPart, area_part
@@ -243,6 +245,22 @@ def _reasons(rows: Sequence[ZoneRow], place: str) -> list[tuple[str, int, list[s
             names.setdefault(row.reason or "no reason on record", []).append(row.name)
     ranked = sorted(names.items(), key=lambda item: (-len(item[1]), item[0]))
     return [(reason, len(some), some[:5]) for reason, some in ranked[:50]]
+
+
+def as_json(source: Source) -> dict[str, Any]:
+    """The report for programs: the campaign, every zone, and how many zones of a place have which code."""
+    codes: dict[str, Counter[str]] = {}
+    for row in source.rows:
+        # A zone over two limits at once counts for both.
+        codes.setdefault(row.place, Counter()).update(dict.fromkeys(map(str, codes_of(row.causes)), 1))
+    return {
+        "campaign": source.summary.name,
+        "made_at": source.made_at.isoformat(),
+        "trouble": source.trouble,
+        "summary": source.summary,
+        "codes": {place: dict(found.most_common()) for place, found in codes.items() if found},
+        "zones": source.rows,
+    }
 
 
 def _trouble(source: Source) -> list[ZoneFinding]:

@@ -13,12 +13,12 @@ from temporalio.client import Client
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
-from edgeshift.model.fleet import Area
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import EVIDENCE, RECORDS, WafRecord, ZoneRecord, get_document
+from edgeshift.stores.documents import DOCUMENTS, WafRecord, ZoneRecord, get_document
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import each, known_campaign, summary_of, zone_rows
+from edgeshift.views.parts import VIEWS
 from edgeshift.views.report_data import MOST_LISTED, Source, report_data
 from edgeshift.views.report_page import render_report
 from edgeshift.views.rows import ZoneRow, as_csv, notable
@@ -62,8 +62,8 @@ async def gather_report(client: Client, archive: Archive, campaign: str) -> Sour
     timelines = {row.index: timeline for row, timeline in zip(started, told, strict=False)}
     missing: list[str] = []
     recorded = [row for row in rows if row.record]
-    kind = RECORDS[summary.area]
-    records = await each(recorded[:MOST_LISTED], lambda row: _read(archive, kind, row.record, missing))
+    own = DOCUMENTS.of(summary.area)
+    records = await each(recorded[:MOST_LISTED], lambda row: _read(archive, own.record, row.record, missing))
     digests: dict[int, str] = {
         index: timeline.attempts[-1].evidence
         for index, timeline in timelines.items()
@@ -72,11 +72,12 @@ async def gather_report(client: Client, archive: Archive, campaign: str) -> Sour
     by_record: dict[int, ZoneRecord] = {
         row.index: record for row, record in zip(recorded, records, strict=False) if record
     }
+    part = VIEWS.of(summary.area)
     for index, record in by_record.items():
-        # A probe's report is what people signed; in the other areas the record names the evidence.
-        if record.evidence and (summary.area is not Area.ESC or index not in digests):
+        if record.evidence and not (part.signs_evidence and index in digests):
             digests[index] = record.evidence
-    indexes, seen = sorted(digests), EVIDENCE[summary.area]
+    seen = own.evidence or BaseModel
+    indexes = sorted(digests) if own.evidence else []
     documents = await each(indexes, lambda index: _read(archive, seen, digests[index], missing))
     found = {index: item for index, item in zip(indexes, documents, strict=True) if item}
     trouble = (

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from edgeshift.areas import area_of
 from edgeshift.areas.waf.evidence_told import MEANINGS, SAID, limits_lines, sample_line
 from edgeshift.model.durations import say_duration
 from edgeshift.views import charts
+from edgeshift.views.parts import VIEWS
 from edgeshift.views.report_data import ReportData
 from edgeshift.views.rows import ZoneRow, as_csv
 from edgeshift.views.words import finished, lasting, look, moment, printable, short, word
@@ -24,12 +26,15 @@ MOST_EMBEDDED = 3_000_000
 def render_report(data: ReportData, rows: Sequence[ZoneRow], csv_file: str = "") -> str:
     """The page. ``rows``: every zone; ``csv_file``: the name of the file that has them as well, or empty."""
     encoded = as_csv(rows).encode()
+    part = VIEWS.of(data.summary.area)
     return (
-        _environment()
+        _environment(part.package)
         .get_template("report.html.j2")
         .render(
             data=data,
             summary=data.summary,
+            area=area_of(data.summary.area),
+            part=part,
             done=finished(data.summary.places),
             style=_style(),
             finishes=charts.finishes(rows),
@@ -41,9 +46,9 @@ def render_report(data: ReportData, rows: Sequence[ZoneRow], csv_file: str = "")
 
 
 @cache
-def _environment() -> Environment:
+def _environment(package: str) -> Environment:
     environment = Environment(
-        loader=PackageLoader("edgeshift.views"),
+        loader=ChoiceLoader([PackageLoader("edgeshift.views"), PackageLoader(package)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from edgeshift.areas import area_of
 from edgeshift.model.fleet import Area
 from edgeshift.views.entries import Entry, EntryKind, listed, part
 from edgeshift.views.words import one_line, short
-
-_SHOWS = {
-    Area.ESC: ("the service shows esc off", "the service shows esc on again"),
-    Area.LOG_FIELDS: ("the service shows the custom fields", "the service shows the fields taken back"),
-}
 
 
 def told_probe(entry: Entry, came: Mapping[str, Any]) -> None:
@@ -31,8 +27,8 @@ def told_settle(
     entry: Entry, given: Mapping[str, Any], came: Mapping[str, Any], ended: bool, area: Area
 ) -> None:
     """The wait until a change shows, or is gone again."""
-    shows, undone = _SHOWS.get(area, ("the service shows the change", "the service shows it undone"))
-    wanted = shows if given.get("wanted") else undone
+    phrases = area_of(area).phrases
+    wanted = phrases.shows if given.get("wanted") else phrases.shows_undone
     entry.kind = EntryKind.VERIFIED
     if not ended:
         entry.text = f"looking until {wanted}"

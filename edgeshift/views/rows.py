@@ -7,9 +7,10 @@ import io
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from pydantic import BaseModel
+from pydantic import BaseModel, computed_field
 
-from edgeshift.model.fleet import Area, ScopeKind, ZoneOutcome
+from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
+from edgeshift.model.reasons import Reason
 from edgeshift.views.words import Kind, look
 
 LISTED = (
@@ -54,6 +55,7 @@ class ZoneRow(BaseModel):
     is its own identifier then. ``wave`` counts from 0, as in the campaign's summary.
 
     ``place``: a place of the ledger, an outcome, or the way in which its workflow ended otherwise.
+    ``causes``: why, as codes with facts, and ``code`` the first of them; ``reason``: the same for people.
     ``closed_at`` is set once it has an outcome. ``record``: digest of the archived result, of zones
     that were changed.
     """
@@ -66,6 +68,7 @@ class ZoneRow(BaseModel):
     wave: int
     place: str
     reason: str = ""
+    causes: list[Reason] = []
     attempt: int = 0
     run_id: str = ""
     started_at: datetime | None = None
@@ -74,9 +77,15 @@ class ZoneRow(BaseModel):
     fingerprint: str = ""
     record: str = ""
     tickets: list[str] = []
-    area: Area = Area.WAF
+    area: Area = DEFAULT_AREA
     kind: ScopeKind = ScopeKind.ZONE
     covers: int = 1
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def code(self) -> str:
+        """The code of the first of its reasons, or empty."""
+        return self.causes[0].code.value if self.causes else ""
 
     @property
     def workflow_id(self) -> str:
@@ -134,7 +143,7 @@ def _typed(words: str) -> str:
 
 COLUMNS: tuple[str, ...] = (
     *("index", "name", "id", "account", "plan", "wave", "place", "reason", "attempt"),
-    *("started_at", "closed_at", "digest", "fingerprint", "record"),
+    *("started_at", "closed_at", "digest", "fingerprint", "record", "code"),
 )
 
 

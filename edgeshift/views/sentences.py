@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from edgeshift.areas import area_of
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.views.entries import Attempt, Sending
+from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import joined, look, moment
 
-_SENT = ("answered", "unknown", "")
+SENT = ("answered", "unknown", "")
 """Statuses of calls that changed something, or may have."""
-
-_CHANGES = {
-    Area.ESC: ("esc was turned off for {}", "esc was turned on again for {}", "what turns esc off"),
-    Area.LOG_FIELDS: (
-        "the custom fields of {} were written",
-        "the custom fields of {} were taken back",
-        "the write of the custom fields",
-    ),
-}
-"""How a change is called that was made, that was undone, that was sent."""
 
 
 def sentence(name: str, area: Area, attempts: Sequence[Attempt]) -> str:
@@ -31,39 +23,43 @@ def sentence(name: str, area: Area, attempts: Sequence[Attempt]) -> str:
     if last.held_for:
         until = f"until {moment(last.closed_at)}" if last.closed_at else "and still is"
         return f"{name} was held for {last.held_for} {until}; what became of it is in that history."
-    return _of_waf(name, last) if area is Area.WAF else _of_reversible(name, area, last)
+    return VIEWS.of(area).sentence(name, last) or _of_reversible(name, area, last)
 
 
-def _campaign(last: Attempt) -> str:
+def campaign_of(last: Attempt) -> str:
+    """The campaign of an attempt, for a sentence."""
     return f"campaign {last.campaign}" if last.campaign else "a campaign that is not named"
 
 
-def _consent(sendings: Sequence[Sending]) -> str:
+def consent_of(sendings: Sequence[Sending]) -> str:
+    """Who agreed to what was sent, for a sentence."""
     agreed = list(dict.fromkeys(person for item in sendings for person in item.agreed))
     return f"{joined(agreed)} agreed to what was sent" if agreed else "NOBODY'S AGREEMENT IS ON RECORD"
 
 
 def _of_reversible(name: str, area: Area, last: Attempt) -> str:
-    changed = [item for item in last.sendings if item.status in _SENT]
+    changed = [item for item in last.sendings if item.status in SENT]
     commits = [item for item in changed if item.step == "commit"]
-    done, undone, what = _CHANGES[area]
-    campaign, when, reason = _campaign(last), moment(last.closed_at), last.reason or "no reason given"
+    phrases = area_of(area).phrases
+    campaign, when, reason = campaign_of(last), moment(last.closed_at), last.reason or "no reason given"
     sent = "nothing was sent that changes it"
     if commits:
-        sent = f"{what} was sent ({_consent(commits)})"
+        sent = f"{phrases.change} was sent ({consent_of(commits)})"
         if any(item.step == "roll_back" for item in changed):
             sent += ", and the way back after it"
     elif any(item.step == "set_secret" for item in changed):
         sent = "only a test secret was set"
     match last.outcome:
         case ZoneOutcome.SETTLED:
-            return f"{_begin(done.format(name))} by {campaign}, settled on {when}: {_consent(commits)}."
+            done = _begin(phrases.changed.format(name))
+            return f"{done} by {campaign}, settled on {when}: {consent_of(commits)}."
         case ZoneOutcome.ALREADY_SETTLED:
             return f"{name} needed no change when {campaign} looked ({reason}); {sent}."
         case ZoneOutcome.ROLLED_BACK:
-            return f"{_begin(undone.format(name))} by {campaign} on {when}: {reason} ({_consent(commits)})."
+            undone = _begin(phrases.undone.format(name))
+            return f"{undone} by {campaign} on {when}: {reason} ({consent_of(commits)})."
         case ZoneOutcome.REJECTED:
-            who = joined(_rejecting(last)) or "somebody"
+            who = joined(rejecting(last)) or "somebody"
             return f"{name} was not changed by {campaign}: {who} rejected it on {when}; {sent}."
         case ZoneOutcome.UNKNOWN:
             return f"What became of {name} in {campaign} is unknown ({last.reason}); {sent}."
@@ -77,46 +73,7 @@ def _begin(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _of_waf(name: str, last: Attempt) -> str:
-    changed = [item for item in last.sendings if item.status in _SENT]
-    commits = [item for item in changed if item.step == "commit"]
-    consent, campaign = _consent(commits), _campaign(last)
-    when = moment(last.closed_at)
-    sent = f"a commit was sent ({consent})" if commits else _sent_else(changed, last.sendings)
-    match last.outcome:
-        case ZoneOutcome.MIGRATED:
-            return f"{name} was migrated by {campaign} on {when}: {consent}."
-        case ZoneOutcome.ALREADY_MIGRATED:
-            return f"{name} had been migrated already when {campaign} looked; {sent}."
-        case ZoneOutcome.REJECTED:
-            who = joined(_rejecting(last)) or "somebody"
-            return f"{name} was not migrated by {campaign}: {who} rejected it on {when}; {sent}."
-        case ZoneOutcome.UNKNOWN:
-            return f"What became of {name} in {campaign} is unknown ({last.reason}); {sent}."
-        case "":
-            return (
-                f"{name} is in the hands of {campaign}: {last.doing or 'it has just begun'}; {sent} so far."
-            )
-    words = last.outcome.replace("_", " ")
-    return f"{name} was not migrated by {campaign}: {words} ({last.reason or 'no reason given'}); {sent}."
-
-
-def _rejecting(attempt: Attempt) -> list[str]:
+def rejecting(attempt: Attempt) -> list[str]:
+    """Who rejected the proposal of an attempt, each once."""
     found = [item.by for item in attempt.signed if item.choice == "reject" and not item.refused]
     return list(dict.fromkeys(found))
-
-
-def _sent_else(changed: Sequence[Sending], sendings: Sequence[Sending]) -> str:
-    refused = "the commit was sent and refused" if _refused_commit(sendings) else ""
-    if not changed:
-        return refused or "nothing was sent that changes it"
-    steps = {
-        "validate": "only the validation was sent",
-        "delete_overrides": "only the deletion of overrides was sent",
-    }
-    first = changed[-1].step
-    return refused or steps.get(first, f"{first.replace('_', ' ')} was sent")
-
-
-def _refused_commit(sendings: Sequence[Sending]) -> bool:
-    return any(item.step == "commit" and item.status == "refused" for item in sendings)

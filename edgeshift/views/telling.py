@@ -6,9 +6,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.views.activities_told import Context, tell_activity
-from edgeshift.views.entries import Attempt, Entry, EntryKind, part, time_of
+from edgeshift.views.entries import Attempt, Entry, EntryKind, part, reasons, time_of
 from edgeshift.views.events import LOCAL_ACTIVITY, Event, Run
 from edgeshift.views.messages_told import first, permit_words, told_answer, told_signal, told_update
 from edgeshift.views.words import lasting, look, moment, one_line, short
@@ -44,7 +45,7 @@ _CLOSED_OTHERWISE = {
 class Teller:
     """Tells one run: fills its attempt's entries, and what they say of it as a whole."""
 
-    def __init__(self, run: Run, attempt: Attempt, area: Area = Area.WAF) -> None:
+    def __init__(self, run: Run, attempt: Attempt, area: Area = DEFAULT_AREA) -> None:
         self._run = run
         self._attempt = attempt
         self._by_id = {event.id: event for event in run.events}
@@ -119,6 +120,7 @@ class Teller:
         outcome = one_line(str(result.get("outcome") or "closed without an outcome"), 80)
         self._attempt.outcome = outcome
         self._attempt.reason = one_line(str(result.get("reason") or ""))
+        self._attempt.causes = reasons(result, "why")
         self._attempt.record = str(result.get("record") or "")
         self._attempt.closed_at = event.at
         self._attempt.doing = ""
@@ -142,6 +144,7 @@ class Teller:
         why = one_line(event.failure or str(event.facts.get("reason") or ""))
         self._attempt.outcome = event.type.removeprefix("WorkflowExecution").lower()
         self._attempt.reason = f"{words}{f': {why}' if why else ''}"
+        self._attempt.causes = [Reason(code=ReasonCode.WORKFLOW_ENDED, words=self._attempt.reason)]
         self._attempt.closed_at = event.at
         self._attempt.doing = ""
         return Entry(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from edgeshift.areas import AREAS
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.views.entries import Attempt, Timeline, part
 from edgeshift.views.events import Event, Run
 from edgeshift.views.sentences import sentence
@@ -21,7 +21,7 @@ def build_timeline(zone: str, runs: Sequence[Run]) -> Timeline:
     """The timeline of the zone with this identifier, from its workflow's retained runs in any order."""
     attempts: list[Attempt] = []
     name = plan = ""
-    area, kind = Area.WAF, "zone"
+    area, kind = DEFAULT_AREA, "zone"
     for run in sorted((run for run in runs if run.events), key=lambda run: run.events[0].at):
         began = run.events[0]
         start = began.input[0] if began.input and isinstance(began.input[0], dict) else {}
@@ -60,8 +60,8 @@ def _area(start: dict[str, Any], began: Event, otherwise: Area) -> Area:
     try:
         return Area(str(start.get("area")))
     except ValueError:
-        named = (area for area, entry in AREAS.items() if entry.workflow == began.name)
-        return Area.ESC if began.name == "ZoneHold" else next(named, otherwise)
+        named = (area for area, entry in AREAS.items() if began.name in (entry.workflow, *entry.beside))
+        return next(named, otherwise)
 
 
 def _number(value: object, otherwise: int) -> int:

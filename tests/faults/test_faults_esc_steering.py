@@ -22,6 +22,7 @@ from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import begin_again
 from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
+from tests.harness.disturbances.operators import reset, tasks
 from tests.harness.oracles.reversible import Ending, esc_complaints
 from tests.kit import OPERATOR, SCALE, eventually
 
@@ -169,6 +170,35 @@ async def test_a_scope_that_is_reset_in_mid_course_is_not_turned_off_twice(
         assert (await stage.changes("a")).count(("esc.set", "always")) == 1
         await is_true(stage, "a")
         await stage.check({3, 4, 7})
+
+
+async def test_a_scope_that_is_reset_while_its_way_back_is_on_the_wire_sees_it_through(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The new run reads it as off and finds its own way back in the archive: it does not take the change up
+    again. A setting that shows the secret alone does not tell, so the way back is sent once more.
+    """
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a", worse=True), begin=False, **ESC) as stage:
+        await stage.play.control.send("POST", "faults", SLOW_BACK)
+        await stage.play.begin()
+        await signed_until(stage, "a", ZonePhase.ROLLING_BACK)
+        await eventually(partial(_intends_back, stage, "a"), 30, "the way back is on the wire")
+        handle = stage.play.zone(stage.name("a"))
+        assert await reset(stage.play.client, handle, (await tasks(handle))[0])
+        result = await asyncio.wait_for(stage.play.zone(stage.name("a")).result(), 100)
+        assert result.outcome is ZoneOutcome.ROLLED_BACK, result
+        assert "when its workflow was reset" in result.reason
+        await stage.finish(200)
+        changes = [call for call, _ in await stage.changes("a")]
+        assert (changes.count("esc.set"), changes.count("esc.delete")) == (2, 2), changes
+        assert not await stage.play.is_off(stage.name("a"))
+        await stage.check({3, 4, 7})
+
+
+async def _intends_back(stage: Stage, short: str) -> bool:
+    archive, prefix = stage.play.archive, f"intent/{stage.id(short)}/esc"
+    found = [await archive.get_named(key) async for key in archive.list(prefix)]
+    return any(b'"roll_back"' in (data or b"") for data in found)
 
 
 async def _reset(stage: Stage, short: str) -> None:

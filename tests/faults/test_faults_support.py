@@ -80,6 +80,33 @@ async def test_nobody_deletes_the_overrides_of_a_zone_over_a_limit(
         await stage.check({3, 7})
 
 
+async def test_an_enterprise_zone_tells_at_once_that_its_overrides_wait_for_a_sign_off(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Also where it holds no permit any more that it could give back: here, after a deletion that was not
+    made because the overrides had changed. No sweep has to look for it.
+    """
+    overrides = [{"urls": ["{zone}/admin/*"], "rules": {"100000": "disable"}}]
+    both = zone("both", "enterprise", uri_overrides=overrides)
+    consents = {"delete_uri_overrides": True}
+    async with staged(temporal_client, tmp_path, both, consents=consents, sweep="2000h") as stage:
+        state = await stage.waits("both")
+        assert state.step is Step.DELETE_OVERRIDES
+        more = [{"urls": [f"{stage.name('both')}/{path}/*"], "rules": {"100000": "disable"}} for path in "ab"]
+        await stage.change("both", uri_overrides=more)
+        await stage.play.until(lambda seen: bool(seen.waiting), 10)
+        await stage.play.sign([state.fingerprint])
+        await stage.play.zone_until(stage.name("both"), lambda found: found.digest != state.digest)
+        anew = await stage.waits("both")
+        assert anew.drifted_from == state.digest
+        await stage.play.until(
+            lambda seen: [one.fingerprint for one in seen.waiting] == [anew.fingerprint], within=15
+        )
+        await stage.play.sign([anew.fingerprint])
+        assert (await stage.finish()).outcomes == {"migrated": 1}
+        await stage.check({4, 7})
+
+
 async def test_a_zone_that_is_no_enterprise_zone_any_more_is_sent_nothing(
     temporal_client: Client, tmp_path: Path
 ) -> None:

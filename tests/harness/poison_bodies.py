@@ -26,6 +26,7 @@ from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import EvidencePolicy, judge
 from edgeshift.model.digests import NotCanonical, digest, fingerprint
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.reasons import ReasonCode
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.service_api import Credential, ServiceClient, ServiceError
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -99,7 +100,7 @@ async def _assessed(table: Table, zone: Zone) -> None:
     found = waf.assess(reading)
     await table.archive.put_json(reading.model_dump(mode="json"))
     waf.Reading.model_validate(reading.model_dump(mode="json"))
-    waf.ticket_text(zone, waf.Cause.TOO_MANY_RULES, found, ())
+    waf.ticket_text(zone, ReasonCode.TOO_MANY_RULES, found, ())
     if reading.config is None:
         return
     body = waf.propose(reading).body

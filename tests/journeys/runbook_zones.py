@@ -107,14 +107,14 @@ def halted(here: Desk) -> None:
     here.over("halted", "halts")
 
 
-def in_words_unheard_of(here: Desk) -> None:
-    """A reason whose words whoever asks does not know, as of a later version: it is blocked all the same."""
+def for_a_reason_unheard_of(here: Desk) -> None:
+    """A reason whose code whoever asks does not know, as of a later version: it is blocked all the same."""
     here.troubles["unheard"] = here.fault(
         "wrong_types", "unheard.example", "waf.check", replace={"/result/compatible": False}
     )
     here.start("words", full("unheard"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("edgeshift.alarms.of_zones._BY_WORDS", {})
+        patch.setattr("edgeshift.alarms.of_zones.BY_CODE", {})
         a_zone(here, "blocked", "words", "unheard")
 
 
@@ -168,7 +168,7 @@ ZONES: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("blocked-overrides",): of_main("blocked-overrides", "legacy"),
     ("blocked-not-compatible",): of_main("blocked-not-compatible", "odd"),
     ("blocked-log-only",): of_main("blocked-log-only", "logs-only"),
-    ("blocked",): in_words_unheard_of,
+    ("blocked",): for_a_reason_unheard_of,
     ("aborted",): aborted,
     ("failed-refused",): of_main("failed-refused", "refused"),
     ("failed-tries",): given_up,

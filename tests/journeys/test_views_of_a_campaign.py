@@ -313,6 +313,21 @@ def test_the_report_tells_the_whole_campaign(place: Place) -> None:
     assert sum(",migrated," in line for line in lines) == status["summary"]["places"]["migrated"]
 
 
+def test_the_report_is_there_for_programs(place: Place) -> None:
+    """Every zone with the codes of its reasons, and how many have which; each outcome has one."""
+    told = place.json("report", "rehearsal")
+    assert len(told["zones"]) == told["summary"]["count"] == 60
+    for zone in told["zones"]:
+        assert bool(zone["causes"]) or zone["closed_at"] is None
+        assert zone["code"] == (zone["causes"][0]["code"] if zone["causes"] else "")
+        assert zone["code"] != "other", zone
+    migrated = told["summary"]["places"]["migrated"]
+    assert told["codes"]["migrated"] == {"migrated_as_signed": migrated}
+    assert set(told["codes"]["rejected"]) == {"rejected"}
+    history = place.json("history", next(row["name"] for row in told["zones"] if row["place"] == "migrated"))
+    assert history["attempts"][-1]["causes"] == [{"code": "migrated_as_signed"}]
+
+
 def test_no_secret_is_in_what_people_see(place: Place) -> None:
     """No credential of the fleet appears in the report or in any output."""
     shown = (place.folder / "out" / "report.html").read_text() + place.run("status", "rehearsal")

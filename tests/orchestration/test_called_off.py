@@ -6,62 +6,22 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections import Counter
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.worker import (
-    Interceptor,
-    Replayer,
-    StartLocalActivityInput,
-    Worker,
-    WorkflowInboundInterceptor,
-    WorkflowInterceptorClassInput,
-    WorkflowOutboundInterceptor,
-)
-from temporalio.workflow import ActivityHandle
+from temporalio.worker import Replayer, Worker
 
 from tests.faults_kit import staged, zone
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
+from tests.kit.called_off import CalledOff
 from workflows.local import locally
 from workflows.zone.failures import LOCAL_FAILURES, said
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
-
-TIMES = 2
-"""How often each kind of local activity of a zone is called off."""
-
-
-class _Outbound(WorkflowOutboundInterceptor):
-    def __init__(self, next: WorkflowOutboundInterceptor) -> None:
-        super().__init__(next)
-        self.seen: Counter[str] = Counter()
-
-    def start_local_activity(self, input: StartLocalActivityInput) -> ActivityHandle[Any]:
-        handle = super().start_local_activity(input)
-        self.seen[input.activity] += 1
-        if self.seen[input.activity] <= TIMES:
-            # The command alone: the workflow's own code is not to see that anybody asked.
-            handle._request_cancel()  # type: ignore[attr-defined]
-        return handle
-
-
-class _Inbound(WorkflowInboundInterceptor):
-    def init(self, outbound: WorkflowOutboundInterceptor) -> None:
-        super().init(_Outbound(outbound))
-
-
-class CalledOff(Interceptor):
-    """Of each workflow, the first local activities of each kind are cancelled, though the workflow is not."""
-
-    def workflow_interceptor_class(self, input: WorkflowInterceptorClassInput) -> type[_Inbound]:
-        """The interceptor of one workflow."""
-        return _Inbound
 
 
 async def test_a_zone_is_migrated_though_its_worker_called_off_what_it_did(

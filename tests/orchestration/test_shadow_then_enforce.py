@@ -32,7 +32,8 @@ async def test_the_rules_themselves_are_validated_where_their_shadow_passed(
         {"name": "editor.example", "plan": "enterprise", "traffic": busy | planted},
     )
     terms: dict[str, Any] = {
-        "validation": {"window": "12h", "modes": ["shadow", "enforce"]},
+        # Long enough for the rarest attack of the simulated traffic to be in both windows.
+        "validation": {"window": "36h", "modes": ["shadow", "enforce"]},
         "consents": {"enforce_validation": True},
     }
     async with scene(temporal_client, tmp_path, fleet, **terms) as play:

@@ -41,7 +41,7 @@ async def test_a_zone_that_has_ended_meanwhile_is_not_started_once_more(
             return play.targets
 
         connections = SimpleNamespace(
-            temporal=play.client, targets=targets, task_timeout=timedelta(seconds=10)
+            temporal=play.client, archive=play.archive, targets=targets, task_timeout=timedelta(seconds=10)
         )
         assert play.start is not None
         batch = StartZones(

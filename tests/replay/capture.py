@@ -21,7 +21,7 @@ from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.kit import Scene, fleet_of, scene
-from tests.replay.capture_held import given_up, held_up
+from tests.replay.capture_held import called_off, given_up, held_up
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
 from tests.replay.keeping import HISTORIES, is_in, keep
 
@@ -144,7 +144,17 @@ async def paced(client: Client, folder: Path) -> None:
 async def main() -> None:
     """Capture them all, or those of the acts that are named."""
     HISTORIES.mkdir(exist_ok=True)
-    acts: list[Act] = [waiting, troubled, paced, esc_zones, esc_accounts, log_fields, held_up, given_up]
+    acts: list[Act] = [
+        waiting,
+        troubled,
+        paced,
+        esc_zones,
+        esc_accounts,
+        log_fields,
+        held_up,
+        given_up,
+        called_off,
+    ]
     acts = [act for act in acts if act.__name__ in sys.argv[1:] or not sys.argv[1:]]
     with tempfile.TemporaryDirectory() as name:
         for act in acts:

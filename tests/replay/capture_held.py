@@ -12,6 +12,7 @@ from edgeshift.model.fleet import campaign_id
 from tests.harness.aimed.scene import Stalled
 from tests.held_kit import fault, stands_still
 from tests.kit import REVOKED, TOO_MANY_RULES, fleet_of, scene
+from tests.kit.called_off import CalledOff
 from tests.replay.keeping import is_in, keep
 
 
@@ -53,3 +54,11 @@ async def given_up(client: Client, folder: Path) -> None:
         await play.sign_everything(120)
         stalled.go.set()
         await keep("zone-migrated-after-it-was-given-up", play.zone("stalled.example"))
+
+
+async def called_off(client: Client, folder: Path) -> None:
+    """A zone whose worker calls off what it does, each kind of local activity twice."""
+    fleet = fleet_of({"name": "late.example", "plan": "pro"})
+    async with scene(client, folder, fleet, interceptors=[CalledOff()]) as play:
+        await play.sign_everything(120)
+        await keep("zone-migrated-though-called-off", play.zone("late.example"))

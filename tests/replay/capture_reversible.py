@@ -39,7 +39,11 @@ async def esc_zones(client: Client, folder: Path) -> None:
         {**zone("off.example"), "esc": {**ON, "always": True}},
     )
     async with scene(client, folder, fleet, begin=False, **ESC) as play:
+        slow = {"match": {"call": "esc.get"}, "kind": "latency", "seconds": 1.0, "times": 6}
+        await play.control.send("POST", "faults", slow)
         await play.begin()
+        # The pause comes while the zones are read: they have begun, and get no permit.
+        await play.until(lambda seen: not seen.places.get("pending"))
         await play.ask("pause")
         await play.zone_until("plain.example", partial(is_in, ZonePhase.AWAITING_FIRST_PERMIT))
         await keep("esc-awaiting_first_permit", play.zone("plain.example"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from temporalio.exceptions import ApplicationError, TimeoutError
 
 from edgeshift.alarms import (
     KINDS,
@@ -17,16 +19,22 @@ from edgeshift.alarms import (
     Severity,
     StuckFact,
     ZoneFact,
+    alarm_codes,
     alarms_of,
-    codes_of,
 )
+from edgeshift.alarms.of_zones import BY_CODE, OF_ENTRY_SIZE
 from edgeshift.areas import esc, waf
 from edgeshift.areas.log_fields.reading import Reading as LogReading
 from edgeshift.areas.log_fields.reading import assess as assess_log_fields
 from edgeshift.areas.log_fields.terms import FieldSet
-from edgeshift.messages import CampaignSummary
+from edgeshift.messages import CampaignSummary, Retried
 from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode, Reasons, codes_of
+from edgeshift.rate_limit.circuit import Trouble, held
+from tests.rules.test_zone_reasons import failed as activity_failed
 from tests.runbook import ENTRIES, ROOT
+from workflows.zone.failures import failed
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DIGEST = "ab" * 32
@@ -39,7 +47,7 @@ def zone(place: str, reason: str = "", **more: object) -> ZoneFact:
     )
 
 
-def summary(state: str = "running", notes: tuple[str, ...] = (), permits_out: int = 0) -> CampaignSummary:
+def summary(state: str = "running", permits_out: int = 0, **more: Any) -> CampaignSummary:
     """A campaign's own word."""
     return CampaignSummary(
         name="autumn",
@@ -57,9 +65,9 @@ def summary(state: str = "running", notes: tuple[str, ...] = (), permits_out: in
         permits_out=permits_out,
         waiting=[],
         book=[],
-        notes=list(notes),
         targets=DIGEST,
         spec=DIGEST,
+        **more,
     )
 
 
@@ -86,59 +94,62 @@ def test_an_alarm_and_its_entry_have_the_same_commands(code: str) -> None:
 
 
 def test_every_outcome_that_is_not_final_is_an_alarm() -> None:
-    """Whatever its reason says; outcomes that are done are none, and neither is a zone that works."""
+    """Whatever its reason; outcomes that are done are none, and neither is a zone that works."""
     done = {"migrated", "already_migrated", "settled", "already_settled"}
     for outcome in ZoneOutcome:
         for area in Area:
-            found = codes_of(outcome.value, "words that nobody knows", area)
-            assert bool(found) is (outcome.value not in done), outcome
-            assert set(found) <= set(KINDS)
+            for codes in ((), (ReasonCode.OTHER,), *((code,) for code in ReasonCode)):
+                found = alarm_codes(outcome.value, codes, area)
+                assert bool(found) is (outcome.value not in done), outcome
+                assert set(found) <= set(KINDS)
     for place in ("pending", "working", "waiting", "ready", "permitted", "rejecting"):
-        assert not codes_of(place, "", Area.WAF)
-    assert codes_of("excluded", "already in campaign/main", Area.WAF) == ("excluded",)
-    assert codes_of("terminated", "", Area.ESC) == ("zone-ended",)
+        assert not alarm_codes(place, (), Area.WAF)
+    assert alarm_codes("excluded", (ReasonCode.HELD_BY_ANOTHER,), Area.WAF) == ("excluded",)
+    assert alarm_codes("terminated", (), Area.ESC) == ("zone-ended",)
+
+
+def of_waf(place: str, **reading: object) -> tuple[str, ...]:
+    """The alarms of a zone that was read so."""
+    why = waf.assess(waf.Reading.model_validate({"check": {"compatible": True}, **reading})).why
+    return alarm_codes(place, codes_of(why), Area.WAF)
 
 
 def test_reasons_as_the_rules_give_them_are_understood() -> None:
-    """Those of readings, out of the very rules that say them."""
+    """Those of readings, out of the very rules that give them."""
     rule = {"id": "r", "action": "bypass", "products": ["waf"], "filter": {"expression": "x" * 5000}}
-    long = waf.assess(waf.Reading(check={"compatible": True}, firewall_rules=[rule] * 201))
-    assert codes_of("support", "; ".join(long.reasons), Area.WAF) == (
-        "support-too-many-rules",
-        "support-long-expression",
-    )
-    blocked = waf.assess(waf.Reading(check={"compatible": True}, overrides=[{"id": "o"}]))
-    assert codes_of("blocked", "; ".join(blocked.reasons), Area.WAF) == ("blocked-overrides",)
-    odd = waf.assess(waf.Reading(check={"compatible": False}))
-    assert codes_of("blocked", "; ".join(odd.reasons), Area.WAF) == ("blocked-not-compatible",)
-    empty = waf.assess(waf.Reading(check={"compatible": True}, config={"rules": []}))
-    assert codes_of("blocked", "; ".join(empty.reasons), Area.WAF) == ("blocked-log-only",)
-    other = waf.assess(waf.Reading(check={"compatible": True}, plan="pro"))
-    assert codes_of("blocked", "; ".join(other.reasons), Area.WAF) == ("blocked-plan",)
-    refused = waf.assess(waf.Reading(check={}, refused=(waf.Cause.SUPPORT_REFUSAL, "call us")))
-    assert codes_of("support", "; ".join(refused.reasons), Area.WAF) == ("support-refusal",)
+    both = ("support-too-many-rules", "support-long-expression")
+    assert of_waf("support", firewall_rules=[rule] * 201) == both
+    assert of_waf("support", firewall_rules=[rule] * 201, overrides=[{"id": "o"}]) == both
+    assert of_waf("blocked", overrides=[{"id": "o"}]) == ("blocked-overrides",)
+    assert of_waf("blocked", check={"compatible": False}) == ("blocked-not-compatible",)
+    assert of_waf("blocked", config={"rules": []}) == ("blocked-log-only",)
+    assert of_waf("blocked", plan="pro") == ("blocked-plan",)
+    for case in (ReasonCode.SUPPORT_REFUSAL, ReasonCode.TOO_MANY_RULES):
+        assert of_waf("support", refused=(case, "call us")) == ("support-refusal",)
     gone = esc.assess(esc.Reading(), datetime(2024, 1, 2, tzinfo=UTC))
-    assert codes_of("blocked", "; ".join(gone.reasons), Area.ESC) == ("blocked-removal-date",)
+    assert alarm_codes("blocked", codes_of(gone.why), Area.ESC) == ("blocked-removal-date",)
 
 
-def log_reasons(reading: LogReading, *names: str) -> str:
+def log_reasons(reading: LogReading, *names: str) -> Reasons:
     """Why the rules of log-fields would not have a zone."""
     target = Zone(id="0" * 32, name="a.example", account="1" * 32, plan=reading.plan)
-    found = assess_log_fields(reading, target, FieldSet(request_headers=names or ("x-a",)), None)
-    return "; ".join(found.reasons)
+    return assess_log_fields(reading, target, FieldSet(request_headers=names or ("x-a",)), None).why
 
 
 def test_reasons_of_log_fields_are_understood() -> None:
-    """Plan, number of fields, jobs, other people's rules."""
+    """Plan, number of fields, their names, jobs, other people's rules; each, where there are several."""
     job = {"id": 7, "enabled": True, "dataset": "http_requests", "logpull_options": "fields=RayID"}
     good = LogReading(plan=Plan.ENTERPRISE, jobs=[job])
 
     def found(reading: LogReading, *names: str) -> tuple[str, ...]:
-        return codes_of("blocked", log_reasons(reading, *names), Area.LOG_FIELDS)
+        return alarm_codes("blocked", codes_of(log_reasons(reading, *names)), Area.LOG_FIELDS)
 
+    many = tuple(f"x-{number}" for number in range(41))
     assert found(LogReading(plan=Plan.PRO)) == ("blocked-plan",)
-    assert found(good, *(f"x-{number}" for number in range(41)))[0] == "blocked-fields"
+    assert found(good, *many)[0] == "blocked-fields"
+    assert found(good, "X-A") == ("blocked-fields",)
     assert found(good.model_copy(update={"jobs": []})) == ("blocked-log-job",)
+    assert found(good.model_copy(update={"jobs": []}), *many) == ("blocked-fields", "blocked-log-job")
     twice = [{**job, "logpull_options": "fields=RayID&fields=Cookies"}]
     assert found(good.model_copy(update={"jobs": twice})) == ("blocked-log-job",)
     theirs = {"id": "r", "action": "skip"}
@@ -146,58 +157,99 @@ def test_reasons_of_log_fields_are_understood() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "reason", "code"),
+    ("place", "code", "alarm"),
     [
-        ("failed", "the service refused it: entrypoint.put: 400: [1004] no", "failed-refused"),
-        ("failed", "deleting the URI overrides was refused: 403", "failed-refused"),
-        ("failed", "the service refused the test secret: esc.secret: 400: [1004] no", "failed-refused"),
-        ("failed", "given up after 20 tries: the permit ran out before it began", "failed-tries"),
-        ("failed", "migrated, but the stored rules differ from the signed body", "failed-differs"),
-        ("failed", "it got worse; and it could not be rolled back: 500; a person has to", "failed-way-back"),
-        ("failed", "waf.check: 401: [1000] Invalid API Token (GET /zones)", "failed-credential"),
-        ("failed", "waf.check: 403: [9109] Unauthorized", "failed-credential"),
-        ("failed", "NotFound: waf.check: 404: [7003] not found (GET /zones)", "failed-credential"),
-        ("failed", "SecretUnresolved: file:/run/token: there is no such file", "failed-credential"),
-        ("failed", "waf.check: 400: [6111] Invalid format", "failed-credential"),
-        ("failed", "env:TOKEN: the variable TOKEN is not set", "failed-credential"),
-        (
-            "failed",
-            f"/archive: object {DIGEST} is damaged: its bytes",
-            "failed-archive",
-        ),
-        ("failed", f"/archive has no object {DIGEST}", "failed-archive"),
-        ("failed", "waf.check: 500 (GET /zones)", "failed-reading"),
-        ("failed", "workflow terminated; the status shows start", "zone-ended"),
-        ("unknown", "its workflow was ended: Workflow terminated", "zone-ended"),
-        (
-            "unknown",
-            "the validation was sent but does not show: start",
-            "unknown-validation",
-        ),
-        ("unknown", "502; the status stayed 'start' for as long as a migration may take", "unknown-commit"),
+        ("failed", ReasonCode.CHANGE_REFUSED, "failed-refused"),
+        ("failed", ReasonCode.DELETION_REFUSED, "failed-refused"),
+        ("failed", ReasonCode.SECRET_REFUSED, "failed-refused"),
+        ("failed", ReasonCode.GIVEN_UP, "failed-tries"),
+        ("failed", ReasonCode.STORED_RULES_DIFFER, "failed-differs"),
+        ("failed", ReasonCode.NOT_ROLLED_BACK, "failed-way-back"),
+        ("failed", ReasonCode.WORKFLOW_ENDED, "zone-ended"),
+        ("failed", ReasonCode.SERVICE_FAILED, "failed-reading"),
+        ("failed", ReasonCode.NOT_IN_TIME, "failed-reading"),
+        ("unknown", ReasonCode.WORKFLOW_ENDED, "zone-ended"),
+        ("unknown", ReasonCode.VALIDATION_NOT_SHOWN, "unknown-validation"),
+        ("unknown", ReasonCode.NEVER_SHOWED, "unknown-commit"),
+        ("unknown", ReasonCode.NOT_SEEN, "unknown-commit"),
     ],
 )
-def test_reasons_of_a_course_are_understood(place: str, reason: str, code: str) -> None:
+def test_reasons_of_a_course_are_understood(place: str, code: ReasonCode, alarm: str) -> None:
     """Those that workflows and activities give to an end."""
-    assert codes_of(place, reason, Area.WAF) == (code,)
+    assert alarm_codes(place, (code,), Area.WAF) == (alarm,)
 
 
-def test_words_by_which_a_reason_is_known_are_said_somewhere() -> None:
-    """A reason that was worded anew would be told by the outcome alone; this sees it."""
-    from edgeshift.alarms.of_zones import _BLOCKED, _FAILED, _SUPPORT, _UNKNOWN
+@pytest.mark.parametrize(
+    ("kind", "text", "alarm"),
+    [
+        ("InvalidCredential", "waf.check: 401: [1000] Invalid API Token (GET /zones)", "failed-credential"),
+        ("InvalidCredential", "waf.check: 400: [6111] Invalid format", "failed-credential"),
+        ("Forbidden", "waf.check: 403: [9109] Unauthorized", "failed-credential"),
+        ("NotFound", "waf.check: 404: [7003] not found (GET /zones)", "failed-credential"),
+        ("SecretUnresolved", "file:/run/token: there is no such file", "failed-credential"),
+        ("CredentialMissing", "env:TOKEN: the variable TOKEN is not set", "failed-credential"),
+        ("ArchiveCorrupt", f"/archive: object {DIGEST} is damaged: its bytes", "failed-archive"),
+        ("ArchiveMissing", f"/archive has no object {DIGEST}", "failed-archive"),
+        ("ServerError", "waf.check: 500 (GET /zones)", "failed-reading"),
+        ("Refused", "waf.check: 400: [1] 401 403 404", "failed-reading"),
+        ("KeyError", "env: what nobody expected", "failed-reading"),
+    ],
+)
+@pytest.mark.parametrize("late", [False, True])
+def test_what_an_activity_failed_by_is_understood(kind: str, text: str, alarm: str, late: bool) -> None:
+    """By the type of the failure, also of the last try of many; never by its words."""
+    cause: BaseException = ApplicationError(text, type=kind)
+    if late:
+        timeout = TimeoutError("Activity timed out", type=None, last_heartbeat_details=[])
+        timeout.__cause__, cause = cause, timeout
+    why = failed(activity_failed(cause))
+    assert alarm_codes("failed", (why.code,), Area.WAF) == (alarm,)
+    assert text in text_of(why)
 
+
+def sources() -> dict[Path, ast.Module]:
+    """Every module that may give a reason."""
     files = [
         file
-        for folder in ("edgeshift/areas", "activities", "workflows", "edgeshift/views")
+        for folder in ("edgeshift", "activities", "workflows")
         for file in (ROOT / folder).rglob("*.py")
+        if file.parent != ROOT / "edgeshift" / "alarms" and file.name != "reason_texts.py"
     ]
-    source = " ".join(file.read_text(encoding="utf-8") for file in files)
-    source = re.sub(r'["\']\s*\n\s*f?["\']', "", source)
-    for words, _ in (*_SUPPORT, *_BLOCKED, *_FAILED, *_UNKNOWN):
-        plain = re.split(r"[\\^$()\[\]|?]|\bd\+", words.replace(r"\(s\)", "(s)").replace(r"\.", "."))
-        said = max((part.strip() for part in re.split(r"\(s\)", "\0".join(plain))), key=len).strip("\0 :;")
-        if len(said) > 12:
-            assert all(part in source for part in said.split("\0") if len(part) > 12), words
+    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
+
+
+def test_every_code_that_an_alarm_decides_by_is_given_somewhere() -> None:
+    """A code that nobody gives would be an alarm that never comes."""
+    given = {
+        node.attr
+        for tree in sources().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "ReasonCode"
+    }
+    decided = {code for codes in BY_CODE.values() for code in codes} | OF_ENTRY_SIZE
+    assert {code.name for code in decided} <= given
+    # And no code is there that nobody gives; OTHER stands for those of other versions.
+    assert {code.name for code in ReasonCode} - given <= {"OTHER"}
+
+
+def test_no_alarm_is_told_by_words() -> None:
+    """Regular expressions fill the placeholders of commands, and do nothing else in the room of alarms."""
+    for file in (ROOT / "edgeshift" / "alarms").glob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        imported = {
+            alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+        }
+        assert "re" not in imported or file.name == "kinds.py", file
+        parsed = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Attribute)
+            and node.value.attr in ("reason", "why", "said", "notes", "failing")
+        }
+        assert not parsed & {"startswith", "endswith", "find", "split", "partition", "removeprefix"}, file
 
 
 def test_a_campaign_asks_for_people() -> None:
@@ -216,22 +268,34 @@ def test_a_pause_that_does_not_answer_is_an_alarm_after_its_time() -> None:
 
     def since(seconds: int) -> CampaignSummary:
         at = NOW - timedelta(seconds=seconds)
-        return summary("pausing", (f"{at:%Y-%m-%d %H:%M:%S} paused by ada: freeze",), 1)
+        return summary("pausing", 1, stopped_by="ada", stopped_at=at)
 
     assert codes(summary=since(100)) == []
     assert codes(summary=since(200)) == ["pausing-lasts"]
+    by_itself = held(Trouble.OUTAGE, "502", NOW - timedelta(seconds=100))
+    assert codes(summary=summary("pausing", 1, holds=[by_itself])) == ["service-outage"]
+
+
+def test_a_campaign_that_paused_itself_is_paused_by_nobody() -> None:
+    """Unless a person did so too."""
+    refused = held(Trouble.REFUSED, "401", NOW, "env:TOKEN")
+    assert codes(summary=summary("paused", holds=[refused])) == ["credential-refused"]
+    both = summary("paused", holds=[refused], stopped_by="ada", stopped_at=NOW)
+    assert codes(summary=both) == ["credential-refused", "paused"]
 
 
 def test_work_that_is_tried_again_is_an_alarm_while_it_fails() -> None:
     """Until the next try had its time, however long the pause before it is."""
 
     def failed(ago: timedelta, pause: int) -> list[str]:
-        said = f"start 3 zone(s) from 0: tried again in {pause} s: object is damaged"
-        return codes(summary=summary(notes=(f"{NOW - ago:%Y-%m-%d %H:%M:%S} {said}",)))
+        again = timedelta(seconds=pause)
+        one = Retried(at=NOW - ago, again_in=again, said="start 3 zone(s): object is damaged")
+        return codes(summary=summary(retrying=[one]))
 
     assert failed(timedelta(seconds=20), 30) == failed(timedelta(minutes=15), 900) == ["batch-fails"]
     assert failed(timedelta(minutes=2), 30) == failed(timedelta(minutes=16), 900) == []
-    assert codes(summary=summary(notes=(f"{NOW:%Y-%m-%d %H:%M:%S} wave 'two' begins",))) == []
+    said = f"{NOW:%Y-%m-%d %H:%M:%S} start 3 zone(s) from 0: tried again in 30 s: object is damaged"
+    assert codes(summary=summary(notes=[said])) == []
 
 
 def test_waiting_for_approvers_is_told_by_what_it_waits_for() -> None:
@@ -241,8 +305,11 @@ def test_waiting_for_approvers_is_told_by_what_it_waits_for() -> None:
     assert codes(zone("awaiting", drifted=True)) == ["sign-off-again"]
     old = NOW - timedelta(days=12)
     assert codes(zone("awaiting", since=old)) == ["sign-off-expires", "sign-off-waits"]
-    size = "in sampled requests these fields take up to 7.4 KB of 8 KB: there is little room left"
-    assert codes(zone("awaiting", warnings=(size,))) == ["sign-off-waits", "log-entry-size"]
+    for code in OF_ENTRY_SIZE:
+        notices = (Reason(code=code, limit=8192, size=7578),)
+        assert codes(zone("awaiting", notices=notices)) == ["sign-off-waits", "log-entry-size"]
+    unknown = (Reason(code=ReasonCode.FIELDS_SIZE_UNKNOWN, said="8 KB cut off"),)
+    assert codes(zone("awaiting", notices=unknown)) == ["sign-off-waits"]
 
 
 def test_a_zone_at_one_step_for_too_long_is_an_alarm() -> None:

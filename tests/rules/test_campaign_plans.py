@@ -10,7 +10,7 @@ from rich.console import Console
 
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.cli.plan_areas import late_scopes
+from edgeshift.cli.areas.esc import late_scopes
 from edgeshift.cli.plan_tables import show_plan
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.fleet import Area, Plan, ScopeKind, Wave, Zone

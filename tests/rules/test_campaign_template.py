@@ -7,15 +7,11 @@ from typing import Any
 import pytest
 
 from edgeshift.areas.log_fields.terms import LogFieldsSpec
+from edgeshift.campaign_file.areas.log_fields import PLACEHOLDER_FIELD
 from edgeshift.campaign_file.load import parse_campaign
 from edgeshift.campaign_file.options import Option, model_in, options, sections
 from edgeshift.campaign_file.spec import SECTIONS, CampaignSpec, TargetSpec
-from edgeshift.campaign_file.template import (
-    PLACEHOLDER,
-    PLACEHOLDER_FIELD,
-    campaign_text,
-    template_spec,
-)
+from edgeshift.campaign_file.template import PLACEHOLDER, campaign_text, template_spec
 from edgeshift.model.fleet import Area
 
 MEANINGS = {option.path: option.meaning for option in options()}

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from edgeshift.areas.log_fields import CustomField, FieldState, Kind, judge, size_warning, sizes
+from edgeshift.areas.log_fields import CustomField, FieldState, Kind, judge, size_reason, sizes
 from edgeshift.areas.log_fields.terms import FieldSet
+from edgeshift.model.reason_texts import text_of
 
 WANTED = FieldSet(request_headers=("x-a",), response_headers=("x-b",), cookies=("Id",))
 JOBS = [
@@ -82,8 +83,8 @@ def test_the_sizes_of_sampled_requests_warn_of_the_limit(taken: list[int], said:
     """Names and values of the wanted fields, in bytes; what is not wanted does not count."""
     found = sizes([sample(size) for size in taken], [CustomField(Kind.REQUEST, "x-a")])
     assert found is not None and found.largest == max(taken) and found.median == 100
-    warning = size_warning(found)
-    assert (warning is None) if said is None else (warning is not None and said in warning)
+    why = size_reason(found)
+    assert (why is None) if said is None else (why is not None and said in text_of(why))
 
 
 def test_bytes_are_counted_not_letters() -> None:

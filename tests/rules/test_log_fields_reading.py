@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.log_fields import Cause, Reading, assess, merge, proposal_body
+from edgeshift.areas.log_fields import Reading, assess, merge, proposal_body
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
 from edgeshift.model.digests import fingerprint
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.reasons import ReasonCode
 
 WANTED = FieldSet(request_headers=("x-a",), cookies=("Id",))
 NEW = NewJobSpec(destination="env:D")
@@ -66,15 +67,19 @@ def test_a_zone_where_all_is_in_place_is_settled_already() -> None:
 @pytest.mark.parametrize(
     ("changed", "cause", "said"),
     [
-        ({"plan": Plan.BUSINESS}, Cause.NOT_ENTITLED, "business"),
-        ({"refused": "not entitled to use the phase"}, Cause.NOT_ENTITLED, "not entitled to use the phase"),
-        ({"jobs": []}, Cause.NO_LOG_JOB, "no log job"),
-        ({"jobs": [job(enabled=False)]}, Cause.NO_LOG_JOB, "1 log job"),
-        ({"jobs": [job(None)]}, Cause.ODD_LOG_JOB, "log job 7"),
-        ({"ruleset": {"rules": [{}]}}, Cause.ODD_RULES, "no action"),
+        ({"plan": Plan.BUSINESS}, ReasonCode.NOT_ENTITLED, "business"),
+        (
+            {"refused": "not entitled to use the phase"},
+            ReasonCode.NOT_ENTITLED,
+            "not entitled to use the phase",
+        ),
+        ({"jobs": []}, ReasonCode.NO_LOG_JOB, "no log job"),
+        ({"jobs": [job(enabled=False)]}, ReasonCode.NO_LOG_JOB, "1 log job"),
+        ({"jobs": [job(None)]}, ReasonCode.ODD_LOG_JOB, "log job 7"),
+        ({"ruleset": {"rules": [{}]}}, ReasonCode.ODD_RULES, "no action"),
     ],
 )
-def test_what_blocks_a_zone_is_named(changed: dict[str, Any], cause: Cause, said: str) -> None:
+def test_what_blocks_a_zone_is_named(changed: dict[str, Any], cause: ReasonCode, said: str) -> None:
     """With the thing, and what would be right."""
     found = assess(reading(**changed), zone(), WANTED, None)
     assert found.verdict is Verdict.BLOCKED and found.causes == (cause,)
@@ -94,7 +99,7 @@ def test_somebody_elses_fields_count_among_the_forty(theirs_have: int, verdict: 
     found = assess(there, zone(), WANTED, None)
     assert found.verdict is verdict
     if verdict is Verdict.BLOCKED:
-        assert found.causes == (Cause.TOO_MANY_FIELDS,) and "would have 41" in found.reasons[0]
+        assert found.causes == (ReasonCode.TOO_MANY_FIELDS,) and "would have 41" in found.reasons[0]
 
 
 def test_people_are_warned_of_what_logs_will_not_show() -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from edgeshift.campaign.target_states import Place
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reasons import Reason
 from edgeshift.views.entries import Attempt, Entry, Sending, Signed, Timeline
 from edgeshift.views.lists import CampaignLine
 from edgeshift.views.rows import ZoneRow
@@ -19,7 +20,7 @@ from edgeshift.views.words import FINISHED, Kind, look
 TEXT = (Path(__file__).parents[2] / "docs" / "output.md").read_text()
 
 
-@pytest.mark.parametrize("model", [ZoneRow, Timeline, Attempt, Entry, Sending, Signed])
+@pytest.mark.parametrize("model", [ZoneRow, Reason, Timeline, Attempt, Entry, Sending, Signed])
 def test_every_field_is_described(model: type[BaseModel]) -> None:
     """No field of the JSON is left undescribed."""
     assert [name for name in model.model_fields if f"`{name}`" not in TEXT] == []

@@ -14,6 +14,8 @@ from edgeshift.areas.log_fields.entries import FieldSeen, FieldState, Judgement
 from edgeshift.areas.log_fields.names import Kind as FieldKind
 from edgeshift.messages import CampaignSummary, WaveSummary
 from edgeshift.model.fleet import Area, ScopeKind
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode, in_words
 from edgeshift.views.report_data import Source, report_data
 from edgeshift.views.report_page import render_report
 from edgeshift.views.rows import ZoneRow
@@ -39,6 +41,17 @@ def row(index: int, area: Area, place: str, reason: str = "", **more: Any) -> Zo
         closed_at=BEGAN + timedelta(minutes=index + 1),
         **more,
     )
+
+
+def rolled_back(index: int, why: str, took: float, after: str) -> ZoneRow:
+    """A scope whose change was undone, in so many seconds."""
+    back = Reason(
+        code=ReasonCode.ROLLED_BACK,
+        seconds=took,
+        because=(Reason(code=ReasonCode.URLS_WORSE, names=(why,)),),
+        then=in_words(after, ReasonCode.URLS_AS_BEFORE),
+    )
+    return row(index, Area.ESC, "rolled_back", text_of(back), causes=[back])
 
 
 def source(area: Area, rows: list[ZoneRow], **more: Any) -> Source:
@@ -106,7 +119,7 @@ def probe(host: str, **more: Any) -> ProbeReport:
 
 ESC_ROWS = [
     row(0, Area.ESC, "settled", "esc off"),
-    row(1, Area.ESC, "rolled_back", "1 of 9 URLs fail; rolled back in 2.4 s: 9 URL(s) answer as before"),
+    rolled_back(1, "1 of 9 URLs fail", 2.4, "9 URL(s) answer as before"),
     row(2, Area.ESC, "already_settled", kind=ScopeKind.ACCOUNT, covers=12),
 ]
 
@@ -160,8 +173,7 @@ def test_nothing_at_all_is_a_report_too(area: Area) -> None:
 
 def test_what_the_edge_answered_stays_text() -> None:
     """Paths, values and reasons come from outside."""
-    reason = f"{HOSTILE}; rolled back in 1.0 s: {HOSTILE}"
-    rows = [row(0, Area.ESC, "rolled_back", reason)]
+    rows = [rolled_back(0, HOSTILE, 1.0, HOSTILE)]
     found = page(source(Area.ESC, rows, probes={0: probe("z0.example", path=f"/{HOSTILE}")}))
     assert "<script" not in found and html.escape(HOSTILE) in found.replace("&#34;", "&quot;")
     assert "49" not in text(source(Area.ESC, rows)).replace("2023", "")

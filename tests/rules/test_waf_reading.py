@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from edgeshift.areas.waf import (
     OWASP_RULESET,
     Assessment,
-    Cause,
     Reading,
     Verdict,
     assess,
@@ -22,6 +21,7 @@ from edgeshift.areas.waf import (
     page_rule_effects,
     page_rule_patterns,
 )
+from edgeshift.model.reasons import ReasonCode
 
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ def reading(**more: Any) -> Reading:
     return Reading(**{"check": {"compatible": True, "migration_state": "start"}, "status": START, **more})
 
 
-def verdict(**more: Any) -> tuple[Verdict, tuple[Cause, ...]]:
+def verdict(**more: Any) -> tuple[Verdict, tuple[ReasonCode, ...]]:
     found = assess(reading(**more))
     return found.verdict, found.causes
 
@@ -71,7 +71,7 @@ def test_at_most_200_rules_migrate(rules: int, expected: Verdict) -> None:
     found = assess(reading(firewall_rules=[bypass(number) for number in range(rules)]))
     assert (found.verdict, found.migrating_rules) == (expected, rules)
     if expected is Verdict.NEEDS_SUPPORT:
-        assert found.causes == (Cause.TOO_MANY_RULES,)
+        assert found.causes == (ReasonCode.TOO_MANY_RULES,)
         assert len(found.rules) == rules
         assert "201" in found.reasons[0] and "200" in found.reasons[0]
 
@@ -88,7 +88,7 @@ def test_an_expression_has_at_most_4096_bytes(letter: str, over: int, expected: 
     found = assess(reading(firewall_rules=[bypass(1), bypass(2, text)]))
     assert (found.verdict, found.longest_expression) == (expected, 4096 + over)
     if expected is Verdict.NEEDS_SUPPORT:
-        assert found.causes == (Cause.EXPRESSION_TOO_LONG,)
+        assert found.causes == (ReasonCode.EXPRESSION_TOO_LONG,)
         assert found.rules == ((f"{2:032x}", 4097),)
 
 
@@ -97,7 +97,7 @@ def test_both_limits_make_two_causes() -> None:
     rules = [bypass(number) for number in range(200)] + [bypass(200, "x" * 5000)]
     assert verdict(firewall_rules=rules) == (
         Verdict.NEEDS_SUPPORT,
-        (Cause.TOO_MANY_RULES, Cause.EXPRESSION_TOO_LONG),
+        (ReasonCode.TOO_MANY_RULES, ReasonCode.EXPRESSION_TOO_LONG),
     )
 
 
@@ -128,7 +128,7 @@ def test_a_rule_for_the_waf_whose_action_nobody_knows_counts(action: str | None)
     """As in a spoilt answer: a zone over a limit is not sent what the service would refuse."""
     assert migrates(bypass(action=action))
     found = assess(reading(firewall_rules=[bypass(1, "x" * 4097, action=action)]))
-    assert found.causes == (Cause.EXPRESSION_TOO_LONG,)
+    assert found.causes == (ReasonCode.EXPRESSION_TOO_LONG,)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -161,7 +161,7 @@ def test_over_a_limit_never_ready(short: int, sizes: list[int], overrides: int, 
     over = len(rules) > 200 or any(size > 4096 for size in sizes)
     assert (found.verdict is Verdict.READY) == (compatible and not over and not overrides)
     assert (found.verdict is Verdict.NEEDS_SUPPORT) == over
-    assert (Cause.URI_OVERRIDES in found.causes) == (bool(overrides) and not over)
+    assert (ReasonCode.URI_OVERRIDES in found.causes) == (bool(overrides) and not over)
     assert any("URI-based" in reason for reason in found.reasons) == bool(overrides)
     assert found.migrating_rules == len(rules)
 
@@ -170,7 +170,7 @@ def test_uri_overrides_block_and_are_named() -> None:
     """Whatever the check says; the first five by name."""
     overrides = [{"id": f"o{number}", "urls": ["x"]} for number in range(7)]
     found = assess(reading(check={"compatible": False}, overrides=overrides))
-    assert (found.verdict, found.causes) == (Verdict.BLOCKED, (Cause.URI_OVERRIDES,))
+    assert (found.verdict, found.causes) == (Verdict.BLOCKED, (ReasonCode.URI_OVERRIDES,))
     assert found.overrides == tuple(f"o{number}" for number in range(7))
     assert "7 URI-based" in found.reasons[0] and "o4, …" in found.reasons[0] and "o5" not in found.reasons[0]
 
@@ -180,7 +180,7 @@ def test_uri_overrides_block_and_are_named() -> None:
 )
 def test_what_is_not_clearly_compatible_is_blocked(check: Json) -> None:
     """Only ``true`` is; an answer without the field fails closed."""
-    assert verdict(check=check) == (Verdict.BLOCKED, (Cause.NOT_COMPATIBLE,))
+    assert verdict(check=check) == (Verdict.BLOCKED, (ReasonCode.NOT_COMPATIBLE,))
 
 
 def test_a_zone_in_validation_is_adopted_within_the_limits() -> None:
@@ -280,15 +280,15 @@ def test_a_group_of_the_provider_s_rules_that_is_off_is_no_loss() -> None:
 
 def test_an_enterprise_zone_that_is_none_any_more_is_blocked() -> None:
     """Its validation would be refused. A limit that it is over is told before."""
-    assert verdict(plan="pro") == (Verdict.BLOCKED, (Cause.OTHER_PLAN,))
+    assert verdict(plan="pro") == (Verdict.BLOCKED, (ReasonCode.OTHER_PLAN,))
     assert verdict(plan="enterprise") == (Verdict.READY, ())
-    assert verdict(plan="pro", firewall_rules=[bypass()] * 201)[1] == (Cause.TOO_MANY_RULES,)
+    assert verdict(plan="pro", firewall_rules=[bypass()] * 201)[1] == (ReasonCode.TOO_MANY_RULES,)
 
 
 def test_a_configuration_without_rules_is_sent_nowhere() -> None:
     """It would leave the zone without any managed rule, forever."""
     empty = {"name": "default", "rules": []}
-    assert verdict(config=empty) == (Verdict.BLOCKED, (Cause.EMPTY_CONFIGURATION,))
+    assert verdict(config=empty) == (Verdict.BLOCKED, (ReasonCode.EMPTY_CONFIGURATION,))
 
 
 def test_what_stops_working_is_said_before_anybody_signs() -> None:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.waf import Cause, Reading, assess, support_cause, ticket_text
+from edgeshift.areas.waf import Reading, assess, support_cause, ticket_text
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.reasons import ReasonCode
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)
 
@@ -164,19 +165,19 @@ NO_SUPPORT_CASE = [
 @pytest.mark.parametrize("message", TOO_LONG)
 def test_an_expression_that_is_too_long_is_recognised(message: str) -> None:
     """With and without the word support, the limit, or a unit."""
-    assert support_cause([message]) is Cause.EXPRESSION_TOO_LONG
+    assert support_cause([message]) is ReasonCode.EXPRESSION_TOO_LONG
 
 
 @pytest.mark.parametrize("message", TOO_MANY)
 def test_too_many_rules_are_recognised(message: str) -> None:
     """With and without the word support, the limit, or the number found."""
-    assert support_cause([message]) is Cause.TOO_MANY_RULES
+    assert support_cause([message]) is ReasonCode.TOO_MANY_RULES
 
 
 @pytest.mark.parametrize("message", ASKS_FOR_SUPPORT)
 def test_a_refusal_that_asks_for_support_is_a_case_of_its_own(message: str) -> None:
     """Whatever its cause is."""
-    assert support_cause([message]) is Cause.SUPPORT_REFUSAL
+    assert support_cause([message]) is ReasonCode.SUPPORT_REFUSAL
 
 
 @pytest.mark.parametrize("message", NO_SUPPORT_CASE)
@@ -187,11 +188,11 @@ def test_other_refusals_are_no_support_case(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "cause"), [(TOO_LONG, Cause.EXPRESSION_TOO_LONG), (TOO_MANY, Cause.TOO_MANY_RULES)]
+    ("messages", "cause"), [(TOO_LONG, ReasonCode.EXPRESSION_TOO_LONG), (TOO_MANY, ReasonCode.TOO_MANY_RULES)]
 )
 @given(data=st.data())
 def test_neither_case_nor_company_hides_the_cause(
-    messages: list[str], cause: Cause, data: st.DataObject
+    messages: list[str], cause: ReasonCode, data: st.DataObject
 ) -> None:
     """Upper case, and other messages before or after, make no difference."""
     message = data.draw(st.sampled_from(messages))
@@ -224,12 +225,12 @@ AROUND = ("{0}", "Error: {0}.", "cannot migrate: {0}", "{0}; please contact supp
 
 @given(
     st.sampled_from(
-        [(COUNTS, RULES, Cause.TOO_MANY_RULES), (LENGTHS, EXPRESSIONS, Cause.EXPRESSION_TOO_LONG)]
+        [(COUNTS, RULES, ReasonCode.TOO_MANY_RULES), (LENGTHS, EXPRESSIONS, ReasonCode.EXPRESSION_TOO_LONG)]
     ),
     st.data(),
 )
 def test_words_that_nobody_has_seen_are_recognised(
-    limit: tuple[tuple[str, ...], tuple[str, ...], Cause], data: st.DataObject
+    limit: tuple[tuple[str, ...], tuple[str, ...], ReasonCode], data: st.DataObject
 ) -> None:
     """A number or a complaint, what it is about, and anything harmless around it."""
     complaints, subjects, cause = limit
@@ -246,7 +247,7 @@ def test_harmless_messages_together_are_harmless(messages: list[str]) -> None:
 @given(st.lists(st.text(max_size=60), max_size=3))
 def test_any_text_is_judged(messages: list[str]) -> None:
     """Never an error."""
-    assert support_cause(messages) in (None, *Cause)
+    assert support_cause(messages) in (None, *ReasonCode)
 
 
 def bypass(number: int, size: int) -> dict[str, object]:
@@ -257,17 +258,17 @@ def test_a_ticket_names_rules_and_lengths_and_never_an_expression() -> None:
     """For a long expression the long ones alone; for too many rules all of them."""
     rules = [bypass(1, 10), bypass(2, 5000), *(bypass(number, 20) for number in range(3, 210))]
     found = assess(Reading(check={}, firewall_rules=rules))
-    title, text = ticket_text(ZONE, Cause.EXPRESSION_TOO_LONG, found, ())
+    title, text = ticket_text(ZONE, ReasonCode.EXPRESSION_TOO_LONG, found, ())
     assert "4 KB" in title and "shop.example" in title
     assert "| `r2` | 5,000 |" in text and "`r1`" not in text and "sssss" not in text
-    title, text = ticket_text(ZONE, Cause.TOO_MANY_RULES, found, ())
+    title, text = ticket_text(ZONE, ReasonCode.TOO_MANY_RULES, found, ())
     assert "200" in title and text.count("| `r") == 209 and "sssss" not in text
 
 
 def test_a_ticket_for_a_refusal_says_what_the_service_answered() -> None:
     """Shortened to one line, without a table where no rule is known to be the cause."""
     found = assess(Reading(check={"compatible": True}))
-    title, text = ticket_text(ZONE, Cause.SUPPORT_REFUSAL, found, ("contact\n\nsupport" + "x" * 500,))
+    title, text = ticket_text(ZONE, ReasonCode.SUPPORT_REFUSAL, found, ("contact\n\nsupport" + "x" * 500,))
     assert "contact support" in title
     assert "- the service answered: contact supportx" in text and "x" * 200 not in text
     assert "| firewall rule" not in text and ZONE.id in text and "pro" in text

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from edgeshift.testbed.invariants import WitnessInput, check_rules
-from edgeshift.testbed.invariants.seen import Execution, Scan, StopRecord
+from edgeshift.testbed.invariants.seen import Execution, Scan, Signature, StopRecord, Word
 from tests.rules.witness_kit import (
     BIG,
     ENTERPRISE,
@@ -35,6 +35,15 @@ SNAPSHOTS = well_run().snapshots
 OTHER = Execution(
     run="other", campaign="d", zone=PRO, started_at=at(49), closed_at=at(60), outcome="migrated"
 )
+
+
+def signed(second: float, choice: str = "approve") -> Signature:
+    return APPROVAL.model_copy(update={"at": at(second), "choice": choice})
+
+
+def reopened(second: float, zone: str = PRO) -> Word:
+    return Word(by="ada", at=at(second), zone=zone, reopens=True)
+
 
 BROKEN: dict[str, tuple[int, Callable[[], WitnessInput], str]] = {
     "nobody signed": (1, lambda: changed(signatures=()), "0 of 1 approvers"),
@@ -63,6 +72,23 @@ BROKEN: dict[str, tuple[int, Callable[[], WitnessInput], str]] = {
     "rejected": (
         1,
         lambda: changed(signatures=(APPROVAL, APPROVAL.model_copy(update={"choice": "reject"}))),
+        "although ada had rejected it",
+    ),
+    "approved between a rejection and its reopening": (
+        1,
+        lambda: changed(signatures=(signed(2, "reject"), signed(4)), words=(reopened(6),)),
+        "0 of 1 approvers",
+    ),
+    "approved before a rejection that was reopened": (
+        1,
+        lambda: changed(signatures=(signed(2), signed(4, "reject")), words=(reopened(6),)),
+        "0 of 1 approvers",
+    ),
+    "rejected once more after its reopening": (
+        1,
+        lambda: changed(
+            signatures=(signed(2, "reject"), signed(7), signed(8, "reject")), words=(reopened(6),)
+        ),
         "although ada had rejected it",
     ),
     "a log-only body": (
@@ -224,6 +250,15 @@ def test_failures_that_are_allowed_or_accepted_break_nothing(facts: dict[str, An
     """Nor does what fits into the window together with what failed."""
     assert the(8, one_failed(**facts)).violations == []
     assert the(8, one_failed(accepted=(at(20),))).violations
+
+
+def test_what_is_signed_after_a_reopening_counts() -> None:
+    """A rejection, its reopening, an approval: agreed. A reopening of what nobody rejected voids nothing."""
+    # The other zone shares the fingerprint; it was never rejected by itself, so the decisions are the zone's.
+    own = [one.model_copy(update={"zone": PRO}) for one in (signed(2, "reject"), signed(4), signed(7))]
+    shared = APPROVAL.model_copy(update={"zone": ENTERPRISE})
+    assert the(1, changed(signatures=(*own, shared), words=(reopened(6),))).violations == []
+    assert the(1, changed(signatures=(signed(2),), words=(reopened(6),))).violations == []
 
 
 def test_a_rule_with_nothing_checked_is_broken() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -72,8 +73,8 @@ def refusal(*errors: Any, **more: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def raw_service(script: Script) -> AsyncIterator[RawService]:
-    """Serve what the script says, on loopback."""
+async def raw_service(script: Script, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawService]:
+    """Serve what the script says, on loopback; with ``tls`` by TLS."""
     connections = 0
     tasks: set[asyncio.Task[None]] = set()
 
@@ -108,7 +109,7 @@ async def raw_service(script: Script) -> AsyncIterator[RawService]:
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    server = await asyncio.start_server(accepted, "127.0.0.1", 0)
+    server = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=tls)
     service = RawService(server.sockets[0].getsockname()[1])
     try:
         yield service

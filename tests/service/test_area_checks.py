@@ -17,7 +17,8 @@ import pytest
 
 from edgeshift.areas.esc import REMOVED_AT, Secret
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.doctor.area_checks import State, check_removal
+from edgeshift.doctor.areas.esc import check_removal
+from edgeshift.doctor.check import State
 from edgeshift.doctor.checks import check_credential
 from edgeshift.operations import BadInput, NotFound
 from edgeshift.operations.esc_secret import scope_secret

@@ -14,13 +14,13 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.boundary import named, refuse_held
 from activities.change.intents import commit_may_show
 from edgeshift.messages import ChangeStatus
+from edgeshift.model.failures import PERMANENT
 from edgeshift.model.fleet import Area
 from edgeshift.rate_limit.pacing import SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import NoTurn
 from tests.service.gate_kit import Gate, gate
-from workflows.options import PERMANENT
 
 SHORT = timedelta(seconds=1)
 

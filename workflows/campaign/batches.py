@@ -84,7 +84,8 @@ class Batches:
                 if is_cancelled_exception(failure):
                     raise
                 again = again_in(tried)
-                state.note(f"{summary}: tried again in {again.total_seconds():.0f} s: {failure.cause}")
+                said = f"{summary}: tried again in {again.total_seconds():.0f} s: {failure.cause}"[:220]
+                state.retried(again, said)
             try:
                 # Whoever pauses the campaign waits for an answer of this run.
                 await workflow.wait_condition(

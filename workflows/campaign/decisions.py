@@ -6,8 +6,8 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import Place
-    from edgeshift.messages import Answer, Book, CampaignSignOff
-    from edgeshift.model.sign_off import Decision
+    from edgeshift.messages import Answer, Book, CampaignSignOff, RulingVerb
+    from edgeshift.model.sign_off import Choice, Decision
     from workflows.campaign.state import CampaignState
     from workflows.campaign.steering import refuse_if_over, refused
 
@@ -29,15 +29,23 @@ class Decisions:
         ledger = self._state.ledger
         for fingerprint in message.fingerprints:
             entry = self._entry(fingerprint, message.wave)
+            before = next((item for item in entry.decisions if item.by == message.by), None)
             others = (item for item in entry.decisions if item.by != message.by)
-            entry.decisions = [*others, self._decision(message, fingerprint)]
-        before = ledger.number(Place.READY, Place.REJECTING)
+            entry.decisions = [*others, decision := self._decision(message, fingerprint)]
+            if decision.choice is Choice.REJECT:
+                self._rule("rejected", decision, message.wave)
+            elif before is not None and before.choice is Choice.REJECT:
+                self._rule("withdrawn", decision, message.wave)
+        waited = ledger.number(Place.READY, Place.REJECTING)
         self._state.apply_book(list(range(ledger.count)))
-        moved = ledger.number(Place.READY, Place.REJECTING) - before
+        moved = ledger.number(Place.READY, Place.REJECTING) - waited
         self._state.changed()
         return Answer(
             text=f"{message.choice.value} by {message.by}: recorded; {moved} waiting zone(s) go on with it"
         )
+
+    def _rule(self, verb: RulingVerb, decision: Decision, wave: int | None) -> None:
+        self._state.rule(verb, decision.by, decision.reason, fingerprint=decision.digest, wave=wave)
 
     def _entry(self, fingerprint: str, wave: int | None) -> Book:
         book = self._state.ledger.book

@@ -24,6 +24,9 @@ class Starter:
         state, ledger = self._state, self._state.ledger
         if state.stands_still or state.aborted:
             return
+        if state.unrecorded or not state.recalled:
+            # What a zone begins with is what the archive says of rejections.
+            return
         # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
         free = state.free_slots() - ledger.zones(Place.READY, Place.READY_VALIDATE)
         end = state.start.waves[state.wave].end
@@ -60,7 +63,7 @@ class Starter:
             state.beginning = frozenset()
             state.changed()
         for exclusion in started.excluded:
-            ledger.exclude(exclusion.index, exclusion.reason)
+            ledger.exclude(exclusion.index, exclusion.reason, exclusion.code)
 
 
 class Granter:

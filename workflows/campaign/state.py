@@ -9,10 +9,20 @@ from functools import partial
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from edgeshift.areas import area_of
     from edgeshift.campaign.ledger import Bits, Ledger, WaveIndex
     from edgeshift.campaign.target_states import IN_FLIGHT, Place
-    from edgeshift.messages import CampaignCarried, CampaignStart, Permit, Person, Step
-    from edgeshift.model.fleet import Area
+    from edgeshift.messages import (
+        Book,
+        CampaignCarried,
+        CampaignStart,
+        Permit,
+        Person,
+        Retried,
+        RulingNote,
+        RulingVerb,
+        Step,
+    )
     from edgeshift.model.sign_off import Decision, refusal
     from edgeshift.rate_limit.circuit import ServiceHold
 
@@ -31,6 +41,7 @@ class CampaignState:
         carried = start.carried
         fresh = carried is None or start.again is not None
         self.start = start
+        self.area = area_of(start.area)
         self.waves = WaveIndex(start.waves)
         self.enterprise = Bits(start.enterprise)
         self.started_at = carried.started_at if carried else workflow.now()
@@ -50,6 +61,10 @@ class CampaignState:
         """Why it stands still by itself, which a person's pause does not end."""
         self.resumed_by_hand = False
         """Whether a person has had the calls go on that are held."""
+        self.stopped_at = carried.stopped_at if carried else None
+        """When a person paused or aborted it."""
+        self.retrying: list[Retried] = list(carried.retrying) if carried else []
+        """What failed of its own work, the latest last."""
         self.notes: list[str] = list(carried.notes) if carried else []
         self.cursor = carried.cursor if carried else 0
         """The target from which the next sweep goes on."""
@@ -70,6 +85,11 @@ class CampaignState:
         """Targets that were told that the campaign is aborted."""
         self.unreached: dict[int, Place] = {}
         """Targets that took no signal when they were told something, and where they were."""
+        self.unrecorded: list[RulingNote] = list(carried.unrecorded) if carried else []
+        """Rulings that are not in the archive yet, in the order in which they were given."""
+        self.recalled = carried is not None and carried.recalled
+        """Whether the rejections of earlier runs are in the book."""
+        self._ruled_at = self.started_at
         self.leaving = False
         """Whether the run is about to end, so that nothing is waited for that the next run can wait for."""
         self.changes = 0
@@ -78,6 +98,12 @@ class CampaignState:
     def changed(self) -> None:
         """Something has changed that somebody may wait for."""
         self.changes += 1
+
+    def retried(self, again_in: timedelta, said: str) -> None:
+        """A piece of its own work has failed for good, and is tried again."""
+        self.note(said)
+        failed = Retried(at=workflow.now(), again_in=again_in, said=said)
+        self.retrying = [*self.retrying[1 - MOST_NOTES :], failed]
 
     async def next_change(self, seen: int, *, unless: Callable[[], bool] = lambda: False) -> int:
         """Wait until there were more changes than ``seen``, or until ``unless`` is so; how many there are."""
@@ -88,12 +114,47 @@ class CampaignState:
         """Keep a line for people, with the time."""
         self.notes = [*self.notes[1 - MOST_NOTES :], f"{workflow.now():%Y-%m-%d %H:%M:%S} {text}"[:240]]
 
+    def rule(
+        self,
+        verb: RulingVerb,
+        by: str,
+        reason: str,
+        *,
+        fingerprint: str = "",
+        wave: int | None = None,
+        index: int | None = None,
+    ) -> None:
+        """Have something recorded that is to be known when the campaign is started anew."""
+        # What was given in one workflow task, as after a reset, keeps its order.
+        self._ruled_at = max(workflow.now(), self._ruled_at + timedelta(microseconds=1))
+        self.unrecorded.append(
+            RulingNote(
+                verb=verb,
+                at=self._ruled_at,
+                by=by,
+                reason=reason,
+                fingerprint=fingerprint,
+                wave=wave,
+                index=index,
+            )
+        )
+
+    def recall(self, book: tuple[Book, ...]) -> None:
+        """Take in the rejections of earlier runs, before those of this one."""
+        self.ledger.book = [*book, *self.ledger.book]
+        self.recalled = True
+        if number := len({entry.fingerprint for entry in book}):
+            what = "1 fingerprint was" if number == 1 else f"{number} fingerprints were"
+            self.note(f"{what} rejected before this run; that stands until a reopening")
+        self.apply_book(list(range(self.ledger.count)))
+        self.changed()
+
     @property
     def closed(self) -> bool:
         """Whether every target has its outcome, and nobody is left to be told anything."""
         ledger = self.ledger
         over = ledger.finished() == self.start.count and not ledger.overtaken and not ledger.revived
-        return over and not self.pausing
+        return over and not self.pausing and not self.unrecorded
 
     @property
     def stands_still(self) -> bool:
@@ -134,7 +195,7 @@ class CampaignState:
     @property
     def first_step(self) -> Step:
         """The step that targets of this area ask for before anybody has seen their proposal."""
-        return Step.SET_SECRET if self.start.area is Area.ESC else Step.VALIDATE
+        return Step(self.area.first_step)
 
     def free_slots(self) -> int:
         """How many more zones may be in flight."""
@@ -146,7 +207,7 @@ class CampaignState:
         allowed and one where that is more (docs/rules.md, rule 8).
         """
         start = self.start
-        if start.area is not Area.WAF:
+        if self.area.reversible:
             return start.window
         budget = max(start.window, start.advance_failures + 1)
         return min(start.window, max(1, budget - self.failures))
@@ -181,5 +242,9 @@ class CampaignState:
             cursor=self.cursor,
             origin=self.origin,
             holds=self.holds,
+            stopped_at=self.stopped_at,
+            retrying=tuple(self.retrying),
+            unrecorded=tuple(self.unrecorded),
+            recalled=self.recalled,
             sweep_at=workflow.now() if self.sweeps_due > self.sweeps_begun else self.sweep_at,
         )

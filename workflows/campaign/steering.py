@@ -9,9 +9,9 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import AWAITING, Place
+    from edgeshift.campaign.target_states import AWAITING, REOPENED, Place
     from edgeshift.messages import Again, Answer, Person, Step
-    from edgeshift.model.fleet import Area, ZoneOutcome
+    from edgeshift.model.fleet import ZoneOutcome
     from workflows.campaign.batches import Batches
     from workflows.campaign.state import CampaignState
 
@@ -29,7 +29,7 @@ class Steering:
     async def pause(self, message: Person) -> Answer:
         """No new forward step begins once this has answered."""
         state = self._state
-        state.paused = message
+        state.paused, state.stopped_at = message, workflow.now()
         state.note(f"paused by {message.by}: {message.reason or 'no reason given'}")
         out = await self.take_back_permits()
         if state.paused is not message:
@@ -63,7 +63,7 @@ class Steering:
         sent = tuple(index for index in permitted if self._commits(index, steps))
         left = tuple(sorted(validated.difference(sent)))
         others = f"{len(left)} may be left in validation mode"
-        if state.start.area is not Area.WAF:
+        if not state.area.validates:
             left, others = (), f"{ledger.number(Place.WAITING)} are watched to the end"
         return Answer(
             text=f"aborting; {len(sent)} zone(s) may be past return and are seen through, {others}",
@@ -79,11 +79,11 @@ class Steering:
         return steps.get(index, shape.step if shape else Step.COMMIT) is Step.COMMIT
 
     def _in_validation(self) -> set[int]:
-        """The targets of waf that are in validation mode, as far as their words tell: in their window, or
+        """The targets that are in validation mode, as far as their words tell: in their window, or
         past it and not migrated.
         """
         ledger = self._state.ledger
-        if self._state.start.area is not Area.WAF:
+        if not self._state.area.validates:
             return set()
         steps = {permit.index: permit.step for permit in ledger.permits.values()}
         past = ledger.indexes(*AWAITING, Place.READY, Place.PERMITTED)
@@ -96,7 +96,7 @@ class Steering:
     def stand_down(self, message: Person) -> None:
         """Nothing begins any more; those that have not begun have their outcome."""
         state = self._state
-        state.aborted = message
+        state.aborted, state.stopped_at = message, workflow.now()
         state.note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
         for index in list(state.ledger.indexes(Place.PENDING)):
             state.ledger.stand_down(index)
@@ -162,12 +162,24 @@ class Steering:
         state = self._state
         indexes = self.candidates(message, outcomes)
         for index in indexes:
+            self._void_rejections(index, message)
             state.ledger.again(index, named=bool(message.indexes))
         state.note(
             f"{len(indexes)} zone(s) begun again by {message.by}: {message.reason or 'no reason given'}"
         )
         state.changed()
         return Answer(text=f"{len(indexes)} zone(s) begin again")
+
+    def _void_rejections(self, index: int, message: Again) -> None:
+        """Have it recorded that no rejection of before counts for this target, nor for its fingerprint where
+        it was rejected (``Ledger.again``).
+        """
+        state, place = self._state, self._state.ledger.places[index]
+        rejected = place == Place.REJECTED
+        if rejected or (message.indexes and place in REOPENED):
+            state.rule("reopened", message.by, message.reason, index=index)
+        if rejected and (shape := state.ledger.shape(index)):
+            state.rule("reopened", message.by, message.reason, fingerprint=shape.fingerprint)
 
     def refuse_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> None:
         """Raise ApplicationError (CampaignOver, NothingToDo) where nothing begins again."""

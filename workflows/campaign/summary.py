@@ -34,6 +34,7 @@ SHORT = 80
 def summary(state: CampaignState, now: datetime) -> CampaignSummary:
     """The campaign as it stands."""
     ledger, start = state.ledger, state.start
+    stopped = state.aborted or state.paused
     return CampaignSummary(
         name=start.name,
         area=start.area,
@@ -54,12 +55,16 @@ def summary(state: CampaignState, now: datetime) -> CampaignSummary:
         waiting=waiting(state),
         book=[_shortened(entry) for entry in ledger.book[-MOST_SHOWN:]],
         excluded=ledger.excluded,
+        excluded_codes=ledger.excluded_codes,
         notes=state.notes,
         targets=start.targets,
         spec=start.spec,
         mend=to_mend(state.holds[0], start.name) if state.holds else "",
         holds=list(state.holds),
         held_zones=len(ledger.held),
+        stopped_by=stopped.by if stopped else "",
+        stopped_at=state.stopped_at if stopped else None,
+        retrying=state.retrying,
         open_runs=sum(1 for index in range(ledger.count) if ledger.is_open(index)),
     )
 

@@ -29,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.campaign.decisions import Decisions
     from workflows.campaign.messenger import Messenger
     from workflows.campaign.outage import ServicePause
+    from workflows.campaign.rulings import Rulings
     from workflows.campaign.starter import Granter, Starter
     from workflows.campaign.state import CampaignState
     from workflows.campaign.steering import Steering, refuse_if_over
@@ -98,6 +99,7 @@ class Campaign:
         tasks.begin("clock", sweeper.wait_for_the_next, when=lambda: True, waits=True)
         tasks.begin("service", outage.wait_it_out, when=lambda: bool(state.holds), waits=True)
         tasks.begin("revived", self._messenger.tell_revived)
+        tasks.begin("rulings", Rulings(state, self._batches).keep)
         tasks.begin("start", starter.start_some)
         tasks.begin("grant", granter.grant_some)
         tasks.begin("abort", self._messenger.tell_of_abort)

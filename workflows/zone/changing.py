@@ -22,6 +22,7 @@ with workflow.unsafe.imports_passed_through():
         Stop,
     )
     from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.reasons import Reason, ReasonCode
     from workflows import options
     from workflows.local import locally
     from workflows.zone.failures import LOCAL_FAILURES, said
@@ -125,7 +126,8 @@ class Changes:
             return
         zone.refused_starts += 1
         if zone.refused_starts > MOST_REFUSED_STARTS:
-            raise Ended(ZoneOutcome.FAILED, f"given up after {MOST_REFUSED_STARTS} tries: {result.reason}")
+            tried = Reason(code=ReasonCode.GIVEN_UP, count=MOST_REFUSED_STARTS, said=result.reason)
+            raise Ended(ZoneOutcome.FAILED, tried)
         unknown = result.status is ChangeStatus.UNKNOWN
         if unknown or zone.refused_starts > 1:
             policy = zone.start.policy

@@ -11,14 +11,15 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import Part, ReportKind, ZonePhase, ZoneResult
     from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.reasons import Reason, ReasonCode, Reasons
     from edgeshift.runtime.temporal import OUTCOME, PHASE
     from workflows import options
     from workflows.local import locally
-    from workflows.zone.failures import LOCAL_FAILURES, said
+    from workflows.zone.failures import LOCAL_FAILURES, failed
     from workflows.zone.reporting import Reporter
     from workflows.zone.state import Ended, ZoneMemory
 
-LOOKS_BACK = "what was sent before is waited for"
+LOOKS_BACK = Reason(code=ReasonCode.EARLIER_CHANGE_AWAITED)
 """What a target says that is about to end, and that may have been changed by an earlier attempt."""
 
 KEPT_BY_THEMSELVES = frozenset({ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK})
@@ -33,7 +34,7 @@ class Reached:
     """Where a target's course has led: the outcome, why, and the archived record of it."""
 
     outcome: ZoneOutcome
-    reason: str
+    why: Reasons
     record: str = ""
 
 
@@ -60,19 +61,19 @@ class Ending:
         zone, record = self._zone, ""
         try:
             reached = await course()
-            outcome, reason, record = reached.outcome, reached.reason, reached.record
+            outcome, why, record = reached.outcome, reached.why, reached.record
         except Ended as ended:
-            outcome, reason = ended.outcome, ended.reason
+            outcome, why = ended.outcome, ended.why
         except LOCAL_FAILURES as failure:
             # Whoever may have committed does not know that it failed.
             outcome = ZoneOutcome.FAILED if zone.sent is None else ZoneOutcome.UNKNOWN
-            reason = said(failure)
+            why = (failed(failure),)
         await let_go()
         zone.enter(ZonePhase.CLOSED)
         prepared = zone.prepared
         zone.result = ZoneResult(
             outcome=outcome,
-            reason=reason[:300],
+            why=why,
             digest=prepared.digest if prepared else "",
             fingerprint=prepared.fingerprint if prepared else "",
             record=record,
@@ -83,7 +84,7 @@ class Ending:
         )
         if outcome not in KEPT_BY_THEMSELVES:
             await workflow.sleep(timedelta(milliseconds=1), summary="the end is kept before it is told")
-        await self._reporter.tell(ReportKind.FINISHED, outcome=outcome, reason=reason[:120])
+        await self._reporter.tell(ReportKind.FINISHED, outcome=outcome, why=why)
         await workflow.wait_condition(workflow.all_handlers_finished)
         return zone.result
 
@@ -104,10 +105,9 @@ class Ending:
         except LOCAL_FAILURES as failure:
             if ended.outcome is ZoneOutcome.FAILED:
                 return Part()
+            left = ReasonCode.PART_MAY_BE_LEFT
             raise Ended(
-                ZoneOutcome.UNKNOWN,
-                f"{ended.reason}; whether a part of the change is left cannot be said: {said(failure)};"
-                " a person has to look at it",
+                ZoneOutcome.UNKNOWN, Reason(code=left, because=ended.why, then=(failed(failure),))
             ) from None
         return part
 
@@ -115,6 +115,6 @@ class Ending:
         """Tell the campaign that what is left is looked for, and for how long: as long as it may show, or for
         one look more.
         """
-        await self._reporter.tell(ReportKind.WAITING, reason=LOOKS_BACK)
+        await self._reporter.tell(ReportKind.WAITING, why=(LOOKS_BACK,))
         policy = self._zone.start.policy
         return policy.migration_limit if part.may_show else 2 * policy.poll

@@ -3,36 +3,51 @@
 from __future__ import annotations
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, FailureError, TimeoutError
+from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError
 
 with workflow.unsafe.imports_passed_through():
+    from edgeshift.model.failures import HELD, reason_of
+    from edgeshift.model.reason_texts import text_of
+    from edgeshift.model.reasons import Reason, ReasonCode
     from edgeshift.rate_limit.circuit import ServiceHold
 
 LOCAL_FAILURES = (ActivityError, ApplicationError)
 """What a failed activity raises: a local one that is not retryable comes as the bare ApplicationError."""
 
-HELD = ("ServiceHeld", "InvalidCredential", "CredentialMissing")
-"""Types of failures that are no fault of the zone's: it waits until the service may be called again."""
 
-
-def said(failure: FailureError) -> str:
-    """The innermost reason of a failed activity, short. Of one that was tried until its time was over, which
-    one it was: the server does not say what went wrong last.
+def failed(failure: BaseException) -> Reason:
+    """Why an activity failed, by the innermost failure. Of one that was tried until its time was over, which
+    one it was, and what the last try failed with, where the server says so.
     """
-    cause: BaseException = failure
-    tried = ""
+    cause, tried = failure, ""
     while isinstance(cause, ActivityError) and cause.cause is not None:
         tried, cause = cause.activity_type, cause.cause
     if isinstance(cause, TimeoutError) and tried:
-        last = f": {cause.cause}" if cause.cause is not None else ""
-        return f"{tried.replace('_', ' ')} did not succeed in time, however often it was tried{last}"[:250]
-    return str(cause)[:250] or type(cause).__name__
+        last = cause.cause
+        code = ReasonCode.NOT_IN_TIME if last is None else _code_of(last)
+        return Reason(code=code, tried=tried, said="" if last is None else str(last)[:200])
+    return Reason(code=_code_of(cause), said=str(cause)[:250] or type(cause).__name__)
+
+
+def _code_of(cause: BaseException) -> ReasonCode:
+    return reason_of(cause.type) if isinstance(cause, ApplicationError) else ReasonCode.FAILED
+
+
+def said(failure: BaseException) -> str:
+    """Why an activity failed, as text."""
+    return text_of(failed(failure))
 
 
 def is_left_alone(failure: BaseException) -> bool:
     """Whether an activity failed because the campaign has come to its end."""
     cause = _innermost(failure)
     return isinstance(cause, ApplicationError) and cause.type == "CampaignClosed"
+
+
+def is_gone(failure: BaseException) -> bool:
+    """Whether an activity failed because the campaign was ended from outside, or is not known."""
+    cause = _innermost(failure)
+    return isinstance(cause, ApplicationError) and cause.type == "CampaignGone"
 
 
 def hold_in(failure: BaseException) -> ServiceHold | None:

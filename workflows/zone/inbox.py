@@ -194,6 +194,7 @@ class Inbox:
             decisions=list(zone.decisions.values()),
             ignored=zone.ignored,
             reasons=list(prepared.reasons) if prepared else [],
+            why=zone.result.why if zone.result else prepared.explained if prepared else (),
             drifted_from=zone.drifted_from,
             drifted_proposal=zone.drifted_proposal,
             tickets=zone.tickets,

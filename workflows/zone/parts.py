@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.messages import Step, ZoneStart
+    from edgeshift.messages import ZoneStart
     from workflows.zone.changing import Changes
     from workflows.zone.ending import Ending
     from workflows.zone.inbox import Inbox
@@ -31,13 +31,11 @@ class ZoneParts:
     ending: Ending
 
 
-def parts_of(start: ZoneStart, first_step: Step = Step.VALIDATE) -> ZoneParts:
-    """The parts of a zone that begins, or goes on in a new run; its messages are heard from now on.
-
-    Called by the constructor of the area's workflow, with ``first_step``: the step before the sign-off that
-    the area's targets need a permit for.
+def parts_of(start: ZoneStart) -> ZoneParts:
+    """The parts of a zone that begins, or goes on in a new run; its messages are heard from now on. Called by
+    the constructor of the area's workflow.
     """
-    zone = ZoneMemory(start, first_step)
+    zone = ZoneMemory(start)
     reporter = Reporter(zone)
     Inbox(zone, reporter).open()
     waits = Waits(zone, reporter)

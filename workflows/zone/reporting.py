@@ -11,11 +11,17 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import LAST_WORDS
     from edgeshift.messages import LEFT_ALONE, Announce, Prepared, ReportKind, Step, Stop, ZoneReport
     from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.reason_texts import text_of
+    from edgeshift.model.reasons import Reason, codes_of
     from edgeshift.rate_limit.circuit import ServiceHold
     from workflows import options
     from workflows.local import locally
-    from workflows.zone.failures import LOCAL_FAILURES, is_left_alone, said
+    from workflows.zone.failures import LOCAL_FAILURES, is_gone, is_left_alone, said
     from workflows.zone.state import ZoneMemory
+
+
+LONGEST_WORD = 120
+"""Characters of a reason that the campaign is told."""
 
 
 class Reporter:
@@ -47,11 +53,11 @@ class Reporter:
         fingerprint: str = "",
         joins: bool = True,
         outcome: ZoneOutcome | None = None,
-        reason: str = "",
+        why: tuple[Reason, ...] = (),
         hold: ServiceHold | None = None,
     ) -> None:
-        """Tell the campaign. One that is gone is no error; of one that has come to its end the zone waits for
-        nothing.
+        """Tell the campaign. One that is gone, or that cannot be told for a day, is no error; of one that has
+        come to its end the zone waits for nothing.
         """
         zone = self._zone
         async with self.turn:
@@ -71,7 +77,8 @@ class Reporter:
                 fingerprint=fingerprint,
                 joins=joins,
                 outcome=outcome,
-                reason=reason,
+                reason=text_of(*why)[:LONGEST_WORD],
+                codes=codes_of(why),
                 hold=hold,
             )
             try:
@@ -81,8 +88,11 @@ class Reporter:
                     summary=f"tell the campaign: {kind.value}",
                     **options.telling(),
                 )
+                zone.heard = True
             except LOCAL_FAILURES as failure:
                 zone.ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
+                # Nobody knows that this permit is settled: the next word says so.
+                zone.to_settle = zone.to_settle or settles
                 if kind not in LAST_WORDS:
                     self.stops_if_left_alone(failure)
 
@@ -100,9 +110,11 @@ class Reporter:
 
     def stops_if_left_alone(self, failure: BaseException) -> bool:
         """Stop, where a word to the campaign has shown that it has come to its end: nobody would grant, rule
-        or expire anything. Returns whether that is so.
+        or expire anything. So too where it was ended from outside before it had heard of this zone, which has
+        sent nothing: a campaign that is started anew, or reset, begins it again. Returns whether that is so.
         """
-        if not is_left_alone(failure):
+        unknown = not self._zone.heard and not self._zone.validates_itself and self._zone.sent is None
+        if not (is_left_alone(failure) or (unknown and is_gone(failure))):
             return False
         self._zone.stop = self._zone.stop or Stop(by=LEFT_ALONE)
         return True

@@ -5,10 +5,15 @@ from __future__ import annotations
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.messages import PermitGrant, Prepared, ReportKind, Step, ZonePhase
+    from activities.rulings import RulingActivities
+    from edgeshift.messages import PermitGrant, Prepared, RecordRejection, ReportKind, Step, ZonePhase
     from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.reasons import Reason, ReasonCode, Reasons
     from edgeshift.model.sign_off import Choice, Decision, Tally, refusal, tally
     from edgeshift.runtime.temporal import FINGERPRINT, PHASE
+    from workflows import options
+    from workflows.local import locally
+    from workflows.zone.failures import LOCAL_FAILURES, failed
     from workflows.zone.reporting import Reporter
     from workflows.zone.state import Ended, ZoneMemory
     from workflows.zone.waiting import Waits
@@ -69,7 +74,8 @@ class SignOffs:
             if verdict is Tally.REJECTED:
                 by = self._rejection(prepared)
                 zone.rejected = prepared.digest
-                raise Ended(ZoneOutcome.REJECTED, f"rejected by {by.by}: {by.reason or 'no reason given'}")
+                why = Reason(code=ReasonCode.REJECTED, by=by.by, said=by.reason)
+                raise Ended(ZoneOutcome.REJECTED, why, *await self._recorded(prepared, by))
             if verdict is Tally.APPROVED:
                 break
             if zone.usable_grant is not None:
@@ -77,16 +83,29 @@ class SignOffs:
                 zone.put_back()
                 await self._reporter.announce(prepared)
             elif zone.expired:
-                raise Ended(ZoneOutcome.ON_HOLD, "nobody signed it off in time; reopen it when somebody will")
+                raise Ended(ZoneOutcome.ON_HOLD, Reason(code=ReasonCode.NOT_SIGNED_IN_TIME))
             zone.ruling = None
         return await self._permitted(ZonePhase.AWAITING_PERMIT, prepared.step, prepared.fingerprint)
+
+    async def _recorded(self, prepared: Prepared, decision: Decision) -> Reasons:
+        """Record the rejection, which binds when the campaign is started anew; why that failed, if it did."""
+        start, at = self._zone.bare_start, workflow.now()
+        try:
+            await locally(
+                RulingActivities.record_own,
+                RecordRejection(start=start, digest=prepared.digest, decision=decision, at=at),
+                summary="record the rejection",
+                **options.reading(start.policy),
+            )
+        except LOCAL_FAILURES as failure:
+            return (Reason(code=ReasonCode.REJECTION_NOT_RECORDED, because=(failed(failure),)),)
+        return ()
 
     def refuse_rejected(self, prepared: Prepared) -> None:
         """Raises Ended where a person rejected this very proposal before the campaign was started anew."""
         if prepared.digest in self._zone.start.rejected:
             self._zone.rejected = prepared.digest
-            reason = "rejected before the campaign was started anew, and proposed unchanged; reopen begins it"
-            raise Ended(ZoneOutcome.REJECTED, reason)
+            raise Ended(ZoneOutcome.REJECTED, Reason(code=ReasonCode.REJECTED_BEFORE))
 
     def counting(self, prepared: Prepared, grant: PermitGrant | None) -> list[Decision]:
         """The decisions that may count for this proposal: the zone's own, and those that came with a permit

@@ -8,6 +8,7 @@ from typing import NoReturn
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from edgeshift.areas import area_of
     from edgeshift.areas.waf.evidence import EvidenceVerdict
     from edgeshift.messages import (
         CANCELLATION,
@@ -25,6 +26,8 @@ with workflow.unsafe.imports_passed_through():
         ZoneStart,
     )
     from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.reason_texts import text_of
+    from edgeshift.model.reasons import Reason, ReasonCode
     from edgeshift.model.sign_off import Decision
     from edgeshift.rate_limit.circuit import ServiceHold
 
@@ -35,26 +38,32 @@ MOST_IGNORED = 20
 """Messages kept in view that did not count."""
 
 
+ENDS = {
+    CANCELLATION: ReasonCode.CANCELLED,
+    OUTLIVED: ReasonCode.ATTEMPT_OVER,
+    LEFT_ALONE: ReasonCode.CAMPAIGN_OVER,
+}
+"""What it means that one of these stops a zone."""
+
+
 class Ended(Exception):
     """The zone's attempt is over, with this outcome."""
 
-    def __init__(self, outcome: ZoneOutcome, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, outcome: ZoneOutcome, *why: Reason) -> None:
+        self.reason = text_of(*why)
+        super().__init__(self.reason)
         self.outcome = outcome
-        self.reason = reason
+        self.why = why
 
 
 class ZoneMemory:
-    """The state of one zone: of an account as well, where the area is for those too.
+    """The state of one zone: of an account as well, where the area is for those too."""
 
-    ``first_step``: the step before the sign-off that the area's targets need a permit for, where they need
-    one.
-    """
-
-    def __init__(self, start: ZoneStart, first_step: Step = Step.VALIDATE) -> None:
+    def __init__(self, start: ZoneStart) -> None:
         carried = start.carried
         self.start = start
-        self.first_step = first_step
+        self.first_step = Step(area_of(start.area).first_step)
+        """The step before the sign-off that the area's targets need a permit for, where they need one."""
 
         self.phase = ZonePhase.ASSESSING
         self.since = workflow.now()
@@ -63,6 +72,8 @@ class ZoneMemory:
         """The digest that a person rejected."""
         self.sequence = carried.sequence if carried else 0
         """The number of the last word to the campaign."""
+        self.heard = carried is not None
+        """Whether the campaign has heard anything of this zone's run."""
         self.ignored: list[str] = []
         """Messages that did not count, and why, for people."""
 
@@ -211,10 +222,11 @@ class ZoneMemory:
         stop = self.stop
         if stop is None:
             return
-        if stop.by in (CANCELLATION, OUTLIVED, LEFT_ALONE):
+        if stop.by in ENDS:
             stands = stop.ended_as if stop.by == OUTLIVED else None
-            raise Ended(stands or ZoneOutcome.ABORTED, f"ended by {stop.by}")
-        raise Ended(ZoneOutcome.ABORTED, f"campaign aborted by {stop.by}: {stop.reason or 'no reason'}")
+            raise Ended(stands or ZoneOutcome.ABORTED, Reason(code=ENDS[stop.by], by=stop.by))
+        aborted = Reason(code=ReasonCode.CAMPAIGN_ABORTED, by=stop.by, said=stop.reason)
+        raise Ended(ZoneOutcome.ABORTED, aborted)
 
     def carried(self) -> ZoneCarried:
         """What a new run needs of it."""

@@ -6,9 +6,9 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.tickets import SupportActivities
-    from edgeshift.areas.waf import Cause
     from edgeshift.messages import ChangeResult, OpenTicket, ReportKind, TicketOpened, ZonePhase
     from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.reasons import Reason, ReasonCode, Reasons
     from workflows import options
     from workflows.local import locally
     from workflows.zone.reporting import Reporter
@@ -24,7 +24,7 @@ class Support:
         self._reporter = reporter
         self._waits = waits
 
-    async def _ticket(self, cause: Cause, snapshot: str, refusal: str) -> TicketOpened:
+    async def _ticket(self, cause: ReasonCode, snapshot: str, refusal: str) -> TicketOpened:
         """The zone's ticket for a cause, opened where there is none. ``refusal``: what the service said."""
         return await locally(
             SupportActivities.open_ticket,
@@ -33,26 +33,27 @@ class Support:
             **options.reading(self._zone.start.policy),
         )
 
-    async def wait_for(self, causes: tuple[str, ...], reason: str, said: str = "") -> None:
+    async def wait_for(self, causes: tuple[str, ...], why: Reasons, said: str = "") -> None:
         """Open a ticket for each cause and wait for a person's word that it is mended. Raises Ended when none
         comes.
         """
         zone = self._zone
         assert zone.prepared is not None
         for cause in causes:
-            ticket = await self._ticket(Cause(cause), zone.prepared.snapshot, said)
+            ticket = await self._ticket(ReasonCode(cause), zone.prepared.snapshot, said)
             if ticket.location not in zone.tickets:
                 zone.tickets.append(ticket.location)
         zone.enter(ZonePhase.NEEDS_SUPPORT)
-        await self._reporter.tell(ReportKind.SUPPORT, reason=reason[:120])
+        await self._reporter.tell(ReportKind.SUPPORT, why=why)
         limit = zone.start.policy.waits_for_support
         if await self._waits.until(lambda: zone.resolved is not None, limit, resumable=True):
             zone.resolved = None
             return
-        raise Ended(ZoneOutcome.NEEDS_SUPPORT, reason)
+        raise Ended(ZoneOutcome.NEEDS_SUPPORT, *why)
 
     async def refused(self, result: ChangeResult) -> None:
         """The service refused the step: a support case, or the end of the attempt."""
+        why = Reason(code=ReasonCode.CHANGE_REFUSED, case=result.cause, said=result.reason)
         if result.cause is None:
-            raise Ended(ZoneOutcome.FAILED, f"the service refused it: {result.reason}")
-        await self.wait_for((result.cause.value,), f"the service refused it: {result.reason}", result.reason)
+            raise Ended(ZoneOutcome.FAILED, why)
+        await self.wait_for((result.cause.value,), (why,), result.reason)

@@ -13,7 +13,7 @@ from typing import TypeVar
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.messages import ReportKind, ZonePhase
+    from edgeshift.messages import ReportKind, ZonePhase, reason_of_hold
     from edgeshift.rate_limit.circuit import ServiceHold
     from workflows.zone.failures import LOCAL_FAILURES, hold_in
     from workflows.zone.reporting import Reporter
@@ -106,7 +106,7 @@ class Waits:
         zone.service_hold, zone.told_to_go_on = hold, False
         zone.waits += 1
         zone.enter(ZonePhase.WAITING_FOR_SERVICE)
-        await self._reporter.tell(ReportKind.SERVICE, reason=str(hold)[:120], hold=hold)
+        await self._reporter.tell(ReportKind.SERVICE, why=(reason_of_hold(hold),), hold=hold)
         with contextlib.suppress(TimeoutError):
             await workflow.wait_condition(
                 lambda: zone.told_to_go_on or (zone.stop is not None and not sent),

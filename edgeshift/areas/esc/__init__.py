@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.model.fleet import Wave, Zone
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode, Reasons, codes_of
 
 REMOVED_AT = datetime(2024, 1, 1, tzinfo=UTC)
 """When all Edge Side Code is removed (docs/service.md §8), by the service's own clock."""
@@ -56,9 +58,18 @@ class Assessment(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     verdict: Verdict
-    causes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
+    why: Reasons = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def causes(self) -> tuple[ReasonCode, ...]:
+        """The codes of what stands in the way; none where nothing does."""
+        return codes_of(self.why) if self.verdict is Verdict.BLOCKED else ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Reasons, one sentence each."""
+        return tuple(map(text_of, self.why))
 
 
 def whose(secret: str | None) -> Secret:
@@ -73,24 +84,19 @@ def is_removed(now: datetime) -> bool:
     return now >= REMOVED_AT
 
 
-def too_late(now: datetime) -> str:
-    """Why nothing can be done any more, or empty. ``now``: the service's time."""
+def too_late(now: datetime) -> Reason | None:
+    """Reasons nothing can be done any more, or None. ``now``: the service's time."""
     if not is_removed(now):
-        return ""
-    return (
-        f"Edge Side Code was removed on {REMOVED_AT:%Y-%m-%d}, and the service says it is {now:%Y-%m-%d}:"
-        " there is nothing left to turn off"
-    )
+        return None
+    return Reason(code=ReasonCode.REMOVED, day=REMOVED_AT.date(), at=now.date())
 
 
 def assess(reading: Reading, now: datetime) -> Assessment:
     """What reading alone tells of a scope. ``now``: the service's time."""
-    if reason := too_late(now):
-        return Assessment(verdict=Verdict.BLOCKED, causes=("removed",), reasons=(reason,))
+    if gone := too_late(now):
+        return Assessment(verdict=Verdict.BLOCKED, why=(gone,))
     if reading.always:
-        return Assessment(
-            verdict=Verdict.ALREADY_SETTLED, reasons=("Edge Side Code is off for all requests already",)
-        )
+        return Assessment(verdict=Verdict.ALREADY_SETTLED, why=(Reason(code=ReasonCode.ESC_OFF_ALREADY),))
     warnings = ["until the removal date the test secret stays: the service removes it with a DELETE at most"]
     if reading.secret is Secret.OWN:
         warnings = [

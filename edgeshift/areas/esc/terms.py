@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
+from edgeshift.areas.area import Times
 from edgeshift.model.addresses import NO_PASSWORD, web_address
 from edgeshift.model.durations import Duration
 from edgeshift.model.validators import NUMBER, Part, Trouble, at_least, check_looks, refuse, right
@@ -124,3 +125,8 @@ class EscSpec(Part):
         if (observe := info.data.get("observe")) is not None:
             check_looks(every, observe, _EVERY, "esc.observe")
         return every
+
+    @property
+    def times(self) -> Times:
+        """How long a change of one scope takes (edgeshift/areas/area.py)."""
+        return Times(effect=self.effect_limit, watch=self.observe, every=self.every)

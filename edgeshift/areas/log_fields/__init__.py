@@ -10,7 +10,7 @@ from edgeshift.areas.log_fields.entries import (
     Judgement,
     Sizes,
     judge,
-    size_warning,
+    size_reason,
     sizes,
 )
 from edgeshift.areas.log_fields.history import Reconciled, Sent, Version, reconcile, same_rules, three_way
@@ -39,7 +39,6 @@ from edgeshift.areas.log_fields.names import (
 from edgeshift.areas.log_fields.reading import (
     TRANSFORM_PHASES,
     Assessment,
-    Cause,
     Reading,
     assess,
     in_place,
@@ -72,7 +71,6 @@ __all__ = [
     "RULESET",
     "TRANSFORM_PHASES",
     "Assessment",
-    "Cause",
     "CustomField",
     "FieldSeen",
     "FieldState",
@@ -112,7 +110,7 @@ __all__ = [
     "rollback",
     "same_rules",
     "set_by_transform",
-    "size_warning",
+    "size_reason",
     "sizes",
     "three_way",
     "unsound",

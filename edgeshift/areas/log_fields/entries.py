@@ -16,6 +16,7 @@ from edgeshift.areas.log_fields.jobs import Job
 from edgeshift.areas.log_fields.names import CustomField, Kind, fields_of
 from edgeshift.areas.log_fields.reading import jobs_without, set_by_transform
 from edgeshift.areas.log_fields.terms import FieldSet
+from edgeshift.model.reasons import Reason, ReasonCode
 
 MOST_BYTES = 8192
 """Bytes of custom field data in one entry, over request headers, cookies and response headers; the rest is
@@ -180,24 +181,21 @@ def sizes(samples: Iterable[Entry], fields: Iterable[CustomField]) -> Sizes | No
     )
 
 
-def size_warning(found: Sizes) -> str | None:
+def size_reason(found: Sizes) -> Reason | None:
     """What people should know of the sizes before they agree, or None where everything fits easily."""
-    limit = MOST_BYTES / 1024
     if found.p95 > MOST_BYTES:
-        return (
-            f"at the 95th percentile of {found.sample} sampled requests these fields take"
-            f" {found.p95 / 1024:.1f} KB of {limit:.0f} KB: what comes last is cut off"
-        )
+        often = ReasonCode.FIELDS_OFTEN_CUT_OFF
+        return Reason(code=often, of=found.sample, limit=MOST_BYTES, size=found.p95)
     if found.over:
-        return (
-            f"in {found.over} of {found.sample} sampled requests these fields take more than {limit:.0f} KB"
-            f" (up to {found.largest / 1024:.1f} KB): what comes last is cut off"
+        return Reason(
+            code=ReasonCode.FIELDS_CUT_OFF,
+            count=found.over,
+            of=found.sample,
+            limit=MOST_BYTES,
+            size=found.largest,
         )
     if found.largest > 0.8 * MOST_BYTES:
-        return (
-            f"in sampled requests these fields take up to {found.largest / 1024:.1f} KB of {limit:.0f} KB:"
-            " there is little room left"
-        )
+        return Reason(code=ReasonCode.FIELDS_NEARLY_FULL, limit=MOST_BYTES, size=found.largest)
     return None
 
 

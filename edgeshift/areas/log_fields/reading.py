@@ -5,7 +5,6 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -42,6 +41,8 @@ from edgeshift.areas.log_fields.rules import (
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
 from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode, Reasons, codes_of
 
 TRANSFORM_PHASES = {
     "http_request_late_transform": Kind.REQUEST,
@@ -50,17 +51,6 @@ TRANSFORM_PHASES = {
 """The phases whose rules set headers, and which headers: logs have these as they were before (§8)."""
 
 SECRETS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-auth-key"})
-
-
-class Cause(StrEnum):
-    """Why a zone is not ready."""
-
-    WRONG_NAMES = "wrong_names"
-    NOT_ENTITLED = "not_entitled"
-    TOO_MANY_FIELDS = "too_many_fields"
-    NO_LOG_JOB = "no_log_job"
-    ODD_LOG_JOB = "odd_log_job"
-    ODD_RULES = "odd_rules"
 
 
 class Reading(BaseModel):
@@ -90,37 +80,39 @@ class Assessment(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     verdict: Verdict
-    causes: tuple[Cause, ...] = ()
-    reasons: tuple[str, ...] = ()
+    why: Reasons = ()
     warnings: tuple[str, ...] = ()
     additions: tuple[str, ...] = ()
+
+    @property
+    def causes(self) -> tuple[ReasonCode, ...]:
+        """The codes of what stands in the way, each once; none where nothing does."""
+        return codes_of(self.why) if self.verdict is Verdict.BLOCKED else ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Reasons, one sentence each."""
+        return tuple(map(text_of, self.why))
 
 
 def assess(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None) -> Assessment:
     """The verdict on one zone. ``job``: the log job that zones without one get."""
-    found: list[tuple[Cause, str]] = [(Cause.WRONG_NAMES, text) for text in mistakes(wanted)]
+    found = [Reason(code=ReasonCode.WRONG_NAMES, said=text) for text in mistakes(wanted)]
     if reading.plan is not Plan.ENTERPRISE or reading.refused:
-        said = f"; the service says: {reading.refused}" if reading.refused else ""
-        plan = f"log jobs and custom log fields are for Enterprise zones; this zone is {reading.plan.value}"
-        found.append((Cause.NOT_ENTITLED, plan + said))
+        plan = reading.plan.value
+        found.append(Reason(code=ReasonCode.NOT_ENTITLED, plan=plan, said=reading.refused))
     elif odd := unsound(reading.rules):
-        found.append(
-            (Cause.ODD_RULES, f"{odd}: somebody else's rules are sent back as they are, or not at all")
-        )
+        found.append(Reason(code=ReasonCode.ODD_RULES, said=odd))
     else:
         found += _too_many(reading, wanted)
         found += _odd_jobs(reading, zone, job)
     if found:
-        return Assessment(
-            verdict=Verdict.BLOCKED,
-            causes=tuple(dict.fromkeys(cause for cause, _ in found)),
-            reasons=tuple(reason for _, reason in found),
-        )
+        return Assessment(verdict=Verdict.BLOCKED, why=tuple(found))
     notes = warnings(reading, wanted)
     if in_place(reading, wanted):
         return Assessment(
             verdict=Verdict.ALREADY_SETTLED,
-            reasons=("every field is logged, and every log job lists what it needs",),
+            why=(Reason(code=ReasonCode.FIELDS_IN_PLACE),),
             warnings=notes,
         )
     return Assessment(verdict=Verdict.READY, warnings=notes, additions=_additions(reading, zone, wanted, job))
@@ -162,35 +154,24 @@ def _others(reading: Reading, zone: Zone, job: NewJobSpec) -> list[dict[str, Any
     return [one for one in reading.jobs if pushes(one) and one.get("name") != own_name(job, zone)]
 
 
-def _too_many(reading: Reading, wanted: FieldSet) -> list[tuple[Cause, str]]:
+def _too_many(reading: Reading, wanted: FieldSet) -> list[Reason]:
     present, after = count(reading.rules), count(merge(reading.rules, wanted))
     if after <= MOST_FIELDS or not missing(reading.rules, wanted):
         return []
-    return [
-        (
-            Cause.TOO_MANY_FIELDS,
-            f"the zone has {present} custom fields and would have {after}: it takes {MOST_FIELDS} at most;"
-            f" take {after - MOST_FIELDS} out of its rules, or of the campaign",
-        )
-    ]
+    return [Reason(code=ReasonCode.TOO_MANY_FIELDS, of=present, count=after, limit=MOST_FIELDS)]
 
 
-def _odd_jobs(reading: Reading, zone: Zone, job: NewJobSpec | None) -> list[tuple[Cause, str]]:
+def _odd_jobs(reading: Reading, zone: Zone, job: NewJobSpec | None) -> list[Reason]:
     jobs = [one for one in reading.jobs if pushes(one)]
     if not jobs and job is None:
         off = [one for one in reading.jobs if one.get("dataset") == "http_requests"]
-        what = (
-            f"its {len(off)} log job(s) of http_requests are disabled"
-            if off
-            else "it has no log job of http_requests"
-        )
-        return [(Cause.NO_LOG_JOB, f"{what}: enable one, or name one for such zones under log_fields.job")]
+        return [Reason(code=ReasonCode.NO_LOG_JOB, count=len(off))]
     found = []
     for one in jobs:
         try:
             Options.of(one.get("logpull_options")).fields  # noqa: B018
         except OddOptions as odd:
-            found.append((Cause.ODD_LOG_JOB, f"log job {one.get('id')}: {odd}"))
+            found.append(Reason(code=ReasonCode.ODD_LOG_JOB, names=(str(one.get("id")),), said=str(odd)))
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
+from edgeshift.areas.area import Times
 from edgeshift.areas.log_fields.field_set import FieldSet
 from edgeshift.areas.log_fields.names import Kind, list_troubles, mistakes
 from edgeshift.model.addresses import store_address, with_placeholders
@@ -126,6 +127,11 @@ class LogFieldsSpec(FieldSet):
         if (verify := info.data.get("verify")) is not None:
             check_looks(every, verify, _EVERY, "log_fields.verify")
         return every
+
+    @property
+    def times(self) -> Times:
+        """How long a change of one zone takes (edgeshift/areas/area.py)."""
+        return Times(effect=self.effect_limit, watch=self.verify, every=self.every)
 
     def wanted(self, zone_id: str, zone_name: str) -> FieldSet:
         """The fields of one zone: those of the campaign, then its own additions."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from edgeshift.areas.assessment import Verdict as Verdict
 from edgeshift.model.fleet import Plan
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode, Reasons, codes_of
 
 MOST_RULES = 200
 """Firewall rules that one migration takes at most (docs/service.md §8)."""
@@ -21,19 +22,6 @@ LONGEST_EXPRESSION = 4096
 MANAGED_RULESET = "efb7b8c949ac4650a09736fc376e9aee"
 OWASP_RULESET = "4814384a9e5d4991b9815dcfc25d2f1f"
 """The new managed rulesets (docs/service.md §2.4, observed): the provider's own, the core ruleset."""
-
-
-class Cause(StrEnum):
-    """Why a zone is not ready. Each support ticket has exactly one."""
-
-    TOO_MANY_RULES = "too_many_rules"
-    EXPRESSION_TOO_LONG = "expression_too_long"
-    SUPPORT_REFUSAL = "support_refusal"
-    URI_OVERRIDES = "uri_overrides"
-    NOT_COMPATIBLE = "not_compatible"
-    EMPTY_CONFIGURATION = "empty_configuration"
-    LOG_ONLY = "log_only"
-    OTHER_PLAN = "other_plan"
 
 
 AS_DELIVERED = frozenset({"default", "on"})
@@ -61,21 +49,22 @@ class Reading(BaseModel):
     waf_setting: dict[str, Any] | None = None
     entry_point: dict[str, Any] | None = None
     config: dict[str, Any] | None = None
-    refused: tuple[Cause, str] | None = None
+    refused: tuple[ReasonCode, str] | None = None
 
 
 class Assessment(BaseModel):
     """What reading tells of a zone, and what people should know before they agree to anything.
 
-    ``rules``: identifiers of the rules that a support case is about, with their lengths in bytes.
-    ``losses``, ``warnings``: one sentence each.
+    ``causes``: what the verdict rests on; each support ticket has exactly one. ``why``: these, and what else
+    stands in the way. ``rules``: identifiers of the rules that a support case is about, with their lengths in
+    bytes. ``losses``, ``warnings``: one sentence each.
     """
 
     model_config = ConfigDict(frozen=True)
 
     verdict: Verdict
-    causes: tuple[Cause, ...] = ()
-    reasons: tuple[str, ...] = ()
+    causes: tuple[ReasonCode, ...] = ()
+    why: Reasons = ()
     migrating_rules: int = 0
     longest_expression: int = 0
     rules: tuple[tuple[str, int], ...] = ()
@@ -83,6 +72,11 @@ class Assessment(BaseModel):
     losses: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     migration_state: str = ""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Reasons, one sentence each."""
+        return tuple(map(text_of, self.why))
 
 
 OTHER_ACTIONS = frozenset({"allow", "block", "challenge", "js_challenge", "log", "managed_challenge"})
@@ -116,66 +110,67 @@ def assess(reading: Reading) -> Assessment:
         "migration_state": migration_state(reading),
     }
 
-    def found(verdict: Verdict, *reasons: str, causes: tuple[Cause, ...] = (), **more: Any) -> Assessment:
-        return Assessment(verdict=verdict, causes=causes, reasons=reasons, **facts, **more)
+    def found(verdict: Verdict, *why: Reason, causes: tuple[ReasonCode, ...] = (), **more: Any) -> Assessment:
+        return Assessment(verdict=verdict, causes=causes, why=why, **facts, **more)
+
+    def blocked(code: ReasonCode, **known: Any) -> Assessment:
+        return found(Verdict.BLOCKED, Reason(code=code, **known), causes=(code,))
 
     if is_migrated(reading.status):
-        return found(Verdict.ALREADY_MIGRATED, "the new WAF is on, the previous one off")
+        return found(Verdict.ALREADY_MIGRATED, Reason(code=ReasonCode.ALREADY_MIGRATED))
     facts |= {"losses": losses(reading), "warnings": warnings(reading)}
-    overrides = _overrides_told(facts["overrides"])
+    overrides = _overrides(facts["overrides"])
     if over := _over_limits(lengths):
         # Before the overrides: nobody should agree to delete those of a zone that cannot move anyway.
-        about = lengths if Cause.TOO_MANY_RULES in over else _too_long(lengths)
-        reasons = (*over.values(), *overrides)
-        return found(Verdict.NEEDS_SUPPORT, *reasons, causes=tuple(over), rules=tuple(about))
+        causes = codes_of(over)
+        about = lengths if ReasonCode.TOO_MANY_RULES in causes else _too_long(lengths)
+        return found(Verdict.NEEDS_SUPPORT, *over, *overrides, causes=causes, rules=tuple(about))
     if reading.plan not in ("", Plan.ENTERPRISE):
-        reason = (
-            f"its plan is {reading.plan} now, and enterprise in the campaign's list:"
-            " it has no validation window any more"
-        )
-        return found(Verdict.BLOCKED, reason, causes=(Cause.OTHER_PLAN,))
+        return blocked(ReasonCode.OTHER_PLAN, plan=reading.plan)
     if overrides:
-        return found(Verdict.BLOCKED, *overrides, causes=(Cause.URI_OVERRIDES,))
+        return found(Verdict.BLOCKED, *overrides, causes=(ReasonCode.URI_OVERRIDES,))
     if reading.refused is not None:
         cause, said = reading.refused
-        return found(Verdict.NEEDS_SUPPORT, f"the service refuses: {said}", causes=(cause,))
+        refused = Reason(code=ReasonCode.SUPPORT_REFUSAL, case=cause, said=said)
+        return found(Verdict.NEEDS_SUPPORT, refused, causes=(cause,))
     if reading.config is not None and not reading.config.get("rules"):
-        reason = "the service returns a new configuration without any rule: sent, it would protect nothing"
-        return found(Verdict.BLOCKED, reason, causes=(Cause.EMPTY_CONFIGURATION,))
+        return blocked(ReasonCode.EMPTY_CONFIGURATION)
     if in_validation(reading.status):
-        return found(Verdict.IN_VALIDATION, "the zone is already in validation mode")
+        return found(Verdict.IN_VALIDATION, Reason(code=ReasonCode.ALREADY_IN_VALIDATION))
     if reading.check.get("compatible") is not True:
-        reason = "the service says that the zone is not compatible in its current configuration"
-        return found(Verdict.BLOCKED, reason, causes=(Cause.NOT_COMPATIBLE,))
+        return blocked(ReasonCode.NOT_COMPATIBLE)
     return found(Verdict.READY)
 
 
-def _overrides_told(overrides: tuple[str, ...]) -> tuple[str, ...]:
+MOST_OVERRIDES_NAMED = 5
+"""Overrides that a reason names."""
+
+
+def _overrides(overrides: tuple[str, ...]) -> Reasons:
     """That URI-based overrides stand in the way, with the first of them; nothing where there are none."""
     if not overrides:
         return ()
-    named = ", ".join(overrides[:5]) + (", …" if len(overrides) > 5 else "")
-    return (
-        f"{len(overrides)} URI-based WAF override(s) must be deleted before the zone is eligible ({named})",
-    )
+    named = overrides[:MOST_OVERRIDES_NAMED]
+    return (Reason(code=ReasonCode.URI_OVERRIDES, count=len(overrides), names=named),)
 
 
 def _too_long(lengths: list[tuple[str, int]]) -> list[tuple[str, int]]:
     return [(identifier, size) for identifier, size in lengths if size > LONGEST_EXPRESSION]
 
 
-def _over_limits(lengths: list[tuple[str, int]]) -> dict[Cause, str]:
-    """The limits that a zone's migrating rules are over, with a sentence each."""
-    over = {}
+def _over_limits(lengths: list[tuple[str, int]]) -> list[Reason]:
+    """The limits that a zone's migrating rules are over."""
+    over = []
     if len(lengths) > MOST_RULES:
-        over[Cause.TOO_MANY_RULES] = (
-            f"{len(lengths)} firewall rules to migrate; the service migrates at most {MOST_RULES}"
-        )
+        over.append(Reason(code=ReasonCode.TOO_MANY_RULES, count=len(lengths), limit=MOST_RULES))
     if too_long := _too_long(lengths):
-        longest = max(size for _, size in too_long)
-        over[Cause.EXPRESSION_TOO_LONG] = (
-            f"{len(too_long)} firewall rule expression(s) over {LONGEST_EXPRESSION:,} bytes,"
-            f" the longest {longest:,}"
+        over.append(
+            Reason(
+                code=ReasonCode.EXPRESSION_TOO_LONG,
+                count=len(too_long),
+                limit=LONGEST_EXPRESSION,
+                size=max(size for _, size in too_long),
+            )
         )
     return over
 

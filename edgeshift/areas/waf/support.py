@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from edgeshift.areas.waf.reading import LONGEST_EXPRESSION, MOST_RULES, Assessment, Cause
+from edgeshift.areas.waf.reading import LONGEST_EXPRESSION, MOST_RULES, Assessment
 from edgeshift.model.fleet import Zone
+from edgeshift.model.reasons import ReasonCode
 
 
 def _words(*alternatives: str) -> re.Pattern[str]:
@@ -82,7 +83,7 @@ _ASKS_FOR_SUPPORT = _words(
 )
 
 
-def support_cause(messages: Iterable[str]) -> Cause | None:
+def support_cause(messages: Iterable[str]) -> ReasonCode | None:
     """Which support case the service's refusal is, in whatever words and with or without a code, or None.
 
     The words are not documented (docs/service.md §7), so each message is searched for a subject and for a
@@ -93,28 +94,30 @@ def support_cause(messages: Iterable[str]) -> Cause | None:
     if causes:
         return causes[0]
     rest = " ".join(message for message in said if not _OTHER_MATTER.search(message))
-    return Cause.SUPPORT_REFUSAL if _ASKS_FOR_SUPPORT.search(rest) else None
+    return ReasonCode.SUPPORT_REFUSAL if _ASKS_FOR_SUPPORT.search(rest) else None
 
 
-def _limit_passed(message: str) -> Cause | None:
+def _limit_passed(message: str) -> ReasonCode | None:
     if _OTHER_MATTER.search(message) or not _LIMIT.search(message):
         return None
     sized, counted = bool(_SIZE.search(message)), bool(_COUNT.search(message))
     if sized and _CONDITION.search(message):
-        return Cause.EXPRESSION_TOO_LONG
+        return ReasonCode.EXPRESSION_TOO_LONG
     if counted and (_RULE.search(message) or _CONDITION.search(message)):
-        return Cause.TOO_MANY_RULES
+        return ReasonCode.TOO_MANY_RULES
     of_rule = sized and _RULE.search(message) and not _OTHER_PART.search(message)
-    return Cause.EXPRESSION_TOO_LONG if of_rule else None
+    return ReasonCode.EXPRESSION_TOO_LONG if of_rule else None
 
 
-def ticket_text(zone: Zone, cause: Cause, assessment: Assessment, refusal: Sequence[str]) -> tuple[str, str]:
+def ticket_text(
+    zone: Zone, cause: ReasonCode, assessment: Assessment, refusal: Sequence[str]
+) -> tuple[str, str]:
     """The title and the Markdown body of a support ticket: rule identifiers and byte lengths, never
     expressions.
     """
     titles = {
-        Cause.TOO_MANY_RULES: f"more than {MOST_RULES} firewall rules to migrate on {zone.name}",
-        Cause.EXPRESSION_TOO_LONG: f"firewall rule expression over 4 KB on {zone.name}",
+        ReasonCode.TOO_MANY_RULES: f"more than {MOST_RULES} firewall rules to migrate on {zone.name}",
+        ReasonCode.EXPRESSION_TOO_LONG: f"firewall rule expression over 4 KB on {zone.name}",
     }
     title = "WAF migration: " + titles.get(cause, f"the service asks to contact support for {zone.name}")
     lines = [
@@ -127,7 +130,7 @@ def ticket_text(zone: Zone, cause: Cause, assessment: Assessment, refusal: Seque
     listed = [
         (identifier, size)
         for identifier, size in assessment.rules
-        if cause is not Cause.EXPRESSION_TOO_LONG or size > LONGEST_EXPRESSION
+        if cause is not ReasonCode.EXPRESSION_TOO_LONG or size > LONGEST_EXPRESSION
     ]
     if listed:
         lines += ["", "| firewall rule | expression, bytes |", "| --- | ---: |"]

@@ -26,26 +26,27 @@ from edgeshift.stores.documents.log_fields import (
 )
 from edgeshift.stores.documents.proposals import ProbedProposal, Proposal
 from edgeshift.stores.documents.records import (
-    EVIDENCE,
-    RECORDS,
+    DOCUMENTS,
     Advice,
+    DocumentsPart,
     EscRecord,
     LogFieldsRecord,
     WafRecord,
     WatchedRecord,
     ZoneRecord,
 )
+from edgeshift.stores.documents.rulings import RulingRecord
 from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapshot_key
 from edgeshift.stores.documents.targets import AssessedTargets, CoveredZones, FrozenTargets
 
 __all__ = [
-    "EVIDENCE",
-    "RECORDS",
+    "DOCUMENTS",
     "Advice",
     "AssessedTargets",
     "CoveredZones",
     "Document",
     "DocumentUnreadable",
+    "DocumentsPart",
     "EscRecord",
     "FrozenTargets",
     "Intent",
@@ -57,6 +58,7 @@ __all__ = [
     "Proposal",
     "RulesBefore",
     "RulesSent",
+    "RulingRecord",
     "Seen",
     "Snapshot",
     "SnapshotTaken",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pydantic import BaseModel
 
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import Judgement
+from edgeshift.areas.parts import PartOf
 from edgeshift.areas.waf.aftercare import Aftercare
 from edgeshift.areas.waf.evidence_terms import Evidence
-from edgeshift.model.fleet import Area, Zone
+from edgeshift.model.fleet import Zone
 from edgeshift.stores.documents.codec import Document, Moment
 
 
@@ -40,11 +43,13 @@ class Advice(Document):
 
 class WatchedRecord(ZoneRecord):
     """What the records of changes that can be undone have, written at the end of the watch. ``why``: it was
-    taken back, or empty; ``said``: the outcome in a sentence; ``changed_at``: when the change showed.
+    taken back, or empty; ``said``: the outcome in a sentence; ``codes``: of its reasons; ``changed_at``: when
+    the change showed.
     """
 
     why: str
     said: str
+    codes: tuple[str, ...] = ()
     changed_at: Moment
     aftercare: Advice
 
@@ -63,16 +68,20 @@ class LogFieldsRecord(WatchedRecord):
     found: str
 
 
-RECORDS: dict[Area, type[ZoneRecord]] = {
-    Area.WAF: WafRecord,
-    Area.ESC: EscRecord,
-    Area.LOG_FIELDS: LogFieldsRecord,
-}
-"""What a result's record is, by area."""
+@dataclass(frozen=True)
+class DocumentsPart:
+    """What an area keeps in the archive of its own (edgeshift/areas/parts.py).
 
-EVIDENCE: dict[Area, type[BaseModel]] = {
-    Area.WAF: Evidence,
-    Area.ESC: ProbeReport,
-    Area.LOG_FIELDS: Judgement,
-}
-"""What people are shown of what was seen, and what a record names as its evidence, by area."""
+    ``record``: what a result's record is. ``evidence``: what people are shown of what was seen, and what a
+    record names as its evidence; None where the area has none.
+    """
+
+    record: type[ZoneRecord] = WatchedRecord
+    evidence: type[BaseModel] | None = None
+
+
+WAF = DocumentsPart(WafRecord, Evidence)
+ESC = DocumentsPart(EscRecord, ProbeReport)
+LOG_FIELDS = DocumentsPart(LogFieldsRecord, Judgement)
+
+DOCUMENTS = PartOf("documents", DocumentsPart)

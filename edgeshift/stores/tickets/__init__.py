@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from edgeshift.campaign_file.spec import TicketSpec
+from edgeshift.campaign_file.parts import DIRECT
+from edgeshift.campaign_file.spec import ServiceSpec, TicketSpec
 from edgeshift.runtime.secret_refs import SecretRef, is_reference, said_or_kept
 from edgeshift.stores.tickets.folder import FolderTickets
 from edgeshift.stores.tickets.ticket import (
@@ -35,17 +36,23 @@ __all__ = [
 
 
 def ticket_system(
-    spec: TicketSpec, folder: str | Path, *, proxy: str | None = None, ca_file: str | None = None
+    spec: TicketSpec, folder: str | Path, *, service: ServiceSpec | None = None
 ) -> TicketSystem:
-    """The ticket system that a campaign names; ``folder`` where it names none.
+    """The ticket system that a campaign names; ``folder`` where it names none. ``service``: whose proxy and
+    authorities a webhook is reached by where ``spec`` has none of its own.
 
-    Raises TicketsMisconfigured, and SecretRefError where the webhook's secret is not to be had.
+    Raises TicketsMisconfigured, and SecretRefError where the webhook's secret or proxy is not to be had.
     """
     if spec.webhook is None:
         return FolderTickets(spec.folder or folder)
     secret = SecretRef(spec.secret).resolve() if spec.secret else None
     kept = said_or_kept(spec.webhook)
     assert kept is not None
+    proxy = spec.proxy or (service.proxy if service else None)
     return WebhookTickets(
-        kept, secret=secret, proxy=proxy, ca_file=ca_file, path_shown=not is_reference(spec.webhook)
+        kept,
+        secret=secret,
+        proxy=None if proxy == DIRECT else said_or_kept(proxy),
+        ca_file=spec.ca_file or (service.ca_file if service else None),
+        path_shown=not is_reference(spec.webhook),
     )

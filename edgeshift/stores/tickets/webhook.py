@@ -27,7 +27,8 @@ class WebhookTickets:
     The receiver keeps one ticket per key: sending again is safe. 2xx says that it has the ticket, 409 that
     it had it before. ``path_shown``: whether the URL's path may be repeated; for many receivers it is the
     key. The ticket's address is the answer's ``Location`` header, or ``url``, ``location`` or
-    ``html_url`` in its JSON. ``secret`` goes along as a bearer token. Raises TicketsMisconfigured.
+    ``html_url`` in its JSON. ``secret`` goes along as a bearer token. ``proxy``: its URL, with its password;
+    ``ca_file``: PEM certificates trusted beside the usual ones. Raises TicketsMisconfigured.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class WebhookTickets:
         self._at = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}"
         self._at += parts.path if path_shown else ""
         self._headers = {"Authorization": f"Bearer {secret.get_secret_value()}"} if secret else {}
-        self._proxy = proxy
+        self._proxy = _proxy(proxy)
         self._limit = limit
         try:
             self._tls = tls_context(ca_file)
@@ -94,3 +95,19 @@ class WebhookTickets:
             return self._at
         # A receiver may repeat what it was called by.
         return redact_text(urljoin(self._at, found))[:500]
+
+
+def _proxy(proxy: str | None) -> httpx.Proxy | None:
+    """Raises TicketsMisconfigured, which does not repeat it: it may hold a password."""
+    if proxy is None:
+        return None
+    try:
+        parts = urlsplit(proxy)
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname
+    except ValueError:
+        wrong = True
+    if wrong:
+        raise TicketsMisconfigured(
+            "tickets: write the proxy as http://[USER:PASSWORD@]HOST:PORT (it is not repeated here)"
+        )
+    return httpx.Proxy(proxy)

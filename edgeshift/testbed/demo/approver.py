@@ -18,7 +18,7 @@ from edgeshift.messages import Answer, CampaignSignOff, CampaignSummary, Waiting
 from edgeshift.model.fleet import Area, Target, Zone, campaign_id, migration_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import EVIDENCE, Proposal, get_document
+from edgeshift.stores.documents import DOCUMENTS, Proposal, get_document
 from edgeshift.testbed.invariants.seen import Signature
 
 LOOKS_EVERY = 0.7
@@ -140,7 +140,8 @@ class Approver:
         if state.evidence_verdict in (None, EvidenceVerdict.PASS):
             return
         await self._body(state)
-        evidence = await get_document(self._archive, EVIDENCE[self._area], state.evidence)
+        kind = DOCUMENTS.of(self._area).evidence
+        evidence = await get_document(self._archive, kind, state.evidence) if kind else None
         failed = state.evidence_verdict is EvidenceVerdict.FAIL
         choice = Choice.REJECT if failed else Choice.APPROVE
         seen = evidence.why if isinstance(evidence, Evidence) else ""

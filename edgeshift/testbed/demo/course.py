@@ -25,7 +25,7 @@ from edgeshift.operations.campaigns import start_campaign
 from edgeshift.operations.zones import frozen_targets
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.demo.approver import Approver
-from edgeshift.testbed.demo.parts import Part
+from edgeshift.testbed.demo.part import Part
 from edgeshift.testbed.demo.scenario import APPROVER, OPERATOR, Scenario
 from edgeshift.testbed.demo.support_desk import SupportDesk
 from edgeshift.testbed.demo.visitors import Visitors

@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.text import Text
 from temporalio.client import Client
 
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA
 from edgeshift.operations import pollers
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.demo.course import Teller, play
-from edgeshift.testbed.demo.parts import Part
+from edgeshift.testbed.demo.part import Part
 from edgeshift.testbed.demo.scenario import TIME_SCALE, Scenario
 from edgeshift.testbed.demo.show import (
     missing_outcomes,
@@ -49,7 +49,7 @@ async def run_demo(
     _end_as_by_ctrl_c()
     console = Console(no_color=console.no_color, highlight=False, record=True)
     zones = zones or part.zones
-    title = "" if part.area is Area.WAF else f" {part.area.value}"
+    title = "" if part.area is DEFAULT_AREA else f" {part.area.value}"
     console.print(
         f"[bold]edgeshift demo{title}[/bold]: {zones} simulated zones, seed {seed},"
         f" time scale {TIME_SCALE:,.0f} (4 hours a second)"
@@ -91,7 +91,7 @@ async def _run(
     client = await connect(settings, identity="demo")
     archive = Archive(running.archive)
     specs = part.specs(arranged, running)
-    edge = "" if part.area is Area.WAF else f"; the edge of all zones at {running.edge}, by Host header"
+    edge = f"; the edge of all zones at {running.edge}, by Host header" if part.edge else ""
     teller.say(
         f"Temporal at {running.address}, its pages at {running.ui}; faults are on:"
         f" {len(arranged.faults)}{edge}"
@@ -106,10 +106,8 @@ async def _run(
     evidence = await gather(running, client, part, played, specs, [report, terminal])
     checks = judge(evidence)
     found = result(evidence, part.shows, checks, time.monotonic() - began, TIME_SCALE)
-    write_result(out / part.result, found)
-    if part.area is Area.WAF:
-        # The demo without an area has a result by its own name.
-        write_result(out / "demo.json", found)
+    for name in (part.result, *part.also):
+        write_result(out / name, found)
     for table in (outcome_table(found["outcomes"]), rule_table(checks)):
         console.print()
         console.print(table)

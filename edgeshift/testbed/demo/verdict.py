@@ -10,7 +10,7 @@ from temporalio.client import Client
 
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.testbed.demo.course import Played
-from edgeshift.testbed.demo.parts import Part
+from edgeshift.testbed.demo.part import Part
 from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
 from edgeshift.testbed.invariants.archived import ArchiveFolder
 from edgeshift.testbed.invariants.executions import load_executions, load_holds

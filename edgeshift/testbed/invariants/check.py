@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from edgeshift.testbed.invariants import commits, esc, log_fields
+from edgeshift.testbed.invariants.areas import Rule, witnesses
 from edgeshift.testbed.invariants.completeness import locked, nothing_lost
 from edgeshift.testbed.invariants.leaks import hidden
 from edgeshift.testbed.invariants.pace import in_flight, paced, stopped
 from edgeshift.testbed.invariants.seen import RuleCheck, WitnessInput
-from edgeshift.testbed.invariants.touching import snapshotted, supported
-
-Rule = Callable[[WitnessInput], RuleCheck]
-
-OF_AREA: dict[str, tuple[Rule, Rule, Rule, Rule]] = {
-    "waf": (commits.signed, commits.once, commits.validated, supported),
-    "esc": (esc.signed, esc.once, esc.untouched, esc.ended),
-    "log-fields": (log_fields.signed, log_fields.once, log_fields.entitled, log_fields.kept),
-}
-"""The rules 1 to 4, which each area has in its own words."""
+from edgeshift.testbed.invariants.touching import snapshotted
 
 OF_ALL: tuple[Rule, ...] = (snapshotted, paced, stopped, in_flight, locked, hidden, nothing_lost)
 """The rules 5 to 11."""
@@ -31,7 +20,11 @@ def check_rules(evidence: WitnessInput, *, absent: frozenset[int] = frozenset())
     """
     found = [
         _together(
-            [rules[place](evidence.within(area)) for area, rules in OF_AREA.items() if area in evidence.areas]
+            [
+                witness.rules[place](evidence.within(area))
+                for area, witness in witnesses().items()
+                if area in evidence.areas
+            ]
         )
         for place in range(4)
     ]

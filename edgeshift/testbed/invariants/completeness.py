@@ -6,13 +6,9 @@ from __future__ import annotations
 
 import itertools
 
-from edgeshift.testbed.invariants import esc, log_fields
+from edgeshift.testbed.invariants.areas import witnesses
 from edgeshift.testbed.invariants.course import settled
-from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput, ZoneAtService
-
-DONE = frozenset({"migrated", "already_migrated"})
-CHANGED = frozenset({"settled", "already_settled"})
-UNDECIDED = frozenset({"unknown", "failed"})
+from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput
 
 
 def locked(seen: WitnessInput) -> RuleCheck:
@@ -93,7 +89,7 @@ def nothing_lost(seen: WitnessInput) -> RuleCheck:
                 continue
             if _spared(seen, campaign, zone):
                 continue
-            if why := _lost(seen, zone, last.get((campaign, zone)), len(seen.executions_of.get(zone, ()))):
+            if why := _lost(seen, zone, last.get((campaign, zone))):
                 violations.append(f"{seen.name(zone)} of {campaign}: {why}")
         if twice := len(targets) - len(set(targets)):
             violations.append(f"{campaign}: {twice} zone(s) stand twice in the frozen list")
@@ -124,7 +120,7 @@ def _spared(seen: WitnessInput, campaign: str, zone: str) -> bool:
     )
 
 
-def _lost(seen: WitnessInput, zone: str, execution: Execution | None, attempts: int) -> str | None:
+def _lost(seen: WitnessInput, zone: str, execution: Execution | None) -> str | None:
     if execution is None:
         return "was never started"
     if execution.closed_at is None:
@@ -135,38 +131,8 @@ def _lost(seen: WitnessInput, zone: str, execution: Execution | None, attempts: 
     if at_service is None:
         return "is not at the service"
     latest = execution is seen.executions_of[zone][-1]
-    for facts in seen.campaigns:
-        if facts.name == execution.campaign and facts.area != "waf":
-            return _disagrees(seen, at_service, execution) if latest else None
-    return _migration_disagrees(seen, at_service, execution, latest, attempts)
-
-
-def _migration_disagrees(
-    seen: WitnessInput, at_service: ZoneAtService, execution: Execution, latest: bool, attempts: int
-) -> str | None:
-    if execution.outcome in DONE and not at_service.migrated:
-        return f"ended as {execution.outcome}, but the service has not migrated it"
-    commits = sum(request.took_effect for request in seen.of_zone.get(execution.zone, ()) if request.commits)
-    # An abort may come before a zone is read that somebody had migrated long ago.
-    spared = execution.outcome == "aborted" and not commits
-    if latest and at_service.migrated and not spared and execution.outcome not in DONE | {"unknown"}:
-        return f"ended as {execution.outcome}, but the service has migrated it"
-    if latest and commits and execution.outcome not in DONE | {"unknown"}:
-        return f"ended as {execution.outcome}, but a commit of it takes effect"
-    if execution.outcome == "migrated" and commits != 1:
-        return f"ended as migrated after {commits} commits that took effect"
-    if execution.outcome == "already_migrated" and commits and attempts == 1:
-        return "ended as already migrated, but it was committed"
-    return None
-
-
-def _disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Execution) -> str | None:
-    """Where a change that can be undone stands, against the outcome of the zone's last execution."""
-    requests = seen.of_zone.get(execution.zone, [])
-    if execution.area == "log-fields":
-        return log_fields.disagrees(seen, at_service, execution)
-    if not any(request.took_effect for request in requests if request.turns_off):
-        return "ended as settled, but nobody turned esc off" if execution.outcome == "settled" else None
-    if execution.outcome not in CHANGED | UNDECIDED and esc.turned_off(requests):
-        return f"ended as {execution.outcome}, but esc was turned off and is off still"
+    areas = [facts.area for facts in seen.campaigns if facts.name == execution.campaign]
+    witness = witnesses()[areas[0] if areas else execution.area]
+    if latest or not witness.reversible:
+        return witness.disagrees(seen, at_service, execution)
     return None

@@ -14,9 +14,11 @@ from typing import Any
 
 import rfc8785
 
+from edgeshift.testbed.invariants.installed import bodies
+
 _ASSIGNED = ("id", "version", "ref", "last_updated")
-SIGNABLE = ("disable_esc", "log_fields")
-"""The names of bodies that are no rulesets."""
+SIGNABLE = frozenset({"disable_esc", "log_fields"})
+"""The names of bodies that are no rulesets, of the areas of edgeshift itself."""
 
 _NAME = "\x00@\x00"
 _IDENTIFIER = "\x00#\x00"
@@ -41,7 +43,9 @@ def by_digest(bodies: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 def is_signable(body: dict[str, Any]) -> bool:
     """Whether a document is a body that people sign."""
-    return isinstance(body.get("rules"), list) or ("rules" not in body and body.get("name") in SIGNABLE)
+    if "rules" in body:
+        return isinstance(body["rules"], list)
+    return body.get("name") in SIGNABLE | bodies()
 
 
 def _kept(body: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import itertools
 from datetime import UTC, datetime
 
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput
+from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput, ZoneAtService
 from edgeshift.testbed.invariants.signing import all_signed, not_agreed, proposed, sent_again
 
 REMOVED_AT = datetime(2024, 1, 1, tzinfo=UTC)
@@ -18,6 +18,8 @@ LONGEST_SECRET = 100
 """Characters of a secret at most (docs/service.md §8)."""
 
 OFF = frozenset({"settled"})
+CHANGED = frozenset({"settled", "already_settled"})
+UNDECIDED = frozenset({"unknown", "failed"})
 ON = frozenset({"rolled_back"})
 
 
@@ -193,3 +195,13 @@ def landed(requests: list[Request]) -> datetime:
             if request.status == 200 and ((request.esc or {}).get("shown") or {}).get("always"):
                 break
     return end
+
+
+def disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Execution) -> str | None:
+    """Where Edge Side Code stands, against the outcome of the scope's last execution."""
+    requests = seen.of_zone.get(execution.zone, [])
+    if not any(request.took_effect for request in requests if request.turns_off):
+        return "ended as settled, but nobody turned esc off" if execution.outcome == "settled" else None
+    if execution.outcome not in CHANGED | UNDECIDED and turned_off(requests):
+        return f"ended as {execution.outcome}, but esc was turned off and is off still"
+    return None

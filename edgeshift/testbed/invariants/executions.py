@@ -23,11 +23,12 @@ from temporalio.client import (
     WorkflowHistoryEventFilterType,
 )
 
+from edgeshift.testbed.invariants.areas import witnesses
 from edgeshift.testbed.invariants.seen import Execution, HeldZone
 
 AT_ONCE = 16
 
-KINDS = ("WafZone", "EscScope", "LogFieldsZone")
+KINDS = tuple(witness.workflow for witness in witnesses().values())
 """The workflows of one target, of each area."""
 
 

@@ -9,6 +9,8 @@ from urllib.parse import parse_qs
 
 from pydantic import BaseModel, ConfigDict
 
+from edgeshift.testbed.invariants.installed import area_of_call
+
 MOST_RULES = 200
 """Firewall rules that one migration takes at most (docs/service.md §8)."""
 
@@ -37,7 +39,7 @@ class Request(Seen):
     ``zone``: the scope that it is about: a zone, or the account whose setting it is. ``time``: by the clock
     of everything else that was seen; ``service_time``: what the service's own clock said, where that is set
     otherwise. ``stranger``: made by somebody who is none of the campaigns. ``esc``, ``log_fields``,
-    ``log_job``: what the journal says of calls of those areas (docs/simulator.md).
+    ``log_job``, ``setting``: what the journal says of such calls (docs/simulator.md).
     """
 
     seq: int
@@ -64,6 +66,7 @@ class Request(Seen):
     esc: dict[str, Any] | None = None
     log_fields: dict[str, Any] | None = None
     log_job: dict[str, Any] | None = None
+    setting: dict[str, Any] | None = None
 
     @property
     def unrecognised(self) -> bool:
@@ -81,7 +84,7 @@ class Request(Seen):
             return "esc"
         if self.call.startswith(("logpush.", "rulesets.")) or self.log_fields is not None:
             return "log-fields"
-        return "waf"
+        return area_of_call(self.call) or "waf"
 
     @cached_property
     def migration(self) -> str | None:

@@ -13,9 +13,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from edgeshift.testbed.invariants.digests import by_digest
+from edgeshift.testbed.invariants.installed import names
 from edgeshift.testbed.invariants.requests import Request, Seen
 
-AREAS = ("waf", "esc", "log-fields")
+AREAS = ("waf", "esc", "log-fields", *names())
 """The areas, by the names that campaigns have for them."""
 
 

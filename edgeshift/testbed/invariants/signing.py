@@ -7,7 +7,7 @@ from typing import Any
 
 from edgeshift.testbed.invariants.digests import body_fingerprint
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import RuleCheck, WitnessInput
+from edgeshift.testbed.invariants.seen import RuleCheck, Signature, WitnessInput, Word
 
 
 def all_signed(
@@ -38,30 +38,39 @@ def unsigned(seen: WitnessInput, request: Request, known: Collection[str], diges
     campaigns = seen.campaigns_of(request.zone or "")
     valid_for = min((c.valid_for + c.sending for c in campaigns if c.valid_for is not None), default=None)
     late = False
-    reopened = [
-        word.at
-        for word in seen.words
-        if word.reopens and word.zone == request.zone and word.at <= request.time
-    ]
-    for signature in sorted(seen.signatures, key=lambda signature: signature.at):
-        if signature.digest not in known or signature.zone not in (None, request.zone):
-            continue
-        if signature.at > request.time:
+    rejected_by: str | None = None
+    for event in _in_turn(seen, request, known):
+        if isinstance(event, Word):
+            if rejected_by is not None:
+                # Decided anew: neither the rejection counts nor what was signed before the reopening, be it
+                # before the rejection or after it.
+                rejected_by = None
+                people.clear()
+        elif event.at > request.time:
             late = True
-        elif signature.choice == "reject":
-            if not any(signature.at <= moment for moment in reopened):
-                return f"committed although {signature.by} had rejected it"
-            # Reopened by a person's word: whatever was signed up to the rejection is void.
-            people.clear()
-        elif valid_for is None or request.time - signature.at <= valid_for:
-            people.add(signature.by)
+        elif event.choice == "reject":
+            rejected_by = rejected_by or event.by
+        elif valid_for is None or request.time - event.at <= valid_for:
+            people.add(event.by)
         else:
             late = True
+    if rejected_by is not None:
+        return f"committed although {rejected_by} had rejected it"
     required = max((campaign.required for campaign in campaigns), default=1)
     if len(people) >= required:
         return None
     when = "; signed only after it was sent, or too long before" if late else ""
     return f"{len(people)} of {required} approvers had signed {(digest or '')[:12]}{when}"
+
+
+def _in_turn(seen: WitnessInput, request: Request, known: Collection[str]) -> list[Signature | Word]:
+    """What was signed of the request's zone, and its reopenings before the request, the earliest first."""
+    signatures = [one for one in seen.signatures if one.digest in known and one.zone in (None, request.zone)]
+    reopened = [
+        one for one in seen.words if one.reopens and one.zone == request.zone and one.at <= request.time
+    ]
+    # Of the same moment, what was signed comes first: the reopening voids it.
+    return sorted([*signatures, *reopened], key=lambda one: one.at)
 
 
 def proposed(seen: WitnessInput, request: Request, area: str) -> tuple[str, dict[str, Any]] | None:

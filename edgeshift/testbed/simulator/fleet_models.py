@@ -18,6 +18,8 @@ from edgeshift.testbed.simulator.fleet_strict import Strict
 
 Plan = Literal["free", "pro", "business", "enterprise"]
 OnOff = Literal["on", "off"]
+SettingName = Literal["always_online", "always_use_https", "automatic_https_rewrites", "browser_check"]
+"""Settings of a zone that are on or off and no part of anything else here."""
 Permission = Literal[
     "user:read",
     "account:read",
@@ -262,6 +264,7 @@ class FleetZone(Strict):
     esc: ZoneEsc = Field(default_factory=ZoneEsc)
     edge: ZoneEdge = Field(default_factory=ZoneEdge)
     logs: ZoneLogs = Field(default_factory=ZoneLogs)
+    settings: dict[SettingName, OnOff] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _derive_ids(self) -> "FleetZone":

@@ -29,7 +29,8 @@ class JournalEntry(BaseModel):
     covers; of a POST, which fields were `asked` and of how many `characters` a secret was; of a GET, what
     was `shown`. `log_fields`, of calls on the rules of custom log fields: the `ruleset` and `version` that
     was read or made, and the `rules` as sent. `log_job`: its settings as `sent`, `before` and `after`, never
-    its destination.
+    its destination. `setting`, of calls on a setting that is on or off: its `name`, what was
+    `sent`, `before` and `after`.
     `ahead_seconds`: how far the simulator's clock was set ahead of its source.
     """
 
@@ -58,6 +59,7 @@ class JournalEntry(BaseModel):
     esc: dict[str, Any] | None = None
     log_fields: dict[str, Any] | None = None
     log_job: dict[str, Any] | None = None
+    setting: dict[str, Any] | None = None
     ahead_seconds: float = 0.0
 
 

@@ -1,4 +1,5 @@
-"""What the journal says beyond a request's line, of calls on Edge Side Code, custom log fields and log jobs.
+"""What the journal says beyond a request's line, of calls on Edge Side Code, custom log fields, log jobs
+and settings that are on or off.
 
 Never a secret, a destination or an ownership challenge: only what was asked for, and what stood before and
 after.
@@ -30,6 +31,7 @@ class Details:
         self._job = self._stored_job() if call.route.call == "logpush.jobs.update" else None
         self._phase = self._phase_of() if call.route.call.startswith(_LOG_CALLS) else ""
         self._result: Any = None
+        self._before = self._value() if call.route.call.startswith("settings.") else ""
 
     def handled(self, answer: Answer) -> None:
         """The call was carried out, and this is the service's own answer."""
@@ -45,6 +47,20 @@ class Details:
             entry.log_fields = self._log_fields()
         elif name.startswith("logpush.jobs."):
             entry.log_job = self._log_job()
+        elif "setting" in self._call.params:
+            entry.setting = self._setting()
+
+    def _setting(self) -> Described:
+        """Which setting, and what it was and is."""
+        found: Described = {"name": self._call.params["setting"], "before": self._before}
+        if self._call.method == "PATCH":
+            found["sent"] = self._sent.get("value")
+        return found | {"after": self._value()}
+
+    def _value(self) -> str:
+        record, name = self._call.record, self._call.params.get("setting", "")
+        settings: dict[Any, str] = dict(record.zone.settings) if record is not None else {}
+        return settings.get(name, "off")
 
     def _esc(self) -> Described:
         """Which scope, and which of the two things that one POST path does was asked for."""

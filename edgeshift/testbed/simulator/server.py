@@ -35,6 +35,7 @@ from edgeshift.testbed.simulator.routes import (
     rulesets,
     security_events,
     waf_migration,
+    zone_settings,
 )
 from edgeshift.testbed.simulator.service import Service
 from edgeshift.testbed.simulator.state import State
@@ -51,6 +52,7 @@ ROUTE_MODULES = (
     page_rules,
     security_events,
     esc,
+    zone_settings,
 )
 CLOSING_SECONDS = 2
 

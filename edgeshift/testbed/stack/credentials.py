@@ -10,8 +10,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from edgeshift.campaign_file.spec import CredentialSpec
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.testbed.simulator.fleet_file import Credential, Fleet
+from edgeshift.testbed.stack.parts import STACK
 from edgeshift.testbed.stack.places import Places, StackError
 
 _NEEDED = ("account:read", "zone:read", "waf:edit", "firewall:read", "page_rules:read", "zone_settings:read")
@@ -71,16 +72,16 @@ def _breadth(credential: Credential, fleet: Fleet) -> int:
 
 
 def campaign_text(
-    places: Places, fleet: Fleet, base_url: str, time_scale: float, area: Area = Area.WAF, edge: str = ""
+    places: Places, fleet: Fleet, base_url: str, time_scale: float, area: Area = DEFAULT_AREA, edge: str = ""
 ) -> str:
     """A campaign file of one area for all zones of the folder. JSON's scalars and lists are YAML too."""
-    waf = area is Area.WAF
+    default = area is DEFAULT_AREA
     lines = [
         "# Made by `edgeshift up` for the simulated service of this folder; change it as you like.",
         "# `edgeshift init` writes one in which every option is explained.",
-        "name: rehearsal" if waf else f"name: rehearsal-{area.value}",
-        *([] if waf else [f"area: {area.value}"]),
-        *_section(places, area, edge),
+        "name: rehearsal" if default else f"name: rehearsal-{area.value}",
+        *([] if default else [f"area: {area.value}"]),
+        *STACK.of(area).section(places, edge),
         "targets:",
         "  all: true",
         "service:",
@@ -93,18 +94,3 @@ def campaign_text(
         lines += [f"      {name}: {json.dumps(value)}" for name, value in rest]
     lines += ["tickets:", f"  folder: {json.dumps(str(places.tickets))}", f"time_scale: {time_scale:g}"]
     return "\n".join(lines) + "\n"
-
-
-def _section(places: Places, area: Area, edge: str) -> list[str]:
-    """What a campaign of the area needs to know of the simulator."""
-    if area is Area.ESC:
-        return ["esc:", "  probe:", f"    edge: {json.dumps(edge)}", "    per_second: 100"]
-    if area is Area.LOG_FIELDS:
-        entries = (places.simulator / "buckets" / "s3" / "edge-logs").as_uri()
-        return [
-            "log_fields:",
-            '  request_headers: ["user-agent", "referer"]',
-            '  response_headers: ["content-type"]',
-            f"  entries: {json.dumps(f'{entries}/{{zone}}')}",
-        ]
-    return []

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.testbed.stack.spoken_for import choosing
 
 USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780, "edge": 8781}
@@ -74,7 +74,7 @@ class Places:
 
     def campaign_of(self, area: Area) -> Path:
         """The campaign file to begin with, of an area."""
-        return self.campaign if area is Area.WAF else self.folder / f"campaign-{area.value}.yaml"
+        return self.campaign if area is DEFAULT_AREA else self.folder / f"campaign-{area.value}.yaml"
 
     def make(self) -> None:
         """Make the folders. Raises StackError where that is impossible."""

@@ -8,7 +8,7 @@ from tests.faults_kit import Stage
 from tests.harness.campaigns.stages import ESC, esc_zone, over
 from tests.harness.kills.scene import Course
 
-BEGIN = ("resolve_targets", "start_zones", "prepare_esc_scope")
+BEGIN = ("resolve_targets", "recall_rulings", "start_zones", "prepare_esc_scope")
 SECRET = ("tell_campaign", "tell_zones", "change_zone", "prepare_esc_scope")
 TURN_OFF = ("probe_esc_scope", "tell_zones", "change_zone", "settle_esc_scope")
 WATCH = ("tell_campaign", "watch_esc_scope")

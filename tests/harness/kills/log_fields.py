@@ -9,6 +9,7 @@ from tests.harness.kills.scene import Course
 
 ACTIVITIES = (
     "resolve_targets",
+    "recall_rulings",
     "start_zones",
     "prepare_log_fields_zone",
     "tell_zones",

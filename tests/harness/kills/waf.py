@@ -9,7 +9,7 @@ from tests.faults_kit import Stage, zone
 from tests.harness.campaigns.fleet_zones import OVERRIDE, TOO_LONG
 from tests.harness.kills.scene import Changes, Course
 
-BEGIN = ("resolve_targets", "start_zones", "prepare_waf_zone")
+BEGIN = ("resolve_targets", "recall_rulings", "start_zones", "prepare_waf_zone")
 COMMIT = ("tell_zones", "change_zone", "verify_waf_zone", "tell_campaign")
 PUT = ("entrypoint.put", "pending")
 TERMS: dict[str, Any] = {"consents": {"delete_uri_overrides": True}}

@@ -1,11 +1,10 @@
-"""What ``edgeshift plan`` prints for the areas esc and log-fields beside what all plans have."""
+"""What the area esc prints of its own: scopes, probes, the removal date."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -13,12 +12,17 @@ from rich.text import Text
 
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.log_fields.names import fields_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.campaign_file.warnings import calls_a_second
+from edgeshift.cli.parts import CliPart
+from edgeshift.cli.shell import Shell
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import ScopeKind, Wave
+from edgeshift.model.reason_texts import text_of
+
+if TYPE_CHECKING:
+    from edgeshift.operations import Shown
 
 MOST_SCOPES = 20
 SECRETS = {
@@ -47,7 +51,7 @@ def late_scopes(
     return [(ready[index], at) for index, at in sorted(found.items())]
 
 
-def show_esc(console: Console, spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -> None:
+def _show(console: Console, spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -> None:
     """Print the scopes, what is asked before anything is signed, and whether the removal date can be met."""
     console.print(_scopes(report.zones))
     if len(report.zones) > MOST_SCOPES:
@@ -97,8 +101,8 @@ def _deadline(console: Console, spec: CampaignSpec, report: PlanReport, result: 
     now = report.service_time
     if now is None:
         return
-    if esc.is_removed(now):
-        console.print(Text(esc.too_late(now).capitalize(), style="bold red"))
+    if gone := esc.too_late(now):
+        console.print(Text(text_of(gone).capitalize(), style="bold red"))
         return
     left = say_duration(esc.REMOVED_AT - now)
     console.print(
@@ -119,41 +123,54 @@ def _deadline(console: Console, spec: CampaignSpec, report: PlanReport, result: 
     console.print("What would help: a larger window, a shorter esc.observe, a smaller esc.probe.sample.")
 
 
-def show_log_fields(console: Console, spec: CampaignSpec, report: PlanReport) -> None:
-    """Print which fields zones get, and what has to be done to rulesets and log jobs."""
-    terms = spec.log_fields
-    common = fields_of(terms)
-    console.print(f"\n[bold]Fields of every zone[/]: {len(common)}")
-    for field in common:
-        console.print(Text(f"  {field}"))
-    more = [line.zone for line in report.zones if {line.zone.name, line.zone.id} & terms.zones.keys()]
-    for zone in more[:MOST_SCOPES]:
-        own = [str(field) for field in fields_of(terms.wanted(zone.id, zone.name)) if field not in common]
-        console.print(Text(f"  {zone.name} also: {', '.join(own)}"), soft_wrap=True)
-    if len(more) > MOST_SCOPES:
-        console.print(f"  … and {len(more) - MOST_SCOPES:,} more zones have further ones (--json names all)")
-    ready = [line for line in report.zones if line.verdict is Verdict.READY]
-    if merged := [line for line in ready if int(line.facts.get("fields there", "0"))]:
-        there = sum(int(line.facts["fields there"]) for line in merged)
-        console.print(
-            f"{len(merged):,} zone(s) have {there:,} custom field(s) already, of others or of earlier runs:"
-            " they stay as they are."
+class EscCli(CliPart):
+    """Plans of Edge Side Code being turned off, and what is signed of them."""
+
+    shapes = False
+    by_plan = False
+
+    def show_plan(
+        self, console: Console, spec: CampaignSpec, report: PlanReport, result: AssessmentResult
+    ) -> None:
+        """The scopes, the probe to come, and whether the removal date can be met."""
+        _show(console, spec, report, result)
+
+    def plan_data(self, spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -> dict[str, Any]:
+        """What time it is at the service, and who is late."""
+        late = late_scopes(spec, report, result)
+        return {
+            "service_time": report.service_time.isoformat() if report.service_time else None,
+            "late": [{"zone": line.zone.name, "id": line.zone.id, "at": at.isoformat()} for line, at in late],
+        }
+
+    def show_step(self, shell: Shell, shown: Shown) -> None:
+        """What would be turned off."""
+        all_of_it = f"all {shown.covers} zone(s) of the account at once"
+        said = (
+            f"  step: turn esc off for every request, for {all_of_it if shown.covers else 'this zone'};"
+            " watched, and turned on again if it gets worse"
         )
-    _done(console, ready)
+        shell.console.print(said, markup=False, soft_wrap=True)
+
+    def show_evidence(self, shell: Shell, shown: Shown) -> None:
+        """What the probe found."""
+        if shown.probe is None:
+            return
+        say = shell.console.print
+        from rich.padding import Padding
+
+        from edgeshift.views.archive_told import coverage_lines
+        from edgeshift.views.differences import changes, changes_table
+
+        found_changes = changes([shown.probe])
+        said = (
+            f"{len(found_changes)} thing(s) change" if found_changes else "nothing that was asked for changes"
+        )
+        say(f"  probe: {said}", markup=False)
+        if found_changes:
+            say(Padding(changes_table(found_changes), (0, 0, 0, 4)))
+        for line in coverage_lines(shown.probe):
+            say(f"  probe: {line}", markup=False, soft_wrap=True)
 
 
-def _done(console: Console, ready: Sequence[ZoneAssessment]) -> None:
-    counts = Counter(_without_names(item) for line in ready for item in line.additions)
-    if not counts:
-        return
-    console.print(Text("\nWhat would be done", style="bold"))
-    for said, number in counts.most_common(12):
-        console.print(Text(f"  {number:,} zone(s): {said}"), soft_wrap=True)
-    if len(counts) > 12:
-        console.print(f"  … and {len(counts) - 12} more kinds (--json names all)")
-
-
-def _without_names(said: str) -> str:
-    """What is done in a zone, so that zones that only differ in the job's name or number count together."""
-    said = re.sub(r"^log job \S+ ", "a log job ", said)
-    return re.sub(r"^the log job \S+ is created", "a log job is created", said)
+PART = EscCli()

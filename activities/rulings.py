@@ -1,0 +1,130 @@
+"""Rejections in the archive, so that they bind when their campaign is started anew."""
+
+from __future__ import annotations
+
+from temporalio import activity
+
+from activities.boundary import named_failures
+from activities.change.intents import run_of
+from activities.connections import Connections
+from edgeshift.campaign.rulings import (
+    EVERYTHING,
+    REJECTED,
+    Entry,
+    by_subject,
+    entry_of,
+    fingerprints_prefix,
+    short,
+    standing,
+    zones_prefix,
+)
+from edgeshift.messages import (
+    Book,
+    RecalledRulings,
+    RecallRulings,
+    RecordRejection,
+    RecordRulings,
+    RulingNote,
+)
+from edgeshift.model.sign_off import Choice, Decision
+from edgeshift.stores.archive import Archive, ArchiveCorrupt
+from edgeshift.stores.documents import RulingRecord, create_record, get_record
+
+
+class RulingActivities:
+    """Records rejections and what voids them; finds again those that count."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @activity.defn(name="record_rulings")
+    @named_failures
+    async def record(self, message: RecordRulings) -> None:
+        """Record what a campaign has to say, in its order; what is there already stays."""
+        for place, note in enumerate(message.notes):
+            await self._record(message, note)
+            activity.heartbeat(place)
+
+    async def _record(self, message: RecordRulings, note: RulingNote) -> None:
+        zone = None
+        prefix = fingerprints_prefix(message.campaign, note.fingerprint)
+        if note.index is not None:
+            zone = (await self._connections.targets(message.targets))[note.index].zone.id
+            prefix = zones_prefix(message.campaign, zone)
+        entry = entry_of(note.verb, note.at, note.wave, note.by, message.run)
+        record = RulingRecord(
+            verb=note.verb,
+            at=note.at,
+            by=note.by,
+            reason=note.reason,
+            campaign=message.campaign,
+            run=message.run,
+            digest=note.fingerprint or None,
+            zone=zone,
+            wave=note.wave,
+        )
+        await create_record(self._connections.archive, f"{prefix}/{entry.name}", record)
+
+    @activity.defn(name="record_rejection")
+    @named_failures
+    async def record_own(self, message: RecordRejection) -> None:
+        """Record the rejection that a zone ends by."""
+        start, decision = message.start, message.decision
+        run = run_of(start)
+        entry = entry_of("rejected", message.at, message.digest, decision.by, run)
+        record = RulingRecord(
+            verb=REJECTED,
+            at=message.at,
+            by=decision.by,
+            reason=decision.reason,
+            campaign=start.campaign,
+            run=run,
+            digest=message.digest,
+            zone=start.target.zone.id,
+        )
+        key = f"{zones_prefix(start.campaign, start.target.zone.id)}/{entry.name}"
+        await create_record(self._connections.archive, key, record)
+
+    @activity.defn(name="recall_rulings")
+    @named_failures
+    async def recall(self, message: RecallRulings) -> RecalledRulings:
+        """The rejections of fingerprints that count from earlier runs of a campaign. Those of this run, which
+        was reset maybe, it knows by itself. Fails where one cannot be read: nothing is begun then.
+        """
+        archive, prefix = self._connections.archive, fingerprints_prefix(message.campaign)
+        books: dict[tuple[str, str], list[Decision]] = {}
+        for fingerprint, entries in by_subject([key async for key in archive.list(prefix)]).items():
+            for entry in standing(entries):
+                if entry.run == short(message.run):
+                    continue
+                decision = await self._decision(message.campaign, fingerprint, entry)
+                books.setdefault((fingerprint, entry.about), []).append(decision)
+                activity.heartbeat()
+        return RecalledRulings(
+            book=tuple(
+                Book(
+                    fingerprint=fingerprint,
+                    wave=None if about == EVERYTHING else int(about),
+                    decisions=decisions,
+                )
+                for (fingerprint, about), decisions in sorted(books.items())
+            )
+        )
+
+    async def _decision(self, campaign: str, fingerprint: str, entry: Entry) -> Decision:
+        key = f"{fingerprints_prefix(campaign, fingerprint)}/{entry.name}"
+        record = await get_record(self._connections.archive, RulingRecord, key)
+        if record is None:
+            raise ArchiveCorrupt(f"the archive lists {key} and does not have it")
+        return Decision(
+            choice=Choice.REJECT, digest=fingerprint, by=record.by, reason=record.reason, at=record.at
+        )
+
+
+async def rejected_digests(archive: Archive, campaign: str, zone: str = "") -> dict[str, tuple[str, ...]]:
+    """The digests that people rejected, and that nobody has reopened since, of each zone of a campaign, or of
+    one. Raises ArchiveError.
+    """
+    keys = [key async for key in archive.list(zones_prefix(campaign, zone))]
+    found = {one: standing(entries) for one, entries in by_subject(keys).items()}
+    return {one: tuple(dict.fromkeys(entry.about for entry in entries)) for one, entries in found.items()}

@@ -1,0 +1,131 @@
+"""What an area is: one object that says how a campaign of it differs from all others. Pure.
+
+What the rest of edgeshift asks of an area is a field of its ``AreaDefinition``. What has to be done in a room
+above this one (tables of the command line, parts of the report, activities) is a *part*: the definition
+names where it lies, and the room loads it by that name (edgeshift/areas/parts.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol, runtime_checkable
+
+from edgeshift.model.fleet import Area
+from edgeshift.model.reasons import Reason
+
+
+@dataclass(frozen=True)
+class Times:
+    """How long a change of one target takes: ``effect``: until the service shows it; ``watch``: for how long
+    it is watched afterwards, ``every`` so often. All are scaled as the section that they come from.
+    """
+
+    effect: timedelta
+    watch: timedelta
+    every: timedelta
+
+    def faster(self, scale: float) -> Times:
+        """The same, so many times as fast; waits in which real work happens keep a floor, but nothing becomes
+        longer than it was.
+        """
+
+        def shorter(value: timedelta, floor: float) -> timedelta:
+            return min(value, max(value / scale, timedelta(seconds=floor)))
+
+        return Times(
+            effect=shorter(self.effect, 20), watch=shorter(self.watch, 1), every=shorter(self.every, 0.5)
+        )
+
+
+@runtime_checkable
+class Section(Protocol):
+    """The area's own section of a campaign file: a frozen model of it."""
+
+    @property
+    def times(self) -> Times:
+        """How long a change of one target takes."""
+        ...
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """What is said of the area's change. ``{}`` stands for the target.
+
+    ``changed``, ``undone``: what happened to it. ``change``: what was sent. ``shows``, ``shows_undone``: what
+    the service is read for. ``drifted``: why a step was not sent. ``done``: of the targets that are where the
+    campaign takes them. ``to_change``: of those that it would change. ``basis``: what a proposal rests on.
+    ``permit``: how a permit's step is joined to it.
+    """
+
+    changed: str = "{} was changed"
+    undone: str = "the change of {} was undone"
+    change: str = "the change"
+    shows: str = "the service shows the change"
+    shows_undone: str = "the service shows it undone"
+    drifted: str = "not sent: the zone was no longer as it was when it was signed"
+    done: str = "changed, or so before"
+    to_change: str = "to change"
+    basis: str = "what it is based on"
+    permit: str = "to"
+
+
+@dataclass(frozen=True)
+class AreaDefinition:
+    """One area.
+
+    ``title``: for people. ``workflow``: the name of the workflow of one target; ``beside``: of others that it
+    starts. ``reversible``: whether its change can be undone; where it cannot, a change that failed keeps its
+    place in the window (docs/rules.md, rule 8). ``validates``: whether Enterprise zones are put into
+    validation mode before anybody signs. ``asks_support``: whether targets can need the provider's support.
+    ``enterprise_only``: whether other zones cannot have it. ``first_step``: the step that a target asks a
+    permit for before anybody has seen its proposal.
+
+    ``words``: what its targets (``zone``), outcomes, places, phases and steps are called, where not by their
+    own names. ``sent``: its steps as things that are sent. ``phrases``: what is said of its change.
+
+    ``section``: the key of its own section in a campaign file, empty where it has none; the section is a
+    model that has ``times`` (Section). ``usual``: the same of an area without a section, before the time
+    scale. ``calls``: how many calls of the service one target takes, counted generously, for forecasts;
+    ``calls_validated``: of an Enterprise zone that is validated first, where that differs; ``waits``: what a
+    forecast does not count. ``needs``, ``promise``: what a new campaign file has to say, and what it says of
+    starting it. ``sections``: every key of a campaign file that this area alone has.
+    ``too_late``: why nothing can be done any more at the service's time that it is given, or None; None
+    by itself where the area has no such date.
+
+    ``parts``: where its parts lie, ``module:attribute`` by the part's name (edgeshift/areas/parts.py).
+    """
+
+    name: Area
+    title: str
+    workflow: str
+    reversible: bool
+    beside: tuple[str, ...] = ()
+    validates: bool = False
+    asks_support: bool = False
+    enterprise_only: bool = False
+    first_step: str = "validate"
+    words: Mapping[str, str] = field(default_factory=dict)
+    sent: Mapping[str, str] = field(default_factory=dict)
+    phrases: Phrases = field(default_factory=Phrases)
+    section: str = ""
+    sections: tuple[str, ...] = ()
+    usual: Times | None = None
+    calls: int = 10
+    calls_validated: int = 0
+    waits: str = "besides sign-offs and the service's own time"
+    needs: str = "name, targets and area"
+    promise: str = "nothing is changed without a sign-off"
+    too_late: Callable[[datetime], Reason | None] | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+    def times(self, spec: object) -> Times | None:
+        """How long a change of one target takes in this campaign, its section as scaled as the campaign is;
+        None where neither a section nor the area says so.
+        """
+        if self.section:
+            section = getattr(spec, self.section, None)
+            return section.times if isinstance(section, Section) else None
+        scale = float(getattr(spec, "time_scale", 1.0))
+        return self.usual.faster(scale) if self.usual else None

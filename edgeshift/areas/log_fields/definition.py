@@ -1,0 +1,55 @@
+"""The area log-fields as one object: custom fields in request logs."""
+
+from __future__ import annotations
+
+from edgeshift.areas.area import AreaDefinition, Phrases
+from edgeshift.model.fleet import Area
+
+DEFINITION = AreaDefinition(
+    name=Area.LOG_FIELDS,
+    title="custom fields in request logs",
+    workflow="LogFieldsZone",
+    reversible=True,
+    enterprise_only=True,
+    section="log_fields",
+    sections=("log_fields",),
+    # The rulesets and the one of the phase twice, its versions, the PUT and the reading after it, the log
+    # jobs twice, each job written and read back (docs/service.md §4.2).
+    calls=14,
+    waits="besides sign-offs, the wait for log entries and the service's own time",
+    needs="name, targets, area and log_fields",
+    promise="nothing is written without a sign-off",
+    words={
+        "waiting": "waiting for log entries",
+        "settled": "fields logged",
+        "already_settled": "fields were logged",
+        "commit": "write the fields",
+        "committing": "writing the fields",
+        "roll_back": "take the fields back",
+        "rolling_back": "taking the fields back",
+        "watching": "waiting for log entries",
+    },
+    sent={
+        "commit": "the custom fields",
+        "roll_back": "what takes the custom fields back",
+    },
+    phrases=Phrases(
+        changed="the custom fields of {} were written",
+        undone="the custom fields of {} were taken back",
+        change="the write of the custom fields",
+        shows="the service shows the custom fields",
+        shows_undone="the service shows the fields taken back",
+        done="fields logged, or logged before",
+    ),
+    parts={
+        "campaign_file": "edgeshift.campaign_file.areas.log_fields:PART",
+        "cli": "edgeshift.cli.areas.log_fields:PART",
+        "demo": "edgeshift.testbed.demo.areas.log_fields:PART",
+        "doctor": "edgeshift.doctor.areas.log_fields:PART",
+        "documents": "edgeshift.stores.documents.records:LOG_FIELDS",
+        "proposals": "edgeshift.operations.areas.log_fields:PART",
+        "stack": "edgeshift.testbed.stack.areas.log_fields:PART",
+        "views": "edgeshift.views.areas.log_fields:PART",
+        "worker": "worker.areas.log_fields:PART",
+    },
+)

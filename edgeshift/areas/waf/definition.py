@@ -1,0 +1,46 @@
+"""The area waf as one object: from the previous WAF managed rules to WAF Managed Rules."""
+
+from __future__ import annotations
+
+from edgeshift.areas.area import AreaDefinition, Phrases
+from edgeshift.model.fleet import Area
+
+DEFINITION = AreaDefinition(
+    name=Area.WAF,
+    title="previous WAF managed rules to WAF Managed Rules",
+    workflow="WafZone",
+    reversible=False,
+    validates=True,
+    asks_support=True,
+    sections=("validation", "consents", "adjustments"),
+    # Each with the readings beside: firewall rules, overrides, page rules, packages and what they hold, the
+    # setting, the entry point. Check, configuration, fresh configuration, PUT, status (docs/service.md §4.3);
+    # with a window its plan, its validation PUT and its status more.
+    calls=5 + 8,
+    calls_validated=8 + 8,
+    waits="besides validation windows, sign-offs and the service's own time",
+    needs="name and targets",
+    promise="nothing irreversible happens without a sign-off",
+    sent={
+        "validate": "the validation",
+        "delete_overrides": "the deletion of the URI overrides",
+        "commit": "the commit (irreversible)",
+    },
+    phrases=Phrases(
+        drifted="not sent: the zone's configuration was no longer the one that was signed",
+        done="migrated, or already so",
+        to_change="to migrate",
+        basis="the configuration",
+        permit="for",
+    ),
+    parts={
+        "campaign_file": "edgeshift.campaign_file.areas.waf:PART",
+        "cli": "edgeshift.cli.areas.waf:PART",
+        "demo": "edgeshift.testbed.demo.areas.waf:PART",
+        "doctor": "edgeshift.doctor.areas.waf:PART",
+        "documents": "edgeshift.stores.documents.records:WAF",
+        "proposals": "edgeshift.operations.areas.waf:PART",
+        "views": "edgeshift.views.areas.waf:PART",
+        "worker": "worker.areas.waf:PART",
+    },
+)

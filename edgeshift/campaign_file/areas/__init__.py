@@ -1,0 +1,1 @@
+"""What each area says of its campaign files, a module an area. Pure."""

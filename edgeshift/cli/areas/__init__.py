@@ -1,0 +1,1 @@
+"""What each area prints of its own, a module an area."""

@@ -1,0 +1,97 @@
+"""What the area log-fields prints of its own: fields, rulesets, log jobs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.log_fields.names import fields_of
+from edgeshift.campaign_file.areas.log_fields import PLACEHOLDER_FIELD
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.cli.parts import CliPart
+from edgeshift.cli.shell import Shell
+from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
+
+if TYPE_CHECKING:
+    from edgeshift.operations import Shown
+
+MOST_ZONES = 20
+MOST_NAMES = 40
+
+
+def _show(console: Console, spec: CampaignSpec, report: PlanReport) -> None:
+    """Print which fields zones get, and what has to be done to rulesets and log jobs."""
+    terms = spec.log_fields
+    common = fields_of(terms)
+    console.print(f"\n[bold]Fields of every zone[/]: {len(common)}")
+    for field in common:
+        console.print(Text(f"  {field}"))
+    more = [line.zone for line in report.zones if {line.zone.name, line.zone.id} & terms.zones.keys()]
+    for zone in more[:MOST_ZONES]:
+        own = [str(field) for field in fields_of(terms.wanted(zone.id, zone.name)) if field not in common]
+        console.print(Text(f"  {zone.name} also: {', '.join(own)}"), soft_wrap=True)
+    if len(more) > MOST_ZONES:
+        console.print(f"  … and {len(more) - MOST_ZONES:,} more zones have further ones (--json names all)")
+    ready = [line for line in report.zones if line.verdict is Verdict.READY]
+    if merged := [line for line in ready if int(line.facts.get("fields there", "0"))]:
+        there = sum(int(line.facts["fields there"]) for line in merged)
+        console.print(
+            f"{len(merged):,} zone(s) have {there:,} custom field(s) already, of others or of earlier runs:"
+            " they stay as they are."
+        )
+    _done(console, ready)
+
+
+def _done(console: Console, ready: Sequence[ZoneAssessment]) -> None:
+    counts = Counter(_without_names(item) for line in ready for item in line.additions)
+    if not counts:
+        return
+    console.print(Text("\nWhat would be done", style="bold"))
+    for said, number in counts.most_common(12):
+        console.print(Text(f"  {number:,} zone(s): {said}"), soft_wrap=True)
+    if len(counts) > 12:
+        console.print(f"  … and {len(counts) - 12} more kinds (--json names all)")
+
+
+def _without_names(said: str) -> str:
+    """What is done in a zone, so that zones that only differ in the job's name or number count together."""
+    said = re.sub(r"^log job \S+ ", "a log job ", said)
+    return re.sub(r"^the log job \S+ is created", "a log job is created", said)
+
+
+class LogFieldsCli(CliPart):
+    """Plans of custom log fields, and what is signed of them."""
+
+    besides = f" and your fields in place of {PLACEHOLDER_FIELD}"
+
+    def show_plan(
+        self, console: Console, spec: CampaignSpec, report: PlanReport, result: AssessmentResult
+    ) -> None:
+        """Which fields zones get, and what has to be done to rulesets and log jobs."""
+        _show(console, spec, report)
+
+    def show_step(self, shell: Shell, shown: Shown) -> None:
+        """Which fields would be logged."""
+        say = shell.console.print
+        say("  step: have these fields logged, beside what others log; it can be taken back", markup=False)
+        if shown.fields is not None:
+            for label, names in (
+                ("request headers", shown.fields.request_headers),
+                ("response headers", shown.fields.response_headers),
+                ("cookies", shown.fields.cookies),
+            ):
+                if names:
+                    say(f"  {label}: {', '.join(names[:MOST_NAMES])}", markup=False, soft_wrap=True)
+        if shown.jobs:
+            say(f"  log jobs list: {', '.join(shown.jobs)}", markup=False, soft_wrap=True)
+        if shown.new_job:
+            say(f"  a log job is created: {shown.new_job}", markup=False, soft_wrap=True)
+
+
+PART = LogFieldsCli()

@@ -1,0 +1,59 @@
+"""What an area prints of its own (edgeshift/areas/parts.py): in plans, before sign-offs, after ``init``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from edgeshift.areas.parts import PartOf
+from edgeshift.cli.shell import Shell
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from edgeshift.campaign_file.spec import CampaignSpec
+    from edgeshift.messages import AssessmentResult, PlanReport
+    from edgeshift.operations import Shown
+
+MOST_LINES = 6
+"""Lines of one kind that are printed of a proposal."""
+
+
+class CliPart:
+    """One area's part of the command line; as it stands, that of a zone's change which can be undone.
+
+    ``shapes``: whether a plan knows already what will be signed, so that it lists fingerprints. ``by_plan``:
+    whether a plan counts targets by the zones' plans. ``adds``: whether a plan lists what proposals add.
+    ``besides``: what a new campaign file wants beside zones, after "Put your zones in place of …".
+    """
+
+    shapes: bool = True
+    by_plan: bool = True
+    adds: bool = False
+    besides: str = ""
+
+    def show_plan(
+        self, console: Console, spec: CampaignSpec, report: PlanReport, result: AssessmentResult
+    ) -> None:
+        """Print what a plan has of this area, between the waves and the fingerprints."""
+
+    def show_forecast(self, console: Console, spec: CampaignSpec, moving: int, enterprise: int) -> None:
+        """Print what a plan has to say after its forecast. ``moving``: targets that would be changed;
+        ``enterprise``: those of them that are Enterprise zones.
+        """
+
+    def plan_data(self, spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -> dict[str, Any]:
+        """What ``plan --json`` has of this area, beside what all plans have."""
+        return {}
+
+    def show_step(self, shell: Shell, shown: Shown) -> None:
+        """Print what would be sent for one proposal."""
+        from edgeshift.views.words import word
+
+        said = f"  step: {word(shown.step, shown.area)}; it can be taken back"
+        shell.console.print(said, markup=False, soft_wrap=True)
+
+    def show_evidence(self, shell: Shell, shown: Shown) -> None:
+        """Print what is known of what the proposal does."""
+
+
+CLI = PartOf("cli", CliPart)

@@ -1,0 +1,1 @@
+"""What the doctor asks of each area, a module an area."""

@@ -1,0 +1,64 @@
+"""What the doctor asks of the area log-fields: permissions, the store of log entries, the destination of new
+log jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.doctor.check import Check, State, ok
+from edgeshift.doctor.parts import DoctorPart, Reads
+from edgeshift.model.fleet import Plan, Zone
+from edgeshift.runtime.secret_refs import SecretRef, SecretRefError
+from edgeshift.service_api import ServiceClient
+from edgeshift.stores.log_entries import LogStore, LogStoreError
+
+
+class LogFieldsDoctor(DoctorPart):
+    """What custom log fields stand on."""
+
+    rights = "give it permission to read and edit rulesets and log jobs of its zones"
+
+    def readings(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> Reads:
+        """Rulesets, and log jobs where the service has them."""
+        found: dict[str, Callable[[], Awaitable[object]]] = {"rulesets": lambda: client.rulesets(zone.id)}
+        if zone.plan is Plan.ENTERPRISE:
+            # The service has no log jobs for other zones.
+            found["log jobs"] = lambda: client.log_jobs(zone.id)
+        return found
+
+    async def checks(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[Check]:
+        """Whether entries can be read, and whether new log jobs have somewhere to push."""
+        return [await _check_entries(spec, zone), *_check_job(spec)]
+
+
+async def _check_entries(spec: CampaignSpec, zone: Zone) -> Check:
+    """Whether log entries can be read from where the file says that they are."""
+    name = "log entries"
+    if spec.log_fields.entries is None:
+        said = "log_fields.entries is not given: that fields arrive will not be verified"
+        return Check(name, State.WARNING, said, "say where the log jobs' entries can be read")
+    try:
+        async for _ in LogStore(spec.log_fields.entries, zone).entries():
+            return ok(name, f"there are some of {zone.name}")
+    except LogStoreError as problem:
+        return Check(name, State.FAILED, str(problem), "see log_fields.entries and the store's credentials")
+    said = f"the store can be read; there are none of {zone.name} yet"
+    return ok(name, said)
+
+
+def _check_job(spec: CampaignSpec) -> list[Check]:
+    """Whether the destination of new log jobs is where the file says."""
+    job = spec.log_fields.job
+    if job is None:
+        return []
+    name = f"log destination, {job.destination}"
+    try:
+        SecretRef(job.destination).resolve()
+    except SecretRefError as problem:
+        return [Check(name, State.FAILED, str(problem), "the worker needs it too, in its own surroundings")]
+    return [ok(name, "is there (it is not shown, and nothing is pushed to it here)")]
+
+
+PART = LogFieldsDoctor()

@@ -1,0 +1,30 @@
+"""What a check of the doctor is, and what it may find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """What a check found."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: its name, what it found, in words, and what to mend where something is wrong."""
+
+    name: str
+    state: State
+    said: str
+    mend: str = ""
+
+
+def ok(name: str, said: str) -> Check:
+    """A check that found all well."""
+    return Check(name, State.OK, said)

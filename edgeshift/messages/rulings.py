@@ -1,0 +1,47 @@
+"""Rejections that outlive a run of their campaign: what is recorded of them, and what is found again."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import AwareDatetime
+
+from edgeshift.messages.base import By, Message, Why
+from edgeshift.messages.zone import ZoneStart
+from edgeshift.model.sign_off import Decision, Digest
+
+RulingVerb = Literal["rejected", "withdrawn", "reopened"]
+
+
+class RulingNote(Message):
+    """What a campaign has to record: that a fingerprint was rejected, in one wave or in all (None); that
+    whoever had rejected it thought better of it; or that a fingerprint or a target (its index) was reopened.
+
+    ``at``: no two notes of a campaign's run have the same.
+    """
+
+    verb: RulingVerb
+    at: AwareDatetime
+    by: By
+    reason: Why = ""
+    fingerprint: str = ""
+    wave: int | None = None
+    index: int | None = None
+
+
+class RecordRulings(Message):
+    """Record notes of a campaign. ``run``: the first run of all that took the campaign up."""
+
+    campaign: str
+    run: str
+    targets: Digest
+    notes: tuple[RulingNote, ...]
+
+
+class RecordRejection(Message):
+    """Record that a zone ended by this rejection, at ``at``. ``digest``: of what it had proposed."""
+
+    start: ZoneStart
+    digest: str
+    decision: Decision
+    at: AwareDatetime

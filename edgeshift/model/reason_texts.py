@@ -1,0 +1,274 @@
+"""The one place where a reason becomes a sentence: one entry for each code. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from edgeshift.model.reasons import Reason, ReasonCode
+
+LOOK = "a person has to look at it"
+
+
+def text_of(*why: Reason) -> str:
+    """The reasons as people read them, one after the other; empty for none."""
+    return "; ".join(filter(None, (reason.words or TEXTS[reason.code](reason) for reason in why)))
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(filter(None, parts))
+
+
+def _because(why: Reason, *more: str) -> str:
+    return _joined(text_of(*why.because), *more)
+
+
+def _words(why: Reason) -> str:
+    return why.said
+
+
+def _failed(why: Reason) -> str:
+    """Of one that was tried until its time was over, which one it was: the server does not say what went
+    wrong last.
+    """
+    if not why.tried:
+        return why.said
+    said = f": {why.said}" if why.said else ""
+    return f"{why.tried.replace('_', ' ')} did not succeed in time, however often it was tried{said}"
+
+
+def _refuses(why: Reason) -> str:
+    # What it said of a reading, which is asked for again once support has acted.
+    return f"the service refuses: {why.said}"
+
+
+def _not_entitled(why: Reason) -> str:
+    said = f"; the service says: {why.said}" if why.said else ""
+    return f"log jobs and custom log fields are for Enterprise zones; this zone is {why.plan}{said}"
+
+
+def _no_log_job(why: Reason) -> str:
+    what = "it has no log job of http_requests"
+    if why.count:
+        what = f"its {why.count} log job(s) of http_requests are disabled"
+    return f"{what}: enable one, or name one for such zones under log_fields.job"
+
+
+def _too_many_fields(why: Reason) -> str:
+    over = (why.count or 0) - (why.limit or 0)
+    return (
+        f"the zone has {why.of} custom fields and would have {why.count}: it takes {why.limit} at most;"
+        f" take {over} out of its rules, or of the campaign"
+    )
+
+
+def _kilobytes(size: int | None) -> str:
+    return f"{(size or 0) / 1024:.1f} KB"
+
+
+def _room(why: Reason) -> str:
+    return f"{(why.limit or 0) / 1024:.0f} KB"
+
+
+def _stored_rules_differ(why: Reason) -> str:
+    weaker = f": {'; '.join(why.names)[:120]} only log(s) now" if why.names else ""
+    return f"migrated, but the stored rules differ from the signed body{weaker}"
+
+
+def _migrated(why: Reason) -> str:
+    before = f"it was sent before: {text_of(*why.because)}" if why.because else ""
+    return _joined("new WAF on, previous one off, stored rules as signed", before)
+
+
+def _rolled_back(why: Reason) -> str:
+    after = f": {text_of(*why.then)}" if why.then else ""
+    return f"{text_of(*why.because)}; rolled back in {why.seconds or 0:.1f} s{after}"
+
+
+def _not_rolled_back(why: Reason) -> str:
+    return (
+        f"{text_of(*why.because)}; and it could not be rolled back: {text_of(*why.then)};"
+        " a person has to do it now"
+    )
+
+
+def _held_by_another(why: Reason) -> str:
+    return f"already in {why.by}{f', with all of {why.names[0]}' if why.names else ''}"
+
+
+def _fields_seen(why: Reason) -> str:
+    return "; ".join([f"{why.count} of {why.of} field(s) seen in {why.size} log entries", *why.names])
+
+
+def _workflow_ended(why: Reason) -> str:
+    if not why.state:
+        return f"its workflow was ended: {why.said}"
+    return f"workflow {why.state}; {why.said}"
+
+
+_C = ReasonCode
+
+TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
+    _C.OTHER: _words,
+    # What reading tells.
+    _C.ALREADY_MIGRATED: lambda why: "the new WAF is on, the previous one off",
+    _C.ALREADY_IN_VALIDATION: lambda why: "the zone is already in validation mode",
+    _C.TOO_MANY_RULES: lambda why: (
+        f"{why.count} firewall rules to migrate; the service migrates at most {why.limit}"
+    ),
+    _C.EXPRESSION_TOO_LONG: lambda why: (
+        f"{why.count} firewall rule expression(s) over {why.limit or 0:,} bytes,"
+        f" the longest {why.size or 0:,}"
+    ),
+    _C.SUPPORT_REFUSAL: _refuses,
+    _C.URI_OVERRIDES: lambda why: (
+        f"{why.count} URI-based WAF override(s) must be deleted before the zone is eligible"
+        f" ({', '.join(why.names)}{', …' if (why.count or 0) > len(why.names) else ''})"
+    ),
+    _C.NOT_COMPATIBLE: lambda why: (
+        "the service says that the zone is not compatible in its current configuration"
+    ),
+    _C.EMPTY_CONFIGURATION: lambda why: (
+        "the service returns a new configuration without any rule: sent, it would protect nothing"
+    ),
+    _C.LOG_ONLY: lambda why: "its configuration would only log, and such a body is never committed",
+    _C.OTHER_PLAN: lambda why: (
+        f"its plan is {why.plan} now, and enterprise in the campaign's list:"
+        " it has no validation window any more"
+    ),
+    _C.ESC_OFF_ALREADY: lambda why: "Edge Side Code is off for all requests already",
+    _C.REMOVED: lambda why: (
+        f"Edge Side Code was removed on {why.day}, and the service says it is {why.at}:"
+        " there is nothing left to turn off"
+    ),
+    _C.ACCOUNT_ZONES_HELD: lambda why: (
+        f"zones of the account are worked on by others: {'; '.join(why.names)}"
+    ),
+    _C.FIELDS_IN_PLACE: lambda why: "every field is logged, and every log job lists what it needs",
+    _C.WRONG_NAMES: _words,
+    _C.NOT_ENTITLED: _not_entitled,
+    _C.TOO_MANY_FIELDS: _too_many_fields,
+    _C.NO_LOG_JOB: _no_log_job,
+    _C.ODD_LOG_JOB: lambda why: f"log job {', '.join(why.names)}: {why.said}",
+    _C.ODD_RULES: lambda why: f"{why.said}: somebody else's rules are sent back as they are, or not at all",
+    _C.FIELDS_OFTEN_CUT_OFF: lambda why: (
+        f"at the 95th percentile of {why.of} sampled requests these fields take"
+        f" {_kilobytes(why.size)} of {_room(why)}: what comes last is cut off"
+    ),
+    _C.FIELDS_CUT_OFF: lambda why: (
+        f"in {why.count} of {why.of} sampled requests these fields take more than {_room(why)}"
+        f" (up to {_kilobytes(why.size)}): what comes last is cut off"
+    ),
+    _C.FIELDS_NEARLY_FULL: lambda why: (
+        f"in sampled requests these fields take up to {_kilobytes(why.size)} of {_room(why)}:"
+        " there is little room left"
+    ),
+    _C.FIELDS_SIZE_UNKNOWN: lambda why: (
+        f"how much custom field data its requests have is not known: {why.said}"
+    ),
+    # What a target waits for.
+    _C.VALIDATION_ADOPTED: lambda why: "in validation already, window counts from adoption",
+    _C.VALIDATION_WINDOW: lambda why: f"validation window ({why.state})",
+    _C.WATCHED: lambda why: f"watched for {why.said}",
+    _C.EARLIER_CHANGE_AWAITED: lambda why: "what was sent before is waited for",
+    _C.CREDENTIAL_REFUSED: _failed,
+    _C.CREDENTIAL_MISSING: _failed,
+    _C.SERVICE_OUTAGE: _words,
+    # What people decided, or did not.
+    _C.REJECTED: lambda why: f"rejected by {why.by}: {why.said or 'no reason given'}",
+    _C.REJECTED_BEFORE: lambda why: (
+        "rejected before the campaign was started anew, and proposed unchanged; reopen begins it"
+    ),
+    _C.WAY_BACK_TAKEN_UP: lambda why: "its way back had been sent when its workflow was reset",
+    _C.REJECTION_NOT_RECORDED: lambda why: (
+        f"not recorded for when the campaign is started anew: {text_of(*why.because)}"
+    ),
+    _C.NOT_SIGNED_IN_TIME: lambda why: "nobody signed it off in time; reopen it when somebody will",
+    _C.CAMPAIGN_ABORTED: lambda why: f"campaign aborted by {why.by}: {why.said or 'no reason'}",
+    _C.CANCELLED: lambda why: f"ended by {why.by}",
+    _C.ATTEMPT_OVER: lambda why: f"ended by {why.by}",
+    _C.CAMPAIGN_OVER: lambda why: f"ended by {why.by}",
+    _C.WORKFLOW_ENDED: _workflow_ended,
+    _C.HELD_BY_ANOTHER: _held_by_another,
+    _C.EARLIER_ATTEMPT_OPEN: lambda why: "its previous attempt does not close",
+    # What the service was asked, and did not do.
+    _C.CHANGE_REFUSED: lambda why: f"the service refused it: {why.said}",
+    _C.DELETION_REFUSED: lambda why: f"deleting the URI overrides was refused: {why.said}",
+    _C.SECRET_REFUSED: lambda why: f"the service refused the test secret: {why.said}",
+    _C.GIVEN_UP: lambda why: f"given up after {why.count} tries: {why.said}",
+    # What was seen of a change.
+    _C.MIGRATED_AS_SIGNED: _migrated,
+    _C.STORED_RULES_DIFFER: _stored_rules_differ,
+    _C.STATUS_SHOWS: lambda why: f"the status shows {why.state}",
+    _C.STATUS_CHANGED: lambda why: f"the status has changed to {why.state!r}",
+    _C.STATUS_STAYED: lambda why: f"the status stayed {why.state!r} for as long as a migration may take",
+    _C.STATUS_UNREADABLE: lambda why: f"the status could not be read to the end: {why.said}",
+    _C.VALIDATION_NOT_SHOWN: lambda why: (
+        f"the validation was sent but does not show: {text_of(*why.because)}"
+    ),
+    _C.ESC_OFF: lambda why: "esc is off",
+    _C.ESC_ON: lambda why: "esc is on",
+    _C.ESC_STAYED_ON: lambda why: "esc stayed on for as long as a change may take",
+    _C.ESC_STAYED_OFF: lambda why: "esc stayed off for as long as a change may take",
+    _C.ESC_OFF_BY_URLS: lambda why: "esc is off, by what the URLs answer",
+    _C.ESC_ON_BY_URLS: lambda why: "the service shows the secret alone, and the URLs esc on",
+    _C.ESC_TURNED_ON: lambda why: "somebody has turned esc on again meanwhile",
+    _C.SECRET_ALONE: lambda why: "the service shows the secret alone",
+    _C.NO_URL_TELLS: lambda why: "the service shows the secret alone, and no URL tells for certain",
+    _C.NOT_SHOWN_AND_WORSE: lambda why: f"it does not show, and {'; '.join(why.names)}"[:200],
+    _C.SETTING_UNREADABLE: lambda why: f"the setting could not be read to the end: {why.said}",
+    _C.URLS_CHANGED: lambda why: (
+        f"the URLs answer otherwise than before it was sent, and the setting does not show it; {LOOK}"
+    ),
+    _C.URLS_CONTRADICT: lambda why: "the service shows esc off, and the URLs answer as if it were on",
+    _C.URLS_WORSE: lambda why: "; ".join(why.names)[:200],
+    _C.URLS_AS_AGREED: lambda why: f"esc off, {why.count} URL(s) answer as was agreed",
+    _C.URLS_AS_BEFORE: lambda why: f"{why.count} URL(s) answer as before",
+    _C.URLS_NOT_AS_BEFORE: lambda why: f"esc is on again, and yet: {'; '.join(why.names)}"[:200],
+    _C.DIFFERENCES_STAY: lambda why: f"{why.count} of {why.of} difference(s) to before stay",
+    _C.SECRET_DROPPED: lambda why: "the service has dropped the scope's own secret, set it again",
+    _C.HELD_AFTER_TURNED_OFF: lambda why: _because(why, "it was turned off before", LOOK),
+    _C.FIELDS_LOGGED: lambda why: "the fields are logged",
+    _C.FIELDS_OUT: lambda why: "the fields are out again",
+    _C.FIELDS_LACKING: lambda why: why.said[:200],
+    _C.FIELDS_STAY: lambda why: why.said[:200],
+    _C.FIELDS_TAKEN_OUT: lambda why: "rules and log jobs are without the campaign's fields",
+    _C.FIELDS_CHANGED_BY_OTHERS: lambda why: f"somebody has changed it meanwhile: {why.said}"[:200],
+    _C.WRITE_LOST: _words,
+    _C.FIELDS_NOT_VERIFIED: lambda why: f"not verified: {why.said}"[:200],
+    _C.FIELDS_KEPT_UNVERIFIED: lambda why: f"written, but not verified: {why.said}",
+    _C.FIELDS_SEEN: _fields_seen,
+    _C.ZONE_UNREADABLE: lambda why: f"the zone could not be read to the end: {why.said}",
+    # What became of a change, in every area.
+    _C.NOT_SEEN: lambda why: _because(why, text_of(*why.then), LOOK),
+    _C.NEVER_SHOWED: lambda why: _joined(why.said or "sent", text_of(*why.because), "retry it by hand"),
+    _C.EARLIER_CHANGE_UNCLEAR: lambda why: _because(
+        why, f"a change that was sent before may be in force: {text_of(*why.then)}", LOOK
+    ),
+    _C.PART_MAY_BE_LEFT: lambda why: _because(
+        why, f"whether a part of the change is left cannot be said: {text_of(*why.then)}", LOOK
+    ),
+    _C.ROLLED_BACK: _rolled_back,
+    _C.NOT_ROLLED_BACK: _not_rolled_back,
+    _C.NOT_WATCHED: lambda why: f"it could not be watched: {text_of(*why.because)}"[:200],
+    _C.NOT_LOOKED_AT_AGAIN: lambda why: f"it could not be looked at again: {text_of(*why.because)}"[:200],
+    _C.NOT_READ_BACK: lambda why: f"the service could not be read: {text_of(*why.because)}"[:200],
+    # Why an activity failed.
+    **dict.fromkeys(
+        (
+            _C.NOT_PERMITTED,
+            _C.NOT_THERE,
+            _C.SERVICE_REFUSED,
+            _C.SERVICE_FAILED,
+            _C.SERVICE_HELD,
+            _C.ARCHIVE_DAMAGED,
+            _C.ARCHIVE_GONE,
+            _C.ARCHIVE_UNAVAILABLE,
+            _C.TICKETS_UNAVAILABLE,
+            _C.BAD_INPUT,
+            _C.NOT_IN_TIME,
+            _C.FAILED,
+        ),
+        _failed,
+    ),
+}
+"""The sentence of each code, from its facts."""

@@ -1,0 +1,1 @@
+"""What each area reads of its own before a person signs, a module an area."""

@@ -1,0 +1,1 @@
+"""The demo of each area, a module an area."""

@@ -1,0 +1,89 @@
+"""The area's part of the shared activities: plans, checks, and the two requests that change a zone."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from activities.change.area_work import AreaWork, Step
+from activities.change.fence import NotSent
+from activities.connections import Connections
+from activities.stable_read import twice
+from edgeshift.areas.assessment import Verdict
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import Step as Kind
+from edgeshift.model.digests import fingerprint
+from edgeshift.model.fleet import Target, Zone, ZoneOutcome
+from edgeshift.service_api import ServiceClient
+from edgeshift_always_https import rules
+
+
+async def read(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> rules.Reading:
+    """The zone's setting, alike twice in a row. Raises ServiceError."""
+
+    async def once() -> rules.Reading:
+        return rules.Reading(value=await client.setting(zone.id, rules.SETTING, urgent=urgent))
+
+    return await twice("settings.get", once)
+
+
+class AlwaysHttpsWork(AreaWork):
+    """Assessing, sending and reading zones."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def assess(
+        self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment
+    ) -> ZoneAssessment:
+        """A plan's line for one zone, by reading alone."""
+        reading = await read(await self._connections.service(spec_digest, target.zone), target.zone)
+        verdict, reasons = rules.assess(reading)
+        facts = {"always use https": reading.value}
+        line = line.model_copy(update={"verdict": verdict, "reasons": list(reasons), "facts": facts})
+        if verdict is not Verdict.READY:
+            return line
+        return line.model_copy(update={"fingerprint": fingerprint(rules.body(), target.zone)})
+
+    def check(self, change: Change, body: dict[str, Any]) -> None:
+        """The body says what the step does, and nothing else is ever sent."""
+        if change.step not in (Kind.COMMIT, Kind.ROLL_BACK):
+            raise NotSent(f"always-https knows no step {change.step.value}")
+        if body != rules.body():
+            raise NotSent("the body does not turn Always Use HTTPS on")
+
+    async def send(self, step: Step) -> ChangeResult:
+        """Turn the setting on, or off again."""
+        if step.change.step is Kind.ROLL_BACK:
+            return await self._put(step, "off")
+        await step.fence.refuse_while_one_may_show()
+        await step.fence.refuse_what_was_sent()
+        try:
+            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+                reading = await read(step.client, step.zone, urgent=True)
+        except TimeoutError:
+            raise NotSent("the fresh reading did not come in time") from None
+        if reading.value == "on":
+            raise NotSent("somebody has turned Always Use HTTPS on meanwhile", ChangeStatus.DRIFTED)
+        return await self._put(step, "on")
+
+    async def standing(
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+    ) -> tuple[ZoneOutcome | None, str]:
+        """By the setting, read twice."""
+        if (await read(client, zone)).value == "on":
+            return ZoneOutcome.UNKNOWN, "the setting is on, but nobody has watched it to the end"
+        return None, "the setting is off"
+
+    async def _put(self, step: Step, value: str) -> ChangeResult:
+        result = await step.fence.send(
+            lambda: step.client.change_setting(
+                step.zone.id, rules.SETTING, "on" if value == "on" else "off", before_send=step.fence.intend
+            )
+        )
+        await step.fence.settle(result)
+        if result.status is ChangeStatus.ANSWERED:
+            # The answer is the effect: nothing more comes of it.
+            await step.fence.close()
+        return result

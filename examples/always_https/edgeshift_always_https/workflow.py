@@ -1,0 +1,101 @@
+"""One zone: read, snapshot, sign-off, the setting turned on, seen to show, watched, settled or taken back.
+
+What comes after the sign-off is that of every change that can be undone (workflows/reversible.py).
+"""
+
+from __future__ import annotations
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.change.door import MutationActivities
+    from edgeshift.areas.assessment import Verdict
+    from edgeshift.messages import (
+        ChangeResult,
+        ChangeStatus,
+        Prepare,
+        Prepared,
+        ZonePhase,
+        ZoneResult,
+        ZoneStart,
+    )
+    from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift_always_https.activities import AlwaysHttpsActivities
+    from workflows import options
+    from workflows.local import locally
+    from workflows.reversible import Reversible, ReversibleWork
+    from workflows.zone.ending import Reached
+    from workflows.zone.parts import parts_of
+    from workflows.zone.state import Ended
+
+
+@workflow.defn(name="AlwaysHttpsZone")
+class AlwaysHttpsZone:
+    """One zone. Its id is the zone's lock for the area."""
+
+    @workflow.init
+    def __init__(self, start: ZoneStart) -> None:
+        self._parts = parts_of(start)
+        self._zone = self._parts.zone
+        self._change = Reversible(
+            self._parts,
+            ReversibleWork(
+                settle=AlwaysHttpsActivities.settle,
+                look_back=MutationActivities.look_back,
+                watch=AlwaysHttpsActivities.watch,
+                asks_whether_it_shows=True,
+            ),
+        )
+
+    @workflow.run
+    async def run(self, start: ZoneStart) -> ZoneResult:
+        """Take the zone to an outcome, tell the campaign, and say how it ended."""
+        return await self._change.to_an_end(self._course)
+
+    async def _course(self) -> Reached:
+        while True:
+            prepared = await self._prepare()
+            if prepared.verdict is Verdict.ALREADY_SETTLED:
+                if reached := await self._found_on(prepared):
+                    return reached
+                continue
+            grant = await self._parts.sign_offs.signed_off(prepared)
+            if reached := await self._change.commit(prepared, grant):
+                return reached
+
+    async def _found_on(self, prepared: Prepared) -> Reached | None:
+        """The setting is on: by this campaign's own doing, which is seen through, or by somebody else's."""
+        if self._zone.sent is None and prepared.begun:
+            self._zone.sent = prepared
+        if self._zone.sent is None:
+            raise Ended(ZoneOutcome.ALREADY_SETTLED, *prepared.explained)
+        late = ChangeResult(status=ChangeStatus.UNKNOWN, reason="it took effect late")
+        self._zone.prepared = self._zone.sent
+        return await self._change.see_through(self._zone.sent, late)
+
+    async def _prepare(self) -> Prepared:
+        """Read the zone, archive what was read, propose, and tell the campaign."""
+        self._zone.check_stop()
+        self._zone.enter(ZonePhase.ASSESSING)
+        return await self._parts.waits.served(self._read)
+
+    async def _read(self) -> Prepared:
+        zone, reporter = self._zone, self._parts.reporter
+        async with reporter.turn:
+            message = Prepare(
+                start=zone.start,
+                sequence=reporter.count_word(),
+                announce=True,
+                joins=zone.joins,
+                settles=zone.to_settle,
+            )
+            prepared: Prepared = await locally(
+                AlwaysHttpsActivities.prepare,
+                message,
+                summary="read, archive, propose",
+                **options.reading(zone.start.policy),
+            )
+        if prepared.verdict is Verdict.READY:
+            zone.to_settle = None
+        zone.prepared = prepared
+        return prepared

@@ -1,0 +1,165 @@
+"""An area in a distribution of its own, from plan to report over the command line.
+
+Nothing in edgeshift names it. The tests run in their order on one stack.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgeshift.testbed.invariants.control import Control
+from tests.journeys.cli_kit import CLI, Place, running_stack
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "always_https"
+AREA = "always-https"
+SLOW = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(300)]
+
+
+def slow(test: Any) -> Any:
+    """A test that runs a stack."""
+    for mark in SLOW:
+        test = mark(test)
+    return test
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where Python finds edgeshift and the installed example."""
+    folder = tmp_path_factory.mktemp("installed")
+    # Built from a copy, so that nothing is left in the sources.
+    source = shutil.copytree(EXAMPLE, folder / "source")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--no-index", "--target", str(folder / "site"), str(source)], check=True)
+    return os.pathsep.join([str(ROOT), str(folder / "site")])
+
+
+@pytest.fixture(scope="module")
+def place(path: str, tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> Iterator[Place]:
+    """A stack whose worker has the example; one zone has the setting on already."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EDGESHIFT_TEMPORAL_CLI", str(temporal_cli_path))
+        patch.setenv("PYTHONPATH", path)
+        with running_stack(tmp_path_factory.mktemp("stack")) as found:
+            turn(found, "shop-3.example", "on")
+            made = (found.folder / f".edgeshift/campaign-{AREA}.yaml").read_text()
+            # A minute a second: there is time to do something while zones are watched.
+            text = made.replace(f"rehearsal-{AREA}", "https").replace("time_scale: 14400", "time_scale: 60")
+            found.write("https.yaml", text + "advance: {failures: 3}\n")
+            yield found
+
+
+def turn(place: Place, zone: str, value: str) -> None:
+    """Turn the setting of a zone on or off as somebody else does, past edgeshift."""
+
+    async def sent() -> None:
+        control = Control(place.stack["control"])
+        listed = (await control.get("zones"))["zones"]
+        found = next(one["id"] for one in listed if one["name"] == zone)
+        await control.send("PATCH", f"zones/{found}", {"settings": {"always_use_https": value}})
+
+    asyncio.run(sent())
+
+
+def until(place: Place, found: Callable[[dict[str, int]], bool]) -> dict[str, int]:
+    """The counts of the campaign, once they are as wanted. By the command line: this process does not have
+    the example, and so cannot read what is said of it.
+    """
+    limit = time.monotonic() + 120
+    while not found(places := place.json("status", "https")["summary"]["places"]):
+        assert time.monotonic() < limit, places
+    return dict(places)
+
+
+def test_nothing_in_edgeshift_names_the_example() -> None:
+    """Its name, its workflow and its package stand in its own folder, in documents and in this test alone."""
+    rooms = ("edgeshift", "workflows", "activities", "worker")
+    sources = [file for room in rooms for file in (ROOT / room).rglob("*") if file.suffix in (".py", ".j2")]
+    assert sources
+    for file in sources:
+        text = file.read_text(encoding="utf-8")
+        assert not any(name in text for name in (AREA, "AlwaysHttps", "edgeshift_always_https")), file
+
+
+def test_without_the_distribution_there_is_no_such_area(tmp_path: Path) -> None:
+    """A campaign file of it cannot be begun, and the areas that there are are named."""
+    said = Place(tmp_path, PYTHONPATH=str(ROOT)).refused(2, "init", "--area", AREA)
+    assert "'waf', 'esc', 'log-fields'" in said
+
+
+def test_a_new_campaign_file_is_of_the_area(path: str, tmp_path: Path) -> None:
+    """With every option that the area has, and none of another one's."""
+    here = Place(tmp_path, PYTHONPATH=path)
+    here.ok("init", "new.yaml", "--area", AREA)
+    text = (tmp_path / "new.yaml").read_text()
+    assert f"area: {AREA}" in text and "no setting is turned on without a sign-off" in text
+    assert not any(f"\n{section}:" in text for section in ("validation", "esc", "log_fields", "tickets"))
+
+
+@slow
+def test_a_plan_says_what_would_be_done(place: Place) -> None:
+    """Each zone is read; one needs nothing; all the others share one fingerprint. Nothing is sent."""
+    assert place.json("doctor", "https.yaml")["ok"]
+    told = place.json("plan", "https.yaml")
+    assert told["area"] == AREA
+    assert told["verdicts"] == {"ready": 7, "already_settled": 1}
+    assert list(told["fingerprints"].values()) == [7]
+    shown = place.ok("plan", "https.yaml")
+    assert "HTTPS was on" in shown and "Forecast: 70 calls" in shown
+    assert place.writes() == []
+
+
+@slow
+def test_zones_are_signed_changed_watched_and_one_is_rolled_back(place: Place) -> None:
+    """One sign-off counts for all; where somebody turns the setting off meanwhile, it stays off."""
+    place.ok("start", "https.yaml", "--yes")
+    until(place, lambda places: places.get("awaiting") == 7)
+    assert place.writes() == []
+    place.ok("sign-off", "approve", "https", "--wave", "1", "--yes", "--by", "ada")
+    until(place, lambda places: places.get("waiting") == 7)
+    turn(place, "shop-1.example", "off")
+    ended = until(place, lambda places: sum(places.get(one, 0) for one in ENDS) == 8)
+    assert {one: ended.get(one, 0) for one in ENDS} == {"settled": 6, "already_settled": 1, "rolled_back": 1}
+    sent = [(line["call"], line["setting"]["sent"]) for line in place.writes()]
+    assert sorted(sent) == [("settings.patch", "off"), *[("settings.patch", "on")] * 7]
+
+
+ENDS = ("settled", "already_settled", "rolled_back")
+
+
+@slow
+def test_people_see_it_in_the_words_of_the_area(place: Place) -> None:
+    """Status, history and report."""
+    assert "HTTPS on" in place.ok("status", "https")
+    told = place.ok("history", "shop-1.example")
+    assert "Always Use HTTPS was turned off again for shop-1.example" in " ".join(told.split())
+    assert "ada" in told and "somebody has turned Always Use HTTPS off meanwhile" in " ".join(told.split())
+    place.ok("report", "https", "--out", "https.html")
+    page = (place.folder / "https.html").read_text()
+    assert "Rolled back" in page and "HTTPS off again" in page
+    assert place.run("alarms", "https").code in (0, 7)
+
+
+@slow
+def test_every_rule_holds_by_its_witnesses(path: str, tmp_path: Path, temporal_cli_path: Path) -> None:
+    """The demo of the area, with faults on the wire: the witnesses of the example, and those of all areas."""
+    here = Place(tmp_path, PYTHONPATH=path, EDGESHIFT_TEMPORAL_CLI=str(temporal_cli_path))
+    done = subprocess.run(
+        [*CLI, "demo", "--area", AREA, "--zones", "60", "--seed", "2"],
+        cwd=tmp_path,
+        env=here.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no setting is turned on" in done.stdout and done.stdout.count("✓ held") == 11

@@ -1,0 +1,137 @@
+"""What a campaign does goes on side by side: what hangs or fails in one thing holds up none of the others.
+A campaign that somebody cancels leaves none of its zones alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from edgeshift.messages import CampaignSummary
+from edgeshift.model.fleet import ZoneOutcome
+from tests.faults_kit import ASIDE, Stage, staged, zone
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
+
+
+class Hanging(Interceptor):
+    """Activities of one name hang after so many runs of them, or fail for good, until ``go`` is set."""
+
+    def __init__(self, name: str, after: int = 0, *, fails: bool = False) -> None:
+        self._name, self._after, self._fails = name, after, fails
+        self._runs = 0
+        self.begun = asyncio.Event()
+        self.go = asyncio.Event()
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        """The interceptor of one worker's activities."""
+        hanging = self
+
+        class Inbound(ActivityInboundInterceptor):
+            async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+                if activity.info().activity_type == hanging._name:
+                    await hanging.held_up()
+                return await super().execute_activity(input)
+
+        return Inbound(next)
+
+    async def held_up(self) -> None:
+        """Wait, or fail, where it is time for that."""
+        self._runs += 1
+        if self._runs <= self._after or self.go.is_set():
+            return
+        self.begun.set()
+        if self._fails:
+            raise ApplicationError("the archive is damaged", type="ArchiveCorrupt", non_retryable=True)
+        await self.go.wait()
+
+
+TWO_AT_A_TIME: dict[str, Any] = {"window": 2, "commit": {"lease": "6s"}}
+
+
+async def first_migrates(stage: Stage, hanging: Hanging) -> None:
+    """The first zone is signed off and migrated, while starting the third one does not get on."""
+    await stage.waits("a")
+    await asyncio.wait_for(hanging.begun.wait(), 30)
+    await stage.play.sign_zone(stage.name("a"))
+    assert await asyncio.wait_for(stage.play.outcome(stage.name("a")), 60) is ZoneOutcome.MIGRATED
+    assert not hanging.go.is_set()
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["hangs", "fails for good"])
+async def test_a_start_that_does_not_get_on_holds_up_no_permit_and_no_pause(
+    temporal_client: Client, tmp_path: Path, fails: bool
+) -> None:
+    """A pause waits for it no longer than a permit that it takes along can be used."""
+    hanging = Hanging("start_zones", after=1, fails=fails)
+    zones = (zone("a"), zone("b"), zone("c"))
+    async with staged(temporal_client, tmp_path, *zones, interceptors=[hanging], **TWO_AT_A_TIME) as stage:
+        await first_migrates(stage, hanging)
+        answer = await asyncio.wait_for(stage.play.ask("pause"), 60)
+        assert "paused" in answer.text
+        hanging.go.set()
+        await asyncio.wait_for(stage.play.ask("resume"), 30)
+        assert (await stage.finish(120)).outcomes == {"migrated": 3}
+        await stage.check({3, 4})
+
+
+async def test_a_sweep_that_hangs_holds_up_neither_starts_nor_permits_nor_expiry(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Nobody can be looked at; one zone is signed and migrated, the other one waits in vain until it may."""
+    hanging = Hanging("describe_zones")
+    spec: dict[str, Any] = {"interceptors": [hanging], "sign_off": {"expires_after": "8h"}}
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b"), **spec) as stage:
+        await stage.waits("a")
+        await stage.play.sign_zone(stage.name("a"))
+        await asyncio.wait_for(hanging.begun.wait(), 60)
+        assert await stage.play.outcome(stage.name("b")) is ZoneOutcome.ON_HOLD
+        assert await stage.play.outcome(stage.name("a")) is ZoneOutcome.MIGRATED
+        hanging.go.set()
+        result = await stage.play.result()
+        assert result.outcomes == {"migrated": 1, "on_hold": 1}
+        await stage.check(ASIDE)
+
+
+async def test_a_campaign_that_is_cancelled_as_it_closes_closes_with_its_outcomes(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """All zones have their outcome and a last look hangs: the cancellation ends nothing but the wait."""
+    hanging = Hanging("describe_zones")
+    async with staged(temporal_client, tmp_path, zone("a"), interceptors=[hanging]) as stage:
+        await stage.waits("a")
+        await asyncio.wait_for(hanging.begun.wait(), 60)
+        await stage.play.sign_zone(stage.name("a"))
+        assert await stage.play.outcome(stage.name("a")) is ZoneOutcome.MIGRATED
+
+        def all_have_ended(seen: CampaignSummary) -> bool:
+            return seen.places == {"migrated": 1}
+
+        await stage.play.until(all_have_ended)
+        await stage.play.campaign.cancel()
+        await asyncio.sleep(1)
+        hanging.go.set()
+        assert (await asyncio.wait_for(stage.play.result(), 60)).outcomes == {"migrated": 1}
+        described = await stage.play.campaign.describe()
+        assert described.status is WorkflowExecutionStatus.COMPLETED
+        await stage.check(ASIDE)
+
+
+async def test_a_campaign_that_is_cancelled_in_its_middle_takes_its_zones_along(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Those that wait end as aborted, one that has begun is seen through, and none is left open."""
+    zones = (zone("a"), zone("b"), zone("c"))
+    async with staged(temporal_client, tmp_path, *zones, window=2) as stage:
+        await stage.waits("a")
+        await stage.play.campaign.cancel()
+        result = await asyncio.wait_for(stage.play.result(), 60)
+        assert (result.aborted, result.outcomes) == (True, {"aborted": 3})
+        await stage.check(ASIDE | {1, 2, 5, 8, 9})

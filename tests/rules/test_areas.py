@@ -1,0 +1,60 @@
+"""Areas as objects: what the registry has of each, and what becomes of one that is not as it must be."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import TypeAdapter
+
+from edgeshift.areas import AREAS, AreaNotLoaded, area_of, load
+from edgeshift.areas.area import AreaDefinition
+from edgeshift.areas.esc.terms import EscSpec
+from edgeshift.campaign_file.spec import CampaignSpec, TargetSpec
+from edgeshift.messages import Step
+from edgeshift.model.fleet import Area
+
+
+def test_every_area_has_a_definition_of_its_own_name() -> None:
+    """The registry has each area, the built-in ones first and in their order, under its own name."""
+    assert list(AREAS)[:3] == [Area.WAF, Area.ESC, Area.LOG_FIELDS]
+    assert set(AREAS) == set(Area)
+    for area, definition in AREAS.items():
+        assert definition.name is area
+        assert len({entry.workflow for entry in AREAS.values()}) == len(AREAS)
+        assert definition.first_step in set(Step)
+
+
+def test_a_section_says_how_long_a_change_takes() -> None:
+    """An area's times are those of its own section of the campaign file; one without a section has none."""
+    spec = CampaignSpec(name="one", targets=TargetSpec(all=True), area=Area.ESC)
+    times = area_of(Area.ESC).times(spec)
+    terms = EscSpec()
+    assert times is not None
+    assert (times.effect, times.watch, times.every) == (terms.effect_limit, terms.observe, terms.every)
+    assert area_of(Area.WAF).times(spec) is None
+
+
+def test_what_is_not_there_is_named() -> None:
+    """A place that has nothing, or something else than was asked for, is told by its name."""
+    with pytest.raises(AreaNotLoaded, match=r"edgeshift\.nowhere:DEFINITION cannot be loaded"):
+        load("edgeshift.nowhere:DEFINITION", AreaDefinition)
+    with pytest.raises(AreaNotLoaded, match="is no AreaDefinition, but a "):
+        load("edgeshift.model.fleet:Area", AreaDefinition)
+
+
+def test_an_area_that_is_registered_is_read_and_written_by_its_name() -> None:
+    """A name that another distribution brings becomes an area: the same object each time, JSON as others."""
+    assert Area.register("esc") is Area.ESC
+    with pytest.raises(ValueError, match="no name of an area"):
+        Area.register("Not a name")
+    adapter = TypeAdapter(Area)
+    assert adapter.dump_json(Area.LOG_FIELDS) == b'"log-fields"'
+
+
+def test_a_new_name_is_an_area_like_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A registered name is listed, found by its value and read from JSON; there is one object of it."""
+    for name in ("_member_names_", "_member_map_", "_value2member_map_"):
+        monkeypatch.setattr(Area, name, getattr(Area, name).copy())
+    made = Area.register("always-https")
+    assert Area.register("always-https") is made is Area("always-https")
+    assert list(Area)[-1] is made
+    assert TypeAdapter(Area).validate_json('"always-https"') is made

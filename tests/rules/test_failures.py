@@ -1,0 +1,147 @@
+"""The table of failures: every error has its line, and whoever asks is told the same."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ApplicationError
+
+import edgeshift.service_api.errors as service_errors
+from activities.boundary import named
+from edgeshift.cli.errors import said
+from edgeshift.messages import ZonePolicy
+from edgeshift.model.exit_codes import MEANINGS, ExitCode
+from edgeshift.model.failures import FAILURES, HELD, OF_CAMPAIGNS, PERMANENT, Happened, kind_of, of_activity
+from edgeshift.operations.calls import of_failure
+from edgeshift.operations.errors import Failed
+from edgeshift.service_api.errors import Outcome, ServiceError, outcome_of
+from edgeshift.stores import archive, tickets
+from tests.runbook import ROOT
+from workflows import options
+
+SERVICE = [
+    kind
+    for _, kind in inspect.getmembers(service_errors, inspect.isclass)
+    if issubclass(kind, Exception) and kind.__module__ == service_errors.__name__
+]
+STORES = [
+    kind
+    for module in (archive, tickets.ticket)
+    for _, kind in inspect.getmembers(module, inspect.isclass)
+    if issubclass(kind, Exception) and kind.__module__ == module.__name__
+]
+
+
+@pytest.mark.parametrize("kind", [*SERVICE, *STORES])
+def test_every_error_of_the_client_and_the_stores_is_in_the_table(kind: type[Exception]) -> None:
+    """By its own name, and not by that of a base."""
+    assert kind_of(kind) == kind.__name__
+
+
+@pytest.mark.parametrize(
+    ("kind", "refused", "outcome"),
+    [
+        ("RateLimited", False, Outcome.NOTHING_HAPPENED),
+        ("ConnectionRefused", False, Outcome.NOTHING_HAPPENED),
+        ("NoTurn", False, Outcome.NOTHING_HAPPENED),
+        ("Refused", True, Outcome.NOTHING_HAPPENED),
+        ("Refused", False, Outcome.MAY_HAVE_HAPPENED),
+        ("InvalidCredential", True, Outcome.NOTHING_HAPPENED),
+        ("InvalidCredential", False, Outcome.MAY_HAVE_HAPPENED),
+        ("Conflict", True, Outcome.MAY_HAVE_HAPPENED),
+        ("TimedOut", True, Outcome.MAY_HAVE_HAPPENED),
+        ("GatewayError", True, Outcome.MAY_HAVE_HAPPENED),
+        ("Unsuccessful", True, Outcome.MAY_HAVE_HAPPENED),
+    ],
+)
+def test_what_can_have_come_of_a_call(kind: str, refused: bool, outcome: Outcome) -> None:
+    """Of a write; a reading has no effect. That nothing happened needs a proof."""
+    assert outcome_of(kind, refused=refused) is outcome
+    assert outcome_of(kind, write=False, refused=refused) is Outcome.READ
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SERVICE if issubclass(kind, ServiceError)])
+def test_what_nobody_can_prove_is_not_proved(kind: type[ServiceError]) -> None:
+    """A failure after which something may have happened is never told as one by which nothing did."""
+    if FAILURES[kind.__name__].happened is Happened.UNKNOWN:
+        assert outcome_of(kind.__name__, refused=True) is Outcome.MAY_HAVE_HAPPENED
+
+
+def test_what_is_never_tried_again() -> None:
+    """The types are those that histories have; whoever waits for the service is among them."""
+    assert set(PERMANENT) == {
+        "ArchiveCorrupt",
+        "BadInput",
+        "CredentialMissing",
+        "Forbidden",
+        "InvalidCredential",
+        "NotFound",
+        "SecretUnresolved",
+        "ServiceHeld",
+    }
+    assert set(HELD) < set(PERMANENT)
+
+
+def test_retry_policies_name_kinds_of_the_table_alone() -> None:
+    """Each that ends a retry can not be mended by one."""
+    known: Any = {"silence": timedelta(seconds=1), "patience": timedelta(hours=1)}
+    policy = ZonePolicy.model_construct(**known)
+    limits = (options.spreading(policy), options.waiting(policy), options.resolving())
+    policies: list[RetryPolicy] = [options.READS, options.TELLING, *(one["retry_policy"] for one in limits)]
+    for one in policies:
+        kinds = one.non_retryable_error_types or ()
+        assert kinds and all(FAILURES[kind].tries == 1 for kind in kinds)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SERVICE if issubclass(kind, ServiceError)])
+def test_an_activity_fails_by_the_kind_of_the_table(kind: type[ServiceError]) -> None:
+    """Its type is the error's own, or the one that stands for it; it is final where the table says so."""
+    if kind.__name__ in ("ServiceHeld", "NoTurn"):
+        return
+    failure = named(kind("no", call="waf.check"))
+    known = FAILURES[kind.__name__]
+    assert failure.type == (known.named or kind.__name__)
+    assert failure.non_retryable is (known.tries == 1)
+    assert (failure.type in PERMANENT) is failure.non_retryable
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_operations_and_the_command_line_exit_alike(kind: str) -> None:
+    """A failure that came out of a workflow exits as the table says, and as one that was raised here."""
+    known = FAILURES[kind]
+    assert known.exit in MEANINGS and known.exit not in (ExitCode.OK, ExitCode.ALARMS)
+    told = of_failure("campaign a", ApplicationError("no", type=kind))
+    # What a process of its own raises is no type of an activity.
+    expected = known.exit if of_activity(kind) else ExitCode.FAILED
+    assert told.exit_code is expected
+    shown = said(told)
+    assert shown is not None and shown.code is expected
+
+
+def test_every_type_by_which_an_activity_fails_is_in_the_table() -> None:
+    """Also of those that are raised where they happen."""
+    raised = {
+        word.value.value
+        for folder in ("activities", "workflows", "edgeshift")
+        for file in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if node.func.id == "ApplicationError"
+        for word in node.keywords
+        if word.arg == "type" and isinstance(word.value, ast.Constant)
+    }
+    assert len(raised) > 4
+    assert {kind for kind in raised if of_activity(str(kind)) is None} == set()
+
+
+def test_what_nobody_expects_is_told_by_nobody() -> None:
+    """An error of another library is no failure of ours, whatever it is called."""
+    assert said(type("NotFound", (Exception,), {"__module__": "elsewhere"})("no")) is None
+    assert said(KeyError("x")) is None
+    assert isinstance(of_failure("campaign a", ApplicationError("no", type="KeyError")), Failed)
+    assert all(FAILURES[kind].happened is Happened.NOTHING for kind in OF_CAMPAIGNS)

@@ -1,0 +1,1 @@
+"""What a worker registers of each area, a module an area."""
