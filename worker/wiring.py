@@ -15,7 +15,6 @@ from temporalio.worker import (
     Interceptor,
     PollerBehaviorSimpleMaximum,
     Replayer,
-    Worker,
     WorkerDeploymentConfig,
 )
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
@@ -36,6 +35,7 @@ from edgeshift.quota.leases import QUOTA_QUEUE, Quotas
 from edgeshift.runtime.clock import Clock, SystemClock
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
+from worker.forgetting import forgetting
 from worker.parts import WORKER
 from workflows.assessment import Assessment, Freeze
 from workflows.campaign.workflow import Campaign
@@ -57,10 +57,9 @@ GRACE = timedelta(seconds=90)
 STICKY = timedelta(seconds=1)
 """How long a workflow task waits for the worker that has the workflow in its cache.
 
-A query that waits longer for a worker that is dead or busy reaches another one, whose history runs past the
-last workflow task; what it leaves in that worker's cache is no state that a replay comes to, and later
-messages build on it (docs/decisions.md, "What a query may leave"). With the SDK's ten seconds such histories
-were written; with one, none.
+With a worker dead, or too busy, a task waits that long in vain, and a query too. The SDK's ten seconds leave
+people waiting, and more time for what a query may leave (docs/decisions.md); that this does no harm is
+``forgetting``'s to see to, not this time's.
 """
 
 PASSED_THROUGH = (
@@ -177,7 +176,7 @@ async def workers(
         running.push_async_callback(connections.close)
         if quota:
             await running.enter_async_context(
-                Worker(
+                forgetting(
                     client,
                     task_queue=QUOTA_QUEUE,
                     workflows=[Quota],
@@ -187,7 +186,7 @@ async def workers(
                 )
             )
         await running.enter_async_context(
-            Worker(
+            forgetting(
                 client,
                 task_queue=TASK_QUEUE,
                 workflows=[*WORKFLOWS, *extra],

@@ -1,0 +1,120 @@
+"""A worker that forgets a workflow which a query has brought past its last workflow task.
+
+A query that is not sent to the worker which has the workflow in its cache brings the whole history with it,
+up to the moment: messages too for which no workflow task has begun yet. The SDK applies those at once, so
+that the query is answered, and keeps what comes of it. No replay comes to that state: it applies them later,
+with whatever has come by the next task, and at that task's time (docs/decisions.md, "What a query may
+leave"). So such a workflow is put out of the cache as soon as the query is answered, and its next task begins
+with its history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from temporalio.bridge.proto.workflow_activation import WorkflowActivation
+from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
+from temporalio.worker import (
+    Worker,
+    WorkflowInstance,
+    WorkflowInstanceDetails,
+    WorkflowRunner,
+)
+from temporalio.workflow import Info, _Definition
+
+QUERY_ALONE = "legacy_query"
+"""The SDK's name of a query that comes without a workflow task; one that comes with a task has another."""
+
+CHANGES_NOTHING = frozenset({"query_workflow", "remove_from_cache"})
+"""Jobs of an activation that bring no event to a workflow."""
+
+Forget = Callable[[str], None]
+"""Puts the run of this identifier out of the worker's cache, once what is under way there is answered."""
+
+
+class Forgetting(WorkflowRunner):
+    """Runs workflows as ``inner`` does. A worker that has it is made by ``forgetting``."""
+
+    def __init__(self, inner: WorkflowRunner) -> None:
+        self._inner = inner
+        self.forget: Forget = _nobody
+        self.forgotten = 0
+        """How often a workflow was put out of the cache."""
+
+    def prepare_workflow(self, defn: _Definition) -> None:
+        """As the inner one."""
+        self._inner.prepare_workflow(defn)
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        """The inner one's, watched."""
+        return _Watched(self._inner.create_instance(det), self._left)
+
+    def set_worker_level_failure_exception_types(self, types: Any) -> None:
+        """As the inner one."""
+        self._inner.set_worker_level_failure_exception_types(types)
+
+    def _left(self, run: str) -> None:
+        self.forgotten += 1
+        self.forget(run)
+
+
+class _Watched(WorkflowInstance):
+    """One workflow in the cache. It is brought past its last task where events are applied which are no
+    replay, and the workflow's time, which is that of its task, has not moved on.
+    """
+
+    def __init__(self, inner: WorkflowInstance, left: Forget) -> None:
+        self._inner = inner
+        self._left = left
+        self._time: tuple[int, int] | None = None
+        self._past_its_task = False
+
+    def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
+        """As the inner one. A query that finds the workflow past its task has it forgotten; that is asked for
+        before the query is answered, so that no task comes in between.
+        """
+        jobs = [job for job in act.jobs if job.WhichOneof("variant") not in CHANGES_NOTHING]
+        if jobs:
+            self._look(act, all(job.resolve_activity.is_local for job in jobs))
+        elif self._past_its_task and any(job.query_workflow.query_id == QUERY_ALONE for job in act.jobs):
+            self._left(act.run_id)
+        return self._inner.activate(act)
+
+    def _look(self, act: WorkflowActivation, of_its_own: bool) -> None:
+        """``of_its_own``: whether results of local activities are all there is, which come within a task."""
+        time = (act.timestamp.seconds, act.timestamp.nanos)
+        if time != self._time:
+            self._past_its_task = False
+        elif not act.is_replaying and not of_its_own:
+            self._past_its_task = True
+        self._time = time
+
+    def get_serialization_context(self, command_info: Any) -> Any:
+        """As the inner one."""
+        return self._inner.get_serialization_context(command_info)
+
+    def get_external_store_context(self, command_info: Any) -> Any:
+        """As the inner one."""
+        return self._inner.get_external_store_context(command_info)
+
+    def get_info(self) -> Info:
+        """As the inner one."""
+        return self._inner.get_info()
+
+    def get_thread_id(self) -> int | None:
+        """As the inner one."""
+        return self._inner.get_thread_id()
+
+
+def forgetting(client: Any, *, workflow_runner: WorkflowRunner, **parts: Any) -> Worker:
+    """A worker that forgets what queries have left. ``parts``: as the SDK's worker takes them."""
+    runner = Forgetting(workflow_runner)
+    worker = Worker(client, workflow_runner=runner, **parts)
+    # The SDK has no public way; a worker without it has to fail when it is made, not when it is queried.
+    runner.forget = worker._bridge_worker.request_workflow_eviction
+    return worker
+
+
+def _nobody(run: str) -> None:
+    """Before the worker is made nobody asks."""
