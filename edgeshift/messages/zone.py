@@ -93,10 +93,11 @@ class Prepared(Message):
 
 class PermitGrant(Message):
     """The campaign's word to a zone: a permit, with the decisions on the fingerprint where those brought it
-    about.
+    about. ``attempt``: which one it is for; 0: any, of a campaign of an earlier version.
     """
 
     campaign_run: str = ""
+    attempt: int = 0
     permit: Permit
     decisions: tuple[Decision, ...] = ()
 

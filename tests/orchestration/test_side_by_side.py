@@ -14,7 +14,15 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from edgeshift.messages import Again, Answer, CampaignSummary, ReportKind, ZoneReport
+from edgeshift.messages import (
+    Again,
+    Answer,
+    CampaignSummary,
+    ReportKind,
+    ZonePhase,
+    ZoneReport,
+    ZoneState,
+)
 from edgeshift.model.fleet import ZoneOutcome
 from tests.faults_kit import ASIDE, Stage, staged, zone
 from tests.kit import OPERATOR
@@ -99,6 +107,39 @@ async def test_a_sweep_that_hangs_holds_up_neither_starts_nor_permits_nor_expiry
         result = await stage.play.result()
         assert result.outcomes == {"migrated": 1, "on_hold": 1}
         await stage.check(ASIDE)
+
+
+async def test_a_permit_that_comes_late_is_not_for_the_next_attempt(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """While it hangs on its way, somebody ends the zone's workflow, and the zone is begun again: the campaign
+    knows of no permit any more that a pause would have to take back.
+    """
+    hanging = Hanging("tell_zones")
+    slow: dict[str, Any] = {"interceptors": [hanging], "silence": "60s", "commit": {"lease": "100s"}}
+    async with staged(temporal_client, tmp_path, zone("a"), zone("b"), **slow) as stage:
+        await stage.waits("b")
+        await stage.waits("a")
+        a = stage.name("a")
+        await stage.play.sign_zone(a)
+        await asyncio.wait_for(hanging.begun.wait(), 30)
+        await stage.play.zone(a).terminate("by hand")
+        await stage.play.until(lambda seen: seen.places.get("failed") == 1)
+        again = Again(by=OPERATOR, indexes=(stage.play.index(a),))
+        await stage.play.campaign.execute_update("retry", again, result_type=Answer)
+
+        def begun_again(seen: ZoneState) -> bool:
+            return seen.attempt == 2 and seen.phase is ZonePhase.AWAITING_SIGN_OFF
+
+        await stage.play.zone_until(a, begun_again)
+        await asyncio.wait_for(stage.play.ask("pause"), 60)
+        await stage.play.sign_zone(a)
+        hanging.go.set()
+        await asyncio.sleep(5)
+        assert (await stage.play.state(a)).phase is ZonePhase.AWAITING_PERMIT
+        await stage.play.ask("resume")
+        assert (await stage.finish(120)).outcomes == {"migrated": 2}
+        await stage.check({3, 4})
 
 
 async def test_a_campaign_that_is_cancelled_as_it_closes_closes_with_its_outcomes(

@@ -11,7 +11,7 @@ from temporalio import workflow
 from edgeshift.campaign.target_states import Place
 from edgeshift.messages import Again, RulingNote
 from edgeshift.model.fleet import ZoneOutcome
-from tests.rules.ledger_kit import NOW, OTHER, SHAPE, awaiting, ledger
+from tests.rules.ledger_kit import NOW, OTHER, SHAPE, awaiting, ledger, place
 from workflows.campaign.batches import MANY, Batches
 from workflows.campaign.rulings import next_of
 from workflows.campaign.state import CampaignState
@@ -62,6 +62,13 @@ def test_what_is_recorded_of_a_fleet_that_is_reopened_fits_into_a_new_run(
     assert named == list(range(100_000))
     assert [note.fingerprint for note in state.unrecorded if not note.indexes] == [SHAPE, OTHER]
     assert len({note.at for note in state.unrecorded}) == len(state.unrecorded)
+
+
+def test_a_target_that_is_named_twice_begins_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it had come to is still known where it then is not to begin after all."""
+    state = reopened(monkeypatch, 5, Again(by="ann", indexes=(3, 3)))
+    state.ledger.stand_down(3)
+    assert place(state.ledger) is Place.REJECTED
 
 
 def test_one_batch_records_no_more_than_it_has_the_time_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,11 @@ class Messenger:
         groups: dict[tuple[int, int], list[int]] = {}
         for index in islice(ledger.indexes(Place.REJECTING), MANY):
             groups.setdefault((ledger.shapes[index], state.waves.of(index)), []).append(index)
-        for (_, wave), indexes in groups.items():
+        for (_, wave), group in groups.items():
+            # Others were told meanwhile, which takes as long as it takes.
+            indexes = [index for index in group if ledger.places[index] == Place.REJECTING]
+            if not indexes:
+                continue
             rejection = self._rejection(indexes[0], wave)
             if rejection is None:
                 # Whoever rejected it has thought better of it before the zones were told.

@@ -91,5 +91,6 @@ class Granter:
             ledger.places[index] = Place.PERMITTED
             ledger.heard.add(index)
             decisions = ledger.decisions(index, state.waves.of(index)).decisions
-            grants.append(PermitGrant(permit=state.permit(index, step), decisions=tuple(decisions)))
+            permit, attempt = state.permit(index, step), ledger.attempts[index]
+            grants.append(PermitGrant(attempt=attempt, permit=permit, decisions=tuple(decisions)))
         await self._batches.tell("permit", indexes, grants=tuple(grants))

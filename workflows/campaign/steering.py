@@ -161,7 +161,8 @@ class Steering:
             places &= {place for place in Place if place.name.lower() in message.places}
             return list(state.ledger.indexes(*places)) if places else []
         if message.indexes:
-            known = (index for index in message.indexes if 0 <= index < state.start.count)
+            named = dict.fromkeys(message.indexes)
+            known = (index for index in named if 0 <= index < state.start.count)
             return [index for index in known if state.ledger.places[index] in places]
         places -= {Place.BLOCKED, Place.NEEDS_SUPPORT, Place.REJECTED}
         return list(state.ledger.indexes(*places))

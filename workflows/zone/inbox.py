@@ -118,9 +118,11 @@ class Inbox:
 
     @one_message
     def permit(self, grant: PermitGrant) -> None:
-        """A permit, maybe with decisions on the fingerprint. One that was used is not believed again."""
+        """A permit, maybe with decisions on the fingerprint. One that was used is not believed again, and one
+        that was given to an earlier attempt, and comes late, counts no more for the campaign.
+        """
         zone = self._zone
-        if not self._is_mine(grant.campaign_run):
+        if not self._is_for_this(grant.campaign_run, grant.attempt):
             return
         if grant.permit.number not in zone.used and grant.permit.index == zone.start.index:
             zone.grant = grant
