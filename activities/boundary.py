@@ -14,6 +14,7 @@ import pydantic
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from edgeshift.model.counts import counted
 from edgeshift.model.failures import FAILURES, Failure, kind_of
 from edgeshift.rate_limit.circuit import ServiceHold, Trouble, held
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
@@ -74,7 +75,7 @@ def named(failure: Exception) -> ApplicationError:
     found = FAILURES.get(kind)
     text = str(failure)[:LONGEST]
     if isinstance(failure, pydantic.ValidationError):
-        text = f"{failure.title}: {failure.error_count()} error(s)"
+        text = f"{failure.title}: {counted(failure.error_count(), 'error')}"
     hold = hold_of(failure)
     wait = failure.retry_after if isinstance(failure, RateLimited) else None
     return ApplicationError(

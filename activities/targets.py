@@ -28,6 +28,7 @@ from edgeshift.messages import (
     ResolveTargets,
     ZoneAssessment,
 )
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.rollout import freeze, plan_waves
@@ -187,8 +188,8 @@ def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) 
         names = missing or missing_accounts
         shown = some_of(names)
         raise ApplicationError(
-            f"{len(names)} {what}(s) of the campaign file are not known to the service,"
-            f" or not to its credentials: {shown}",
+            f"{counted(len(names), what)} of the campaign file {agreed(len(names), 'is', 'are')} not known"
+            f" to the service, or not to its credentials: {shown}",
             type="BadInput",
             non_retryable=True,
         )

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from edgeshift.areas.waf.evidence import Evidence, Finding, Kind
+from edgeshift.model.counts import counted
 from edgeshift.testbed.simulator.events import request_fields
 from edgeshift.testbed.simulator.fleet_models import FleetZone
 from edgeshift.testbed.simulator.fleet_whole import Fleet
@@ -142,8 +143,8 @@ def compared(zone: str, seen: Evidence, real: Truth) -> Compared:
             named += 1
         else:
             complaints.append(
-                f"{zone}: {kind} of rule {rule} on {path}: planted {truly.requests} request(s) of"
-                f" {len(truly.clients)} client(s), found {_told(item) if item else 'none'}"
+                f"{zone}: {kind} of rule {rule} on {path}: planted {counted(truly.requests, 'request')} of"
+                f" {counted(len(truly.clients), 'client')}, found {_told(item) if item else 'none'}"
             )
     left = [item for item in findings.values() if item.kind is not Kind.UNSEEN]
     complaints += [

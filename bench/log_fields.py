@@ -17,6 +17,7 @@ from temporalio.client import Client
 from bench.figures import by_name, show, spread, told
 from bench.stand import Ended, Stand, stand
 from bench.strangers import Interleaving, draw, gaps
+from edgeshift.model.counts import counted
 from edgeshift.testbed.invariants.kept import PHASE, KeptLogFields
 from edgeshift.testbed.invariants.log_history import ZoneRules, logged
 from edgeshift.testbed.invariants.requests import Request
@@ -194,6 +195,9 @@ def tell(console: Console, found: dict[str, Any]) -> None:
     show(
         console,
         "PUTs of a zone by its gaps, min / median / max",
-        ((f"{number} gap(s)", told(each)) for number, each in found["puts_per_zone_by_gaps"].items()),
+        (
+            (counted(int(number), "gap"), told(each))
+            for number, each in found["puts_per_zone_by_gaps"].items()
+        ),
     )
     show(console, "Calls of a zone, mean", found["calls_per_zone_by_name"].items())

@@ -9,6 +9,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.naming import some_of
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Plan, ScopeKind, Zone
 
 
@@ -65,8 +66,8 @@ def refuse_foreign_urls(spec: CampaignSpec, chosen: Sequence[Zone]) -> None:
     if foreign := [url for url in urls if not is_inside(urlsplit(url).hostname or "")]:
         shown = some_of(foreign)
         raise ApplicationError(
-            f"esc.probe.urls names {len(foreign)} URL(s) of hosts that belong to no target, so that nobody"
-            f" would ask for them: {shown}",
+            f"esc.probe.urls names {counted(len(foreign), 'URL')} of hosts that belong to no target,"
+            f" so that nobody would ask for {agreed(len(foreign), 'it', 'them')}: {shown}",
             type="BadInput",
             non_retryable=True,
         )

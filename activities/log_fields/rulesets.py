@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from edgeshift.areas.log_fields.rules import Rule
 from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.messages import ChangeResult, ChangeStatus
 from edgeshift.messages import Step as Kind
+from edgeshift.model.counts import agreed
 from edgeshift.service_api import NotFound, ServiceClient, ServiceError
 from edgeshift.service_api.caller import BeforeSend
 from edgeshift.service_api.models import Ruleset
@@ -139,9 +140,13 @@ async def lost_since(
     if found.put is None or not found.overwritten:
         return ""
     return (
-        f"version {present.number} of the ruleset, by somebody else, lacks what version(s)"
-        f" {', '.join(map(str, found.overwritten))} had"
+        f"version {present.number} of the ruleset, by somebody else, lacks what"
+        f" {_versions(found.overwritten)} had"
     )
+
+
+def _versions(numbers: Sequence[int]) -> str:
+    return f"{agreed(len(numbers), 'version')} {', '.join(map(str, numbers))}"
 
 
 class RulesetWriter:
@@ -214,8 +219,8 @@ class RulesetWriter:
         self._written.versions = list(found.written)
         self._written.overwritten = list(found.overwritten)
         if lost := [number for number in found.overwritten if number in found.unread]:
-            numbers = ", ".join(map(str, lost))
-            note = f"what version(s) {numbers} of the ruleset had was replaced and cannot be read: see to it"
+            versions = _versions(lost)
+            note = f"what {versions} of the ruleset had was replaced and cannot be read: see to it"
             if note not in self._written.notes:
                 self._written.notes.append(note)
             if step.change.step is Kind.COMMIT:

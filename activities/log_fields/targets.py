@@ -8,6 +8,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.naming import some_of
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Zone
 
 
@@ -17,7 +18,8 @@ def refuse_unknown_additions(spec: CampaignSpec, chosen: Sequence[Zone]) -> None
     if missing := [name for name in spec.log_fields.zones if name not in known]:
         shown = some_of(missing)
         raise ApplicationError(
-            f"log_fields.zones adds fields for {len(missing)} zone(s) that are not among the targets:"
+            f"log_fields.zones adds fields for {counted(len(missing), 'zone')}"
+            f" that {agreed(len(missing), 'is', 'are')} not among the targets:"
             f" {shown}; name them as the service does, or remove them",
             type="BadInput",
             non_retryable=True,

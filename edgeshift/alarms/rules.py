@@ -13,6 +13,7 @@ from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
 from edgeshift.alarms.of_zones import OF_ENTRY_SIZE, alarm_codes
 from edgeshift.alarms.zone_kinds import ZONES
 from edgeshift.messages import CampaignSummary
+from edgeshift.model.counts import counted
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import codes_of
 from edgeshift.rate_limit.circuit import Trouble
@@ -175,7 +176,7 @@ def _of_summary(
     if summary.state == "pausing" or (summary.state == "aborting" and summary.permits_out):
         since = _stops_since(summary)
         if since is None or facts.now - since > max(campaign.settles_in, LEAST_STEP):
-            yield "pausing-lasts", f"{summary.state}; {summary.permits_out} permit(s) out", since
+            yield "pausing-lasts", f"{summary.state}; {counted(summary.permits_out, 'permit')} out", since
     failing = [one for one in summary.retrying if facts.now - one.at < one.again_in + TRY_LASTS]
     if failing and summary.state != "closed":
         yield "batch-fails", failing[-1].said, failing[0].at
@@ -225,4 +226,4 @@ def _said(code: str, zones: Sequence[ZoneFact]) -> str:
         reasons = [zone.reason for zone in zones if zone.reason]
     first = next(iter(reasons), "")
     more = len(set(reasons)) - 1
-    return f"{first} (and {more} other reason(s))" if more > 0 else first
+    return f"{first} (and {counted(more, 'other reason')})" if more > 0 else first

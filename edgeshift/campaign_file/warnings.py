@@ -10,6 +10,7 @@ from datetime import timedelta
 from edgeshift.areas import area_of
 from edgeshift.campaign_file.of_area import CAMPAIGN_FILE
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import say_duration
 
 
@@ -30,7 +31,8 @@ def warnings(spec: CampaignSpec) -> list[str]:
         found.append("nothing of the rate limit is left to people and other programs")
     if spec.commit.resend_unchanged:
         found.append(
-            f"a step of unknown outcome may be sent again by itself, {spec.commit.resend_unchanged} time(s)"
+            "a step of unknown outcome may be sent again by itself,"
+            f" {counted(spec.commit.resend_unchanged, 'time')}"
         )
     return found
 
@@ -53,8 +55,9 @@ class Forecast:
     def said(self) -> str:
         """The forecast as one sentence."""
         return (
-            f"{self.calls:,} calls at {self.calls_a_second:.2g} a second ({self.users} user(s)): at most"
-            f" {self.zones_an_hour:,.0f} zones an hour, so at least {say_duration(self.at_least)} of calls,"
+            f"{counted(self.calls, 'call')} at {self.calls_a_second:.2g} a second"
+            f" ({counted(self.users, 'user')}): at most {self.zones_an_hour:,.0f} zones an hour,"
+            f" so at least {say_duration(self.at_least)} of calls,"
             f" {self.waits}"
         )
 
@@ -93,6 +96,7 @@ def slowest(spec: CampaignSpec, zones: int) -> str:
     an_hour = window / max(limit.total_seconds(), 1.0) * 3600
     turns = -(-zones // window)
     return (
-        f"{window} zone(s) work at once: if every migration took all of commit.migration_limit"
+        f"{counted(window, 'zone')} {agreed(window, 'works', 'work')} at once:"
+        " if every migration took all of commit.migration_limit"
         f" ({say_duration(limit)}), {an_hour:,.3g} zones an hour, {say_duration(turns * limit)} for all"
     )

@@ -11,6 +11,7 @@ from edgeshift.alarms import Alarm, Severity, alarms_of
 from edgeshift.alarms.kinds import RANK
 from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.shell import current, run
+from edgeshift.model.counts import counted
 
 STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "magenta"}
 
@@ -41,7 +42,9 @@ def alarms(
         for alarm in found:
             shell.console.print(told(alarm), soft_wrap=True)
         shell.console.print(
-            f"{len(found)} alarm(s); docs/runbook.md has each by its code" if found else "all is well"
+            f"{counted(len(found), 'alarm')}; docs/runbook.md has each by its code"
+            if found
+            else "all is well"
         )
     if found:
         raise typer.Exit(ExitCode.ALARMS)
@@ -57,7 +60,7 @@ def told(alarm: Alarm) -> Text:
         text.append(f"\n  {alarm.said}")
     if alarm.zones:
         more = f" and {alarm.count - FEW_NAMES} more" if alarm.count > FEW_NAMES else ""
-        text.append(f"\n  {alarm.count} zone(s): {', '.join(alarm.zones[:FEW_NAMES])}{more}")
+        text.append(f"\n  {counted(alarm.count, 'zone')}: {', '.join(alarm.zones[:FEW_NAMES])}{more}")
     for title, commands in (("look at", alarm.look_at), ("do", alarm.do)):
         for command in commands:
             text.append(f"\n  {title}: ", style="dim").append(command)

@@ -10,6 +10,7 @@ import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import Shell, current, person, run
+from edgeshift.model.counts import agreed, counted
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -121,7 +122,7 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
             found = await operations.summary(client, campaign)
             if found.permits_out != said and found.state in ("pausing", "aborting"):
                 said = found.permits_out
-                shell.errors.print(f"{found.state}: {said} permit(s) still out …", soft_wrap=True)
+                shell.errors.print(f"{found.state}: {counted(said, 'permit')} still out …", soft_wrap=True)
         await asyncio.sleep(1)
 
 
@@ -132,7 +133,8 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
         summary = await operations.summary(client, campaign)
     if summary.state not in ("closed", "aborting"):
         left = sum(number for place, number in summary.places.items() if place in ("pending",))
-        say = f"Campaign {campaign}: {summary.open_runs} zone(s) are open, {left} not begun; all will end."
+        zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"
+        say = f"Campaign {campaign}: {zones}, {left:,} not begun; all will end."
         shell.console.print(say, markup=False, soft_wrap=True)
         shell.confirm(f"Abort campaign {campaign} as {by}?", yes=yes)
     await _steer(shell, campaign, "abort", by, reason)

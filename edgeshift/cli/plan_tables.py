@@ -16,8 +16,9 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.campaign_file.warnings import forecast, warnings
 from edgeshift.cli.parts import CLI
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
+from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, Plan
-from edgeshift.views.words import look, word
+from edgeshift.views.words import look, targets, word
 
 MOST_FINGERPRINTS = 12
 MOST_ZONES = 20
@@ -43,7 +44,7 @@ def show_plan(
     """
     zones = report.zones
     console.print(
-        f"[bold]Plan of campaign {spec.name}[/]: {len(zones):,} {word('zone', spec.area)}(s);"
+        f"[bold]Plan of campaign {spec.name}[/]: {targets(len(zones), spec.area)};"
         " nothing was changed at the service"
     )
     console.print(_verdicts(zones, spec.area))
@@ -126,7 +127,7 @@ def _fingerprints(zones: Sequence[ZoneAssessment]) -> Table:
     for line in zones:
         if line.fingerprint and line.verdict in _MIGRATING:
             groups[line.fingerprint].append(line)
-    table = _table(f"\nFingerprints: {len(groups):,} shape(s) to sign off")
+    table = _table(f"\nFingerprints: {counted(len(groups), 'shape')} to sign off")
     table.add_column("fingerprint")
     table.add_column("zones", justify="right")
     table.add_column("plans")
@@ -137,7 +138,7 @@ def _fingerprints(zones: Sequence[ZoneAssessment]) -> Table:
         left = sum(len(some) for some in groups.values()) - sum(
             len(some) for some in sorted(groups.values(), key=len, reverse=True)[:MOST_FINGERPRINTS]
         )
-        table.add_row("…", f"{left:,}", f"in {len(groups) - MOST_FINGERPRINTS} more shape(s)", "")
+        table.add_row("…", f"{left:,}", f"in {counted(len(groups) - MOST_FINGERPRINTS, 'more shape')}", "")
     return table
 
 
@@ -146,7 +147,7 @@ def _named(console: Console, verdict: Verdict | None, lines: Sequence[ZoneAssess
     if not lines:
         return
     words, style = WORDS[verdict]
-    console.print(Text(f"\n{words.capitalize()}: {len(lines):,} zone(s)", style=f"bold {style}"))
+    console.print(Text(f"\n{words.capitalize()}: {counted(len(lines), 'zone')}", style=f"bold {style}"))
     table = _lines()
     for line in lines[:MOST_ZONES]:
         reason = line.error or "; ".join(line.reasons)
@@ -166,7 +167,7 @@ def _counted(console: Console, title: str, sentences: Iterable[str]) -> None:
 
     table = _lines()
     for sentence, number in counts.most_common(MOST_SENTENCES):
-        table.add_row(Text(f"{number:,} zone(s)"), Text(one_line(sentence)))
+        table.add_row(Text(counted(number, "zone")), Text(one_line(sentence)))
     console.print(table)
     if len(counts) > MOST_SENTENCES:
         console.print(f"  … and {len(counts) - MOST_SENTENCES} more kinds (--json names all)")

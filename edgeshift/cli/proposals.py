@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from edgeshift.areas import area_of
 from edgeshift.cli.parts import CLI, MOST_LINES
 from edgeshift.cli.shell import Shell
+from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
     from edgeshift.operations import Shown
@@ -51,4 +52,4 @@ def _subject(shown: Shown) -> str:
 
 
 def _kind(shown: Shown) -> str:
-    return f"an account of {shown.covers} zone(s)" if shown.covers else shown.plan
+    return f"an account of {counted(shown.covers, 'zone')}" if shown.covers else shown.plan

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import current, run
+from edgeshift.model.counts import counted
 from edgeshift.views.report_data import Source
 from edgeshift.views.report_data import as_json as report_json
 from edgeshift.views.report_file import gather_report, write_report
-from edgeshift.views.words import plural
 
 __all__ = ["report", "write_report"]
 
@@ -52,5 +52,5 @@ def report(
             return await write_report(client, shell.archive(), campaign, path, csv)
 
     source = run(write())
-    written = f"{path} ({plural(len(source.rows), 'zone')})" + (f" and {csv}" if csv else "")
+    written = f"{path} ({counted(len(source.rows), 'zone')})" + (f" and {csv}" if csv else "")
     shell.console.print(Text(f"written: {written}"), soft_wrap=True)

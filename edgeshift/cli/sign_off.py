@@ -10,6 +10,7 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.parts import MOST_LINES
 from edgeshift.cli.proposals import show_facts, show_proposal
 from edgeshift.cli.shell import Shell, current, person, run
+from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
@@ -129,8 +130,8 @@ async def _sign_shapes(
             )
         where = f" of wave {wave}" if wave else ""
         question = (
-            f"{choice.value.capitalize()} {len(chosen.fingerprints)} fingerprint(s){where},"
-            f" {chosen.count} zone(s) now and those that come later, as {by}?"
+            f"{choice.value.capitalize()} {counted(len(chosen.fingerprints), 'fingerprint')}{where},"
+            f" {counted(chosen.count, 'zone')} now and those that come later, as {by}?"
         )
         shell.confirm(question, yes=yes)
         answers = await operations.sign_fingerprints(
@@ -163,9 +164,10 @@ def _show_shapes(
         if (shown := by_shape.get(group.fingerprint)) is not None:
             show_facts(shell, shown, example=True)
     if left := groups[MOST_SHOWN:]:
-        say(f"… and {len(left)} more fingerprint(s), {sum(len(group.zones) for group in left)} zone(s):")
+        zones = counted(sum(len(group.zones) for group in left), "zone")
+        say(f"… and {counted(len(left), 'more fingerprint')}, {zones}:")
         for group in left:
-            say(f"  {group.fingerprint[:16]}…  {len(group.zones)} zone(s)")
+            say(f"  {group.fingerprint[:16]}…  {counted(len(group.zones), 'zone')}")
     if separate:
         say("Not signed by this, for their own evidence did not pass; sign each with --zone:")
         for name in separate[:MOST_LINES]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgeshift.cli.shell import Shell, current, person, run, said_once
+from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
     from edgeshift.campaign_file.spec import CampaignSpec
@@ -64,7 +65,11 @@ def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
     waves = ", ".join(f"{wave.name} {wave.size:,}" for wave in frozen.waves)
     say(f"Campaign {spec.name} ({spec.area.value}) at {spec.service.base_url}", markup=False, soft_wrap=True)
     noun = word("zone", spec.area)
-    say(f"  {noun}s: {frozen.count:,} in {len(frozen.waves)} wave(s): {waves}", markup=False, soft_wrap=True)
+    say(
+        f"  {noun}s: {frozen.count:,} in {counted(len(frozen.waves), 'wave')}: {waves}",
+        markup=False,
+        soft_wrap=True,
+    )
     if frozen.planned_at is not None:
         age = say_duration(datetime.now(UTC) - frozen.planned_at)
         say(f"  targets: those of the plan made {age} ago", markup=False)

@@ -17,6 +17,7 @@ from edgeshift.alarms import Facts, alarms_of
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import Shell, current, run
+from edgeshift.model.counts import counted
 from edgeshift.views.alarming import campaign_fact
 from edgeshift.views.figures import Pace
 from edgeshift.views.finding import campaigns
@@ -24,7 +25,7 @@ from edgeshift.views.gathering import Known, each, known_campaign, summary_of, z
 from edgeshift.views.lists import CampaignLine, campaigns_table, rows_table, zone_card, zone_lists
 from edgeshift.views.live import campaign_view
 from edgeshift.views.rows import ZoneRow, chosen, listed
-from edgeshift.views.words import finished, plural
+from edgeshift.views.words import finished
 
 MOST_CAMPAIGNS = 50
 MOST_FINGERPRINTS = 50
@@ -108,7 +109,7 @@ def _narrow(rows: Sequence[ZoneRow], campaign: str, zone: str, plain: bool) -> R
     parts: list[RenderableType] = [rows_table(rows[:MOST_ROWS], places=True)]
     if len(rows) > MOST_ROWS:
         parts.append(
-            Text(f"… {plural(len(rows) - MOST_ROWS, 'more zone')}: --json, or report --csv", style="dim")
+            Text(f"… {counted(len(rows) - MOST_ROWS, 'more zone')}: --json, or report --csv", style="dim")
         )
     return Padding(Group(*parts), (1, 2))
 

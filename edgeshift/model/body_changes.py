@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
+from edgeshift.model.counts import counted
 from edgeshift.model.digests import Body, canonical_bytes, essence
 
 LONGEST = 100
@@ -69,7 +70,7 @@ def _differences(path: str, old: Any, new: Any) -> Iterator[str]:
         yield from (f"{path}: without {_cut(_text(item))}" for item in gone)
         yield from (f"{path}: with {_cut(_text(item))}" for item in came)
         if not gone and not came:
-            yield f"{path}: {len(old)} → {len(new)} item(s)"
+            yield f"{path}: {len(old)} → {counted(len(new), 'item')}"
     else:
         before, after = _text(old), _text(new)
         pairs = enumerate(zip(before, after, strict=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.reasons import Reason, ReasonCode
 
 LOOK = "a person has to look at it"
@@ -49,7 +50,8 @@ def _not_entitled(why: Reason) -> str:
 def _no_log_job(why: Reason) -> str:
     what = "it has no log job of http_requests"
     if why.count:
-        what = f"its {why.count} log job(s) of http_requests are disabled"
+        jobs = counted(why.count, "log job")
+        what = f"its {jobs} of http_requests {agreed(why.count, 'is', 'are')} disabled"
     return f"{what}: enable one, or name one for such zones under log_fields.job"
 
 
@@ -70,7 +72,8 @@ def _room(why: Reason) -> str:
 
 
 def _stored_rules_differ(why: Reason) -> str:
-    weaker = f": {'; '.join(why.names)[:120]} only log(s) now" if why.names else ""
+    logs = agreed(len(why.names), "logs", "log")
+    weaker = f": {'; '.join(why.names)[:120]} only {logs} now" if why.names else ""
     return f"migrated, but the stored rules differ from the signed body{weaker}"
 
 
@@ -95,8 +98,17 @@ def _held_by_another(why: Reason) -> str:
     return f"already in {why.by}{f', with all of {why.names[0]}' if why.names else ''}"
 
 
+def _urls_answer(why: Reason) -> str:
+    return f"{counted(why.count or 0, 'URL')} {agreed(why.count or 0, 'answers', 'answer')}"
+
+
+def _seen_of(why: Reason) -> str:
+    entries = counted(why.size or 0, "log entry", "log entries")
+    return f"{why.count} of {counted(why.of or 0, 'field')} seen in {entries}"
+
+
 def _fields_seen(why: Reason) -> str:
-    return "; ".join([f"{why.count} of {why.of} field(s) seen in {why.size} log entries", *why.names])
+    return "; ".join([_seen_of(why), *why.names])
 
 
 def _workflow_ended(why: Reason) -> str:
@@ -116,12 +128,12 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         f"{why.count} firewall rules to migrate; the service migrates at most {why.limit}"
     ),
     _C.EXPRESSION_TOO_LONG: lambda why: (
-        f"{why.count} firewall rule expression(s) over {why.limit or 0:,} bytes,"
+        f"{counted(why.count or 0, 'firewall rule expression')} over {why.limit or 0:,} bytes,"
         f" the longest {why.size or 0:,}"
     ),
     _C.SUPPORT_REFUSAL: _refuses,
     _C.URI_OVERRIDES: lambda why: (
-        f"{why.count} URI-based WAF override(s) must be deleted before the zone is eligible"
+        f"{counted(why.count or 0, 'URI-based WAF override')} must be deleted before the zone is eligible"
         f" ({', '.join(why.names)}{', …' if (why.count or 0) > len(why.names) else ''})"
     ),
     _C.NOT_COMPATIBLE: lambda why: (
@@ -221,10 +233,13 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     ),
     _C.URLS_CONTRADICT: lambda why: "the service shows esc off, and the URLs answer as if it were on",
     _C.URLS_WORSE: lambda why: "; ".join(why.names)[:200],
-    _C.URLS_AS_AGREED: lambda why: f"esc off, {why.count} URL(s) answer as was agreed",
-    _C.URLS_AS_BEFORE: lambda why: f"{why.count} URL(s) answer as before",
+    _C.URLS_AS_AGREED: lambda why: f"esc off, {_urls_answer(why)} as was agreed",
+    _C.URLS_AS_BEFORE: lambda why: f"{_urls_answer(why)} as before",
     _C.URLS_NOT_AS_BEFORE: lambda why: f"esc is on again, and yet: {'; '.join(why.names)}"[:200],
-    _C.DIFFERENCES_STAY: lambda why: f"{why.count} of {why.of} difference(s) to before stay",
+    _C.DIFFERENCES_STAY: lambda why: (
+        f"{why.count} of {counted(why.of or 0, 'difference')} to before"
+        f" {agreed(why.count or 0, 'stays', 'stay')}"
+    ),
     _C.SECRET_DROPPED: lambda why: "the service has dropped the scope's own secret, set it again",
     _C.HELD_AFTER_TURNED_OFF: lambda why: _because(why, "it was turned off before", LOOK),
     _C.FIELDS_LOGGED: lambda why: "the fields are logged",

@@ -10,6 +10,7 @@ from temporalio.client import Client
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import Place
 from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetsAt
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
 from edgeshift.operations.calls import tell, told
 from edgeshift.operations.campaigns import campaign_input, campaign_result, launch
@@ -101,7 +102,8 @@ async def _reopened(
     named = chosen if indexes else ()
     again = Again(by=by, reason=reason, indexes=named, places=() if indexes else tuple(places))
     await launch(client, start.model_copy(update={"carried": result.carried, "again": again}))
-    return Answer(text=f"the closed campaign goes on: {len(chosen)} zone(s) begin again")
+    zones = f"{counted(len(chosen), 'zone')} {agreed(len(chosen), 'begins', 'begin')}"
+    return Answer(text=f"the closed campaign goes on: {zones} again")
 
 
 def _nothing(name: str, places: Sequence[str]) -> NotFound:

@@ -19,6 +19,7 @@ from edgeshift.messages import (
     ZonePhase,
     ZoneState,
 )
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Area, Target, campaign_id, migration_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
@@ -92,7 +93,8 @@ def by_prefix(groups: Sequence[Group], prefix: str, name: str) -> ToSign:
     if not found:
         raise NotFound(
             f"nothing in campaign {name} waits for a sign-off of fingerprint {wanted}",
-            f"{len(groups)} fingerprint(s) wait; `edgeshift status {name}` shows them",
+            f"{counted(len(groups), 'fingerprint')} {agreed(len(groups), 'waits', 'wait')};"
+            f" `edgeshift status {name}` shows {agreed(len(groups), 'it', 'them')}",
         )
     return ToSign(groups=tuple(found), separate=found[0].separate)
 

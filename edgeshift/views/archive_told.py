@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from pydantic import BaseModel
 
@@ -11,13 +12,18 @@ from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.evidence_told import evidence_lines
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Area
 from edgeshift.stores.documents import DOCUMENTS, ProbedProposal, Proposal, StepWritten, ZoneRecord
 from edgeshift.views.parts import VIEWS
-from edgeshift.views.words import one_line, plural, short
+from edgeshift.views.words import one_line, short
 
 MOST_LINES = 40
 """Lines of one document; the rest is counted."""
+
+
+def _listed(noun: str, numbers: Collection[int]) -> str:
+    return f"{agreed(len(numbers), noun)} {', '.join(map(str, numbers))}"
 
 
 def documents_of(role: str, area: Area) -> tuple[type[BaseModel], ...]:
@@ -66,7 +72,7 @@ def coverage_lines(report: ProbeReport) -> list[str]:
         f"{one.sampled} of {one.known} from {one.source}" for one in seen.sources if one.known
     )
     found = [
-        f"probed {plural(seen.urls, 'URL')} of {plural(len(seen.hosts_reached), 'host')},"
+        f"probed {counted(seen.urls, 'URL')} of {counted(len(seen.hosts_reached), 'host')},"
         f" {report.rounds} times each with the secret and without{f': {sources}' if sources else ''}"
     ]
     if silent := sorted(set(seen.hosts_tried) - set(seen.hosts_reached)):
@@ -74,11 +80,11 @@ def coverage_lines(report: ProbeReport) -> list[str]:
     if seen.zones_covered > 1:
         found.append(f"zones reached: {seen.zones_probed} of {seen.zones_covered} that it covers")
     found.append(
-        f"A/A controls: {report.controls.alarms} of {plural(report.controls.pairs, 'pair')} differ"
+        f"A/A controls: {report.controls.alarms} of {counted(report.controls.pairs, 'pair')} differ"
         + (f"; varies by itself: {', '.join(report.noise[:6])}" if report.noise else "")
     )
     if report.failures:
-        found.append(f"{plural(len(report.failures), 'URL')} failed with the secret or without")
+        found.append(f"{counted(len(report.failures), 'URL')} failed with the secret or without")
     return [*found, *seen.notes]
 
 
@@ -90,14 +96,14 @@ def probe_lines(report: ProbeReport) -> list[str]:
 def seen_lines(report: ProbeReport) -> list[str]:
     """What a scope showed while it was watched."""
     features = Counter(one.feature.value for one in report.differences)
-    found = [f"changed as agreed: {plural(count, feature)}" for feature, count in sorted(features.items())]
-    return [*found, f"{plural(report.coverage.urls, 'URL')} asked, {len(report.failures)} failed"]
+    found = [f"changed as agreed: {counted(count, feature)}" for feature, count in sorted(features.items())]
+    return [*found, f"{counted(report.coverage.urls, 'URL')} asked, {len(report.failures)} failed"]
 
 
 def entries_lines(found: Judgement) -> list[str]:
     """Each custom field: seen in log entries, or why not."""
     room = f", {found.full} of them full" if found.full else ""
-    return [f"{plural(found.entries, 'log entry', 'log entries')} read{room}", *map(str, found.fields)]
+    return [f"{counted(found.entries, 'log entry', 'log entries')} read{room}", *map(str, found.fields)]
 
 
 def written_lines(written: StepWritten) -> list[str]:
@@ -106,12 +112,12 @@ def written_lines(written: StepWritten) -> list[str]:
     if written.created_ruleset:
         found.append("the ruleset was created")
     if written.versions:
-        found.append(f"wrote version(s) {', '.join(map(str, written.versions))} of the ruleset")
+        found.append(f"wrote {_listed('version', written.versions)} of the ruleset")
     if written.overwritten:
-        others = ", ".join(map(str, written.overwritten))
-        found.append(f"somebody else wrote version(s) {others} meanwhile: merged, put again")
+        others = _listed("version", written.overwritten)
+        found.append(f"somebody else wrote {others} meanwhile: merged, put again")
     if written.jobs:
-        found.append(f"wrote log job(s) {', '.join(map(str, written.jobs))}")
+        found.append(f"wrote {_listed('log job', written.jobs)}")
     if written.created_job:
         found.append(f"the log job {written.created_job} was created")
     return [*found, *written.notes]

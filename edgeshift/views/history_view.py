@@ -9,9 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
-from edgeshift.views.words import FINISHED, Kind, clock, lasting, look, one_line, plural
+from edgeshift.views.words import FINISHED, Kind, clock, lasting, look, one_line
 
 _STYLES = {
     EntryKind.SIGNED: "bold magenta",
@@ -39,7 +40,7 @@ def history_view(timeline: Timeline, *, technical: bool = False) -> RenderableTy
         ]
     hidden = sum(entry.technical for attempt in timeline.attempts for entry in attempt.entries)
     if hidden and not technical:
-        parts += [Text(), Text(f"{plural(hidden, 'technical event')} not shown (--all)", style="dim")]
+        parts += [Text(), Text(f"{counted(hidden, 'technical event')} not shown (--all)", style="dim")]
     return Padding(Group(*parts), (1, 1, 1, 1))
 
 

@@ -11,9 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from edgeshift.model.counts import counted
 from edgeshift.model.fleet import ScopeKind
 from edgeshift.views.rows import ZoneRow, listed
-from edgeshift.views.words import look, moment, one_line, plural, short, targets
+from edgeshift.views.words import look, moment, one_line, short, targets
 
 MOST_NAMES = 15
 MANY_NAMES = 40
@@ -124,7 +125,7 @@ def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False) -> Renderable
     for title, value in (
         ("reason", one_line(row.reason)),
         ("plan", row.plan if row.kind is ScopeKind.ZONE else ""),
-        ("covers", plural(row.covers, "zone") if row.kind is ScopeKind.ACCOUNT else ""),
+        ("covers", counted(row.covers, "zone") if row.kind is ScopeKind.ACCOUNT else ""),
         ("wave", str(row.wave + 1)),
         ("attempt", str(row.attempt or "not started")),
         ("started", moment(row.started_at)),

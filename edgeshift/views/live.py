@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from edgeshift.messages import CampaignSummary, WaveSummary
+from edgeshift.model.counts import counted
 from edgeshift.views.figures import Progress, sign_command
 from edgeshift.views.words import (
     STYLES,
@@ -25,7 +26,6 @@ from edgeshift.views.words import (
     moment,
     one_line,
     ordered,
-    plural,
     short,
     targets,
     word,
@@ -181,7 +181,7 @@ def shares(counts: Mapping[Kind, int], width: int) -> dict[Kind, int]:
 def figures_line(progress: Progress, summary: CampaignSummary) -> Text:
     """How much is finished, how fast it goes, and about how long the rest takes."""
     noun = word("zone", summary.area)
-    line = Text(f"{progress.done:,} of {plural(progress.count, noun)} finished ({progress.percent:.0f} %)")
+    line = Text(f"{progress.done:,} of {counted(progress.count, noun)} finished ({progress.percent:.0f} %)")
     if summary.state == "closed":
         return line
     line.append(f" · {lasting(progress.elapsed)} so far")
@@ -192,7 +192,7 @@ def figures_line(progress: Progress, summary: CampaignSummary) -> Text:
     if waiting := progress.kinds.get(Kind.WAITING):
         line.append(f" · {waiting:,} waiting")
     if summary.permits_out:
-        line.append(f" · {plural(summary.permits_out, 'permit')} out")
+        line.append(f" · {counted(summary.permits_out, 'permit')} out")
     return line
 
 
@@ -241,7 +241,7 @@ def waiting_block(
         table.add_row(digest, f"{item.zones:,}", word(item.step, summary.area), waves, singly)
     parts: list[RenderableType] = [table]
     if len(summary.waiting) > most:
-        more = plural(len(summary.waiting) - most, "more fingerprint")
+        more = counted(len(summary.waiting) - most, "more fingerprint")
         parts.append(Text(f"… {more}: edgeshift status {summary.name}", style="dim"))
     parts.append(
         Text(f"sign it with: {sign_command(summary.name, summary.waiting[0].fingerprint)}", style="dim")

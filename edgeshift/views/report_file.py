@@ -13,6 +13,7 @@ from temporalio.client import Client
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
+from edgeshift.model.counts import counted
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import DOCUMENTS, WafRecord, ZoneRecord, get_document
 from edgeshift.views.entries import Timeline
@@ -23,7 +24,6 @@ from edgeshift.views.report_data import MOST_LISTED, Source, report_data
 from edgeshift.views.report_page import render_report
 from edgeshift.views.rows import ZoneRow, as_csv, notable
 from edgeshift.views.timeline import build_timeline
-from edgeshift.views.words import plural
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -81,7 +81,7 @@ async def gather_report(client: Client, archive: Archive, campaign: str) -> Sour
     documents = await each(indexes, lambda index: _read(archive, seen, digests[index], missing))
     found = {index: item for index, item in zip(indexes, documents, strict=True) if item}
     trouble = (
-        f"{plural(len(missing), 'document')} could not be read from the archive. First: {missing[0]}."
+        f"{counted(len(missing), 'document')} could not be read from the archive. First: {missing[0]}."
         if missing
         else ""
     )

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, computed_field
 
+from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
 from edgeshift.model.reasons import Reason
 from edgeshift.views.words import Kind, look
@@ -95,7 +96,7 @@ class ZoneRow(BaseModel):
     @property
     def said_plan(self) -> str:
         """Its plan, or how many zones it stands for."""
-        return self.plan if self.kind is ScopeKind.ZONE else f"account of {self.covers:,} zone(s)"
+        return self.plan if self.kind is ScopeKind.ZONE else f"account of {counted(self.covers, 'zone')}"
 
 
 def listed(rows: Sequence[ZoneRow]) -> dict[str, list[ZoneRow]]:

@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from edgeshift.areas import AREAS
+from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area, ZoneOutcome
 
@@ -114,7 +115,7 @@ def word(name: str, area: Area) -> str:
 
 def targets(count: int, area: Area) -> str:
     """``1 zone``, ``12 scopes``: so many targets of a campaign of this area."""
-    return plural(count, word("zone", area))
+    return counted(count, word("zone", area))
 
 
 def ordered(places: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -134,11 +135,6 @@ def by_kind(places: Mapping[str, int]) -> dict[Kind, int]:
 def finished(places: Mapping[str, int]) -> int:
     """How many zones have an outcome."""
     return sum(count for place, count in places.items() if look(place).kind in FINISHED)
-
-
-def plural(count: int, noun: str, many: str = "") -> str:
-    """``1 zone``, ``1,200 zones``."""
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
 def short(digest: str) -> str:

@@ -99,7 +99,7 @@ def halted(here: Desk) -> None:
     here.start(
         "halts", full("halts", "goes-on"), POLICY + "advance: {failures: 0}\nwaves: [{name: one, zones: 1}]\n"
     )
-    assert "1 zone(s) failed" in here.alarmed("halted", "halts")["said"]
+    assert "1 zone failed" in here.alarmed("halted", "halts")["said"]
     assert here.alarmed("failed-credential", "halts")["zones"] == ["goes-on.example"]
     here.look("halted", {"CAMPAIGN": "halts"})
     here.mend(here.troubles.pop("halts"))

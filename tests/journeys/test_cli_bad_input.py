@@ -59,9 +59,9 @@ def plans(place: Place) -> dict[str, Ran]:
 @pytest.mark.parametrize(
     ("name", "code", "said"),
     [
-        ("unknown-zone", 2, "2 zone(s) of the campaign file are not known to the service"),
+        ("unknown-zone", 2, "2 zones of the campaign file are not known to the service"),
         ("unknown-zone", 2, "shop-9.example, nowhere.example"),
-        ("unknown-account", 2, "1 account(s) of the campaign file are not known to the service"),
+        ("unknown-account", 2, "1 account of the campaign file is not known to the service"),
         ("nothing-left", 2, "no zone is left after include, exclude, accounts and plans"),
         ("wrong-token", 4, "Invalid access token"),
         ("wrong-token", 4, "`edgeshift doctor FILE` checks the service and each credential"),

@@ -45,7 +45,7 @@ def test_a_plan_reads_and_changes_nothing(place: Place) -> None:
     for word in (
         "long.example",
         "legacy.example",
-        "2 Enterprise zone(s) wait 8h",
+        "2 Enterprise zones wait 8h",
         "Forecast",
         "Next: edgeshift start",
     ):
@@ -94,7 +94,7 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
 
 def test_a_pause_answers_and_nothing_begins_until_resume(place: Place) -> None:
     """What is signed meanwhile is committed after it."""
-    assert "paused; 0 permit(s) were out" in place.ok("pause", "main", "--reason", "lunch")
+    assert "paused; 0 permits were out" in place.ok("pause", "main", "--reason", "lunch")
     before = len(place.writes())
     out = place.ok(
         "sign-off", "approve", "main", "--wave", "1", "--yes", "--by", "ada", "--reason", "as expected"
@@ -114,7 +114,7 @@ def test_a_zone_whose_evidence_failed_is_signed_singly(place: Place) -> None:
     said = place.refused(2, "retry", "main", "--outcome", "rejected")
     assert "`edgeshift reopen` is for it" in said
     assert "no such zone of campaign main is" in place.refused(5, "reopen", "main")
-    assert "1 zone(s) begin again" in place.ok("reopen", "main", "--zone", "editor.example")
+    assert "1 zone begins again" in place.ok("reopen", "main", "--zone", "editor.example")
     place.until("main", lambda places: places.get("awaiting_separate") == 1)
     place.ok("sign-off", "approve", "main", "--zone", "editor.example", "--by", "ada", "--yes")
     place.until("main", lambda places: places.get("migrated") == 6)
@@ -148,8 +148,8 @@ def test_an_abort_ends_it_and_a_closed_campaign_says_so(place: Place) -> None:
     assert "campaign main is closed" in place.refused(6, "pause", "main")
     said = place.refused(6, "start", "main.yaml", "--yes")
     assert "has been run and is completed" in said and "--again" in said
-    assert "2 zone(s) begin again" not in place.refused(5, "retry", "main")
-    assert "the closed campaign goes on: 1 zone(s) begin again" in place.ok(
+    assert "2 zones begin again" not in place.refused(5, "retry", "main")
+    assert "the closed campaign goes on: 1 zone begins again" in place.ok(
         "retry", "main", "--outcome", "blocked"
     )
     place.until("main", lambda places: places.get("blocked") == 1)

@@ -39,7 +39,7 @@ async def test_a_failed_commit_holds_up_all_others_until_a_person_resumes(
         await stage.play.sign_zone(stage.name("b"))
         await stage.play.until(lambda seen: seen.places.get("ready") == 1)
         await _quiet(stage)
-        assert "1 zone(s) failed" in (await stage.play.summary()).why
+        assert "1 zone failed" in (await stage.play.summary()).why
         assert len(await stage.changes()) == 1
         await stage.play.ask("resume", "looked at it")
         assert (await stage.finish(60)).outcomes == {"failed": 1, "migrated": 1}

@@ -289,12 +289,12 @@ def test_work_that_is_tried_again_is_an_alarm_while_it_fails() -> None:
 
     def failed(ago: timedelta, pause: int) -> list[str]:
         again = timedelta(seconds=pause)
-        one = Retried(at=NOW - ago, again_in=again, said="start 3 zone(s): object is damaged")
+        one = Retried(at=NOW - ago, again_in=again, said="start 3 zones: object is damaged")
         return codes(summary=summary(retrying=[one]))
 
     assert failed(timedelta(seconds=20), 30) == failed(timedelta(minutes=15), 900) == ["batch-fails"]
     assert failed(timedelta(minutes=2), 30) == failed(timedelta(minutes=16), 900) == []
-    said = f"{NOW:%Y-%m-%d %H:%M:%S} start 3 zone(s) from 0: tried again in 30 s: object is damaged"
+    said = f"{NOW:%Y-%m-%d %H:%M:%S} start 3 zones from 0: tried again in 30 s: object is damaged"
     assert codes(summary=summary(notes=[said])) == []
 
 

@@ -262,7 +262,7 @@ def test_the_forecast_counts_the_calls_of_its_area() -> None:
 def test_the_window_bounds_how_fast_migrations_of_an_hour_go() -> None:
     """Five at once are five an hour; eleven zones take three turns."""
     said = slowest(parse_campaign(WAF + "window: 5\n"), 11)
-    assert "5 zone(s) work at once" in said and "5 zones an hour, 3h for all" in said
+    assert "5 zones work at once" in said and "5 zones an hour, 3h for all" in said
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "campaign-file.md"

@@ -65,7 +65,7 @@ def test_reasons_lead_to_each_other() -> None:
     worse = Reason(code=ReasonCode.URLS_WORSE, names=("/a answers 500",))
     back = Reason(code=ReasonCode.URLS_AS_BEFORE, count=7)
     undone = Reason(code=ReasonCode.ROLLED_BACK, seconds=2.04, because=(worse,), then=(back,))
-    assert text_of(undone) == "/a answers 500; rolled back in 2.0 s: 7 URL(s) answer as before"
+    assert text_of(undone) == "/a answers 500; rolled back in 2.0 s: 7 URLs answer as before"
     assert codes_of((worse, back, worse)) == (ReasonCode.URLS_WORSE, ReasonCode.URLS_AS_BEFORE)
 
 
@@ -102,7 +102,9 @@ def test_results_in_committed_histories_are_read() -> None:
         ended = last.get("workflowExecutionCompletedEventAttributes")
         if ended is not None:
             result = ZoneResult.model_validate_json(base64.b64decode(ended["result"]["payloads"][0]["data"]))
-            assert text_of(*result.explained) == result.reason != ""
+            # Earlier versions wrote "4 URL(s)".
+            assert text_of(*result.explained) in {result.reason.replace("(s)", form) for form in ("", "s")}
+            assert result.reason
             found += 1
     assert found > 5
 

@@ -266,12 +266,12 @@ async def test_written_rules_and_log_entries_are_told(tmp_path: Path) -> None:
     )
     history = History(Area.LOG_FIELDS, "LogFieldsZone")
     history.change("commit", APPROVED, found=found)
-    history.watch(done=True, said="1 of 2 field(s) seen in 40 log entries", record=record)
-    history.close("settled", "1 of 2 field(s) seen in 40 log entries")
+    history.watch(done=True, said="1 of 2 fields seen in 40 log entries", record=record)
+    history.close("settled", "1 of 2 fields seen in 40 log entries")
     told = history.told()
     assert told.sentence.startswith("The custom fields of shop.example were written by campaign autumn")
     text = shown(await with_archived(told, archive))
-    assert "somebody else wrote version(s) 5 meanwhile: merged, put again" in text
+    assert "somebody else wrote version 5 meanwhile: merged, put again" in text
     assert "request header x-a: seen in 31 entries" in text
     assert "cookie Id: in no entry" in text and "40 log entries read, 2 of them full" in text
 

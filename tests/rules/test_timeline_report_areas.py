@@ -133,7 +133,7 @@ def test_a_report_of_esc_says_what_needs_a_replacement() -> None:
     assert "redirect rule redirect location 301 /new 404 2 z0.example/, z1.example/" in shown
     assert "header x-frame-options DENY absent" in shown
     assert "z1.example 1 of 9 URLs fail 2.4 s 9 URL(s) answer as before" in shown
-    assert "account of 12 zone(s)" in shown
+    assert "account of 12 zones" in shown
     for word in ("esc off", "esc on again", "esc was off", "3 scopes finished within"):
         assert word in shown
     for word in ("migrated", "validation window", "Aftercare", "provider's support"):

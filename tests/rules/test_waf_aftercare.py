@@ -104,10 +104,10 @@ def test_what_was_lost_and_what_stops_wrongly_is_to_be_reviewed() -> None:
     """Losses always; with evidence its false positives, without it the events that came after."""
     events = [event("a", "firewallManaged", "log", "/cart"), event("b", "waf", "block", "/old")]
     evidence = judge(events, frozenset({MANAGED_RULESET}), "shadow", EvidencePolicy())
-    with_evidence = aftercare(ZONE, BODY, ("3 rule(s)",), evidence)
+    with_evidence = aftercare(ZONE, BODY, ("3 rules",), evidence)
     assert with_evidence.review == (
-        "re-create by hand: 3 rule(s)",
-        "rule rule stopped 1 request(s) on /cart that the previous WAF let through",
+        "re-create by hand: 3 rules",
+        "rule rule stopped 1 request on /cart that the previous WAF let through",
     )
     assert "security events" in aftercare(ZONE, BODY, (), None).review[0]
     assert aftercare(ZONE, BODY, (), None).custom_rules == ()

@@ -102,7 +102,7 @@ def test_a_sample_says_for_how_many_it_stands_and_may_be_too_coarse() -> None:
     ]
     found = judge(alike, OURS, "shadow", EvidencePolicy())
     assert (found.verdict, found.requests, found.stands_for) == (EvidenceVerdict.PASS, 30, 2700)
-    assert "stands for about 2700 requests" in sample_line(found)
+    assert "stands for about 2,700 requests" in sample_line(found)
     coarse = judge(alike, OURS, "shadow", EvidencePolicy(share=0.05))
     assert coarse.verdict is EvidenceVerdict.INCONCLUSIVE and "5%" in coarse.why
     assert judge(alike, OURS, "shadow", EvidencePolicy(share=0.01)).verdict is EvidenceVerdict.PASS
@@ -113,7 +113,7 @@ def test_plain_validation_does_not_call_an_attack_a_false_positive() -> None:
     found = judge([new(f"a{n}", "block") for n in range(30)], OURS, "enforce", EvidencePolicy())
     assert found.verdict is EvidenceVerdict.INCONCLUSIVE
     assert (found.false_positives, found.unseen) == (0, 30)
-    assert "of 30 request(s)" in found.cannot_see and "is not seen" in found.why
+    assert "of 30 requests" in found.cannot_see and "is not seen" in found.why
     assert {item.kind for item in found.findings} == {Kind.UNSEEN}
     assert any("cannot see" in line for line in evidence_lines(found))
 

@@ -244,7 +244,7 @@ def test_what_is_lost_is_said_before_anybody_signs() -> None:
     groups = [group("core", "off", modified_rules_count=0), group("core", modified_rules_count=9)]
     found = assess(reading(packages=[{**CORE, "sensitivity": "high"}, OWN], groups=groups)).losses
     assert found == (
-        "Core: 1 rule group(s) off (Bad Robots) and 9 rule(s) with settings of their own, which are lost",
+        "Core: 1 rule group off (Bad Robots) and 9 rules with settings of their own, which are lost",
         "core rule set 2.x at sensitivity 'high' becomes core rule set 3.x at paranoia level 2",
     )
     assert assess(reading(packages=[CORE, OWN], groups=[group("core"), group("own")])).losses == ()
@@ -255,17 +255,17 @@ def test_a_group_that_does_not_count_is_known_by_its_rules() -> None:
     """The rules that were read with a mode of their own."""
     rules = [{"id": "1", "mode": "off", "package_id": "core"}]
     (loss,) = assess(reading(packages=[CORE], groups=[group("core")], rules=rules)).losses
-    assert loss == "Core: 1 rule(s) with settings of their own, which are lost"
+    assert loss == "Core: 1 rule with settings of their own, which are lost"
 
 
 def test_settings_of_the_provider_s_rules_are_lost_where_the_configuration_has_none() -> None:
     """Where it has some, people are to compare; before it is read, nothing is said."""
     modes: Json = {"packages": [OWN], "groups": [group("own", modified_rules_count=2)]}
     (loss,) = assess(reading(**modes, config=managed())).losses
-    assert loss.startswith("Provider: 2 rule(s) with settings") and loss.endswith("none of them")
+    assert loss.startswith("Provider: 2 rules with settings") and loss.endswith("none of them")
     overrides = {"rules": [{"id": "r", "enabled": False}]}
     found = assess(reading(**modes, config=managed(overrides=overrides)))
-    assert found.losses == () and "1 override(s) of managed rules: compare them" in found.warnings[-1]
+    assert found.losses == () and "1 override of managed rules: compare them" in found.warnings[-1]
     assert len(assess(reading(**modes, config=managed(OWASP_RULESET, overrides=overrides))).losses) == 1
     before = assess(reading(**modes))
     assert before.losses == () and len(before.warnings) == 1
@@ -275,7 +275,7 @@ def test_a_group_of_the_provider_s_rules_that_is_off_is_no_loss() -> None:
     """It may be so as delivered: people are told to compare."""
     found = assess(reading(packages=[OWN], groups=[group("own", "off")], config=managed()))
     assert found.losses == ()
-    assert found.warnings[-1].startswith("Provider: 1 rule group(s) off (Bad Robots); the new configuration")
+    assert found.warnings[-1].startswith("Provider: 1 rule group off (Bad Robots); the new configuration")
 
 
 def test_an_enterprise_zone_that_is_none_any_more_is_blocked() -> None:
@@ -300,8 +300,8 @@ def test_what_stops_working_is_said_before_anybody_signs() -> None:
     ]
     found: Assessment = assess(reading(page_rules=pages, waf_setting={"id": "waf", "value": "off"}))
     assert len(found.warnings) == 4
-    assert "1 page rule(s) with Web Application Firewall: Off" in found.warnings[1]
-    assert "1 page rule(s) with Web Application Firewall: On" in found.warnings[2]
+    assert "1 page rule with Web Application Firewall: Off" in found.warnings[1]
+    assert "1 page rule with Web Application Firewall: On" in found.warnings[2]
     assert assess(reading()).warnings == found.warnings[:1]
 
 

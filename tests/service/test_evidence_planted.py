@@ -15,6 +15,7 @@ from bench.evidence_planted import planted_fleet
 from edgeshift.areas.waf.evidence import EvidenceVerdict, Kind
 from edgeshift.areas.waf.evidence_told import evidence_lines
 from edgeshift.campaign_file.spec import ValidationMode
+from edgeshift.model.counts import counted
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.service_api.events import SHORTEST_SPAN
@@ -44,7 +45,7 @@ async def test_plain_validation_names_what_it_cannot_see(tmp_path: Path) -> None
         assert gaps == {(rule, path) for kind, rule, path in real.places if kind == "gap"}, zone.name
         assert seen.false_positives == 0 and seen.unseen == real.stopped_by_new
         text = "\n".join(evidence_lines(seen))
-        assert f"of {seen.unseen} request(s) that the new one stopped it is not seen" in text
+        assert f"of {counted(seen.unseen, 'request')} that the new one stopped it is not seen" in text
         planted = {(rule, path) for kind, rule, path in real.places if kind == "false_positive"}
         assert planted <= {(item.rule, item.path) for item in seen.findings if item.kind is Kind.UNSEEN}
 

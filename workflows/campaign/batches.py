@@ -28,6 +28,7 @@ with workflow.unsafe.imports_passed_through():
         TellZones,
         ToldZones,
     )
+    from edgeshift.model.counts import counted
     from edgeshift.model.fleet import ZoneOutcome
     from edgeshift.rate_limit.circuit import ServiceHold
     from workflows import options
@@ -130,7 +131,7 @@ class Batches:
                 attempts=attempts,
                 ended_as=ended_as,
             ),
-            f"{signal}: {len(indexes)} zone(s)",
+            f"{signal}: {counted(len(indexes), 'zone')}",
         )
         # A zone that takes no signal now is flooded; it goes on in a new run, and is told again at the sweep.
         state.unreached |= {index: Place(state.ledger.places[index]) for index in told.unreached}
@@ -169,7 +170,7 @@ class Batches:
                 working=frozenset(filter(ledger.may_wait, indexes)),
                 known=tuple("" if index in doubted else ledger.said_by(index) for index in indexes),
             ),
-            f"look at {len(indexes)} silent or waiting zone(s)",
+            f"look at {counted(len(indexes), 'silent or waiting zone')}",
         )
         if described.hold is not None:
             self.hear_hold(described.hold)

@@ -7,6 +7,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import Place
     from edgeshift.messages import Answer, Book, CampaignSignOff, RulingVerb
+    from edgeshift.model.counts import agreed, counted
     from edgeshift.model.sign_off import Choice, Decision
     from workflows.campaign.state import CampaignState
     from workflows.campaign.steering import refuse_if_over, refused
@@ -40,9 +41,8 @@ class Decisions:
         self._state.apply_book(list(range(ledger.count)))
         moved = ledger.number(Place.READY, Place.REJECTING) - waited
         self._state.changed()
-        return Answer(
-            text=f"{message.choice.value} by {message.by}: recorded; {moved} waiting zone(s) go on with it"
-        )
+        zones = f"{counted(moved, 'waiting zone')} {agreed(moved, 'goes', 'go')} on with it"
+        return Answer(text=f"{message.choice.value} by {message.by}: recorded; {zones}")
 
     def _rule(self, verb: RulingVerb, decision: Decision, wave: int | None) -> None:
         self._state.rule(verb, decision.by, decision.reason, fingerprint=decision.digest, wave=wave)

@@ -10,6 +10,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.circuit import HeldCallActivities
     from edgeshift.messages import AwaitService, LetCallsGo
+    from edgeshift.model.counts import agreed, counted
     from workflows import options
     from workflows.campaign.batches import Batches
     from workflows.campaign.state import CampaignState
@@ -34,7 +35,8 @@ class ServicePause:
             await self._until_answered()
         after = timedelta(seconds=round((workflow.now() - since).total_seconds()))
         held = len(state.ledger.held)
-        state.note(f"the service may be called again, after {after}: {held} waiting zone(s) go on")
+        zones = f"{counted(held, 'waiting zone')} {agreed(held, 'goes', 'go')} on"
+        state.note(f"the service may be called again, after {after}: {zones}")
         state.go_on_due = True
         state.changed()
 

@@ -8,6 +8,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.fanout import ZoneActivities
     from edgeshift.campaign.target_states import Place
     from edgeshift.messages import Permit, PermitGrant, StartedZones, StartZones, Step
+    from edgeshift.model.counts import counted
     from workflows.campaign.batches import BATCH, Batches
     from workflows.campaign.state import CampaignState
 
@@ -57,7 +58,7 @@ class Starter:
                     permits=tuple(permits),
                     reopened=tuple(index for index in indexes if index in ledger.reopened),
                 ),
-                f"start {len(indexes)} zone(s) from {indexes[0]}",
+                f"start {counted(len(indexes), 'zone')} from {indexes[0]}",
             )
         finally:
             state.beginning = frozenset()

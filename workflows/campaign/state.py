@@ -23,6 +23,7 @@ with workflow.unsafe.imports_passed_through():
         RulingVerb,
         Step,
     )
+    from edgeshift.model.counts import agreed, counted
     from edgeshift.model.sign_off import Decision, refusal
     from edgeshift.rate_limit.circuit import ServiceHold
 
@@ -144,7 +145,7 @@ class CampaignState:
         self.ledger.book = [*book, *self.ledger.book]
         self.recalled = True
         if number := len({entry.fingerprint for entry in book}):
-            what = "1 fingerprint was" if number == 1 else f"{number} fingerprints were"
+            what = f"{counted(number, 'fingerprint')} {agreed(number, 'was', 'were')}"
             self.note(f"{what} rejected before this run; that stands until a reopening")
         self.apply_book(list(range(self.ledger.count)))
         self.changed()
@@ -187,7 +188,8 @@ class CampaignState:
         failures = self.failures
         if failures > self.start.advance_failures and self.ledger.finished() < self.ledger.count:
             return (
-                f"{failures} zone(s) failed, unknown or rolled back, {self.start.advance_failures} allowed:"
+                f"{counted(failures, 'zone')} failed, unknown or rolled back,"
+                f" {self.start.advance_failures} allowed:"
                 " nothing more is sent until a person says so (resume)"
             )
         return ""

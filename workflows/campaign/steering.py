@@ -11,6 +11,7 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import AWAITING, REOPENED, Place
     from edgeshift.messages import Again, Answer, Person, Step
+    from edgeshift.model.counts import agreed, counted
     from edgeshift.model.fleet import ZoneOutcome
     from workflows.campaign.batches import Batches
     from workflows.campaign.state import CampaignState
@@ -36,7 +37,10 @@ class Steering:
             return Answer(
                 text="not paused: it was resumed, or paused by somebody else, before permits settled"
             )
-        return Answer(text=f"paused; {out} permit(s) were out and are settled")
+        return Answer(
+            text=f"paused; {counted(out, 'permit')} {agreed(out, 'was', 'were')} out"
+            f" and {agreed(out, 'is', 'are')} settled"
+        )
 
     def resume(self, message: Person) -> Answer:
         """End a pause, also the campaign's own, and accept the zones that have failed so far."""
@@ -65,8 +69,10 @@ class Steering:
         others = f"{len(left)} may be left in validation mode"
         if not state.area.validates:
             left, others = (), f"{ledger.number(Place.WAITING)} are watched to the end"
+        zones = counted(len(sent), "zone")
+        through = f"{zones} may be past return and {agreed(len(sent), 'is', 'are')} seen through"
         return Answer(
-            text=f"aborting; {len(sent)} zone(s) may be past return and are seen through, {others}",
+            text=f"aborting; {through}, {others}",
             sent=sent[:MOST_NAMED],
             in_validation=left[:MOST_NAMED],
         )
@@ -164,11 +170,10 @@ class Steering:
         for index in indexes:
             self._void_rejections(index, message)
             state.ledger.again(index, named=bool(message.indexes))
-        state.note(
-            f"{len(indexes)} zone(s) begun again by {message.by}: {message.reason or 'no reason given'}"
-        )
+        zones = counted(len(indexes), "zone")
+        state.note(f"{zones} begun again by {message.by}: {message.reason or 'no reason given'}")
         state.changed()
-        return Answer(text=f"{len(indexes)} zone(s) begin again")
+        return Answer(text=f"{zones} {agreed(len(indexes), 'begins', 'begin')} again")
 
     def _void_rejections(self, index: int, message: Again) -> None:
         """Have it recorded that no rejection of before counts for this target, nor for its fingerprint where

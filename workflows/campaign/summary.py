@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
         Waiting,
         WaveSummary,
     )
+    from edgeshift.model.counts import counted
     from edgeshift.rate_limit.circuit import to_mend
     from workflows.campaign.state import CampaignState
 
@@ -90,7 +91,7 @@ def why(state: CampaignState) -> str:
         said.append(f"by itself: {state.holds[0]}{more}")
     most = state.most_in_flight()
     if not said and not state.halted and not state.closed and most < state.start.window:
-        return f"{state.failures} zone(s) failed: {most} at a time until a person resumes"
+        return f"{counted(state.failures, 'zone')} failed: {most} at a time until a person resumes"
     return "; ".join(said) or state.halted
 
 

@@ -23,6 +23,7 @@ with workflow.unsafe.imports_passed_through():
         TargetsAt,
         ZoneReport,
     )
+    from edgeshift.model.counts import counted
     from edgeshift.model.fleet import REOPENABLE, RETRYABLE
     from edgeshift.model.rollout import may_advance
     from workflows.campaign.batches import Batches
@@ -60,9 +61,8 @@ class Campaign:
     @workflow.run
     async def run(self, start: CampaignStart) -> CampaignResult:
         """Take every target to an outcome."""
-        workflow.set_current_details(
-            f"campaign **{start.name}**: {start.count} zones in {len(start.waves)} wave(s)"
-        )
+        waves = counted(len(start.waves), "wave")
+        workflow.set_current_details(f"campaign **{start.name}**: {counted(start.count, 'zone')} in {waves}")
         while True:
             try:
                 return await self._course()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from edgeshift.areas.esc.probe import Difference, ProbeReport
+from edgeshift.model.counts import counted
 
 MOST_PATHS = 3
 
@@ -30,7 +31,7 @@ def doubts(report: ProbeReport) -> list[str]:
     """Why the probe does not say enough to be taken for granted; empty if it does."""
     coverage, found = report.coverage, []
     if silent := coverage.zones_covered - coverage.zones_probed:
-        found.append(f"{silent} of {coverage.zones_covered} zone(s) gave no answer to the probe")
+        found.append(f"{silent} of {counted(coverage.zones_covered, 'zone')} gave no answer to the probe")
     if report.controls.alarms:
         found.append(
             f"{report.controls.alarms} of {report.controls.pairs} A/A pairs differ: it changes by itself"

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from edgeshift.areas.waf.evidence_terms import Evidence, Kind
 from edgeshift.areas.waf.redacted import HIDDEN, LONGEST_PATH
+from edgeshift.model.counts import counted
 from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Zone
 
@@ -46,20 +47,20 @@ def aftercare(
         ]
     else:
         review += [
-            f"rule {item.rule} stopped {item.requests} request(s) on {item.path}"
+            f"rule {item.rule} stopped {counted(item.requests, 'request')} on {item.path}"
             " that the previous WAF let through"
             for item in evidence.findings
             if item.kind is Kind.FALSE_POSITIVE
         ]
         review += [
-            f"rule {item.rule} stopped {item.requests} request(s) on {item.path};"
+            f"rule {item.rule} stopped {counted(item.requests, 'request')} on {item.path};"
             " whether the previous WAF would have was not seen"
             for item in evidence.findings
             if item.kind is Kind.UNSEEN
         ]
         review += [
-            f"only the previous WAF stopped {item.requests} request(s) on {item.path} (rule {item.rule}):"
-            " too little is known of the path for a custom rule"
+            f"only the previous WAF stopped {counted(item.requests, 'request')} on {item.path}"
+            f" (rule {item.rule}): too little is known of the path for a custom rule"
             for item in evidence.findings
             if item.kind is Kind.GAP and not _on_path(item.path)
         ]
@@ -79,7 +80,7 @@ def aftercare(
                 "action": "managed_challenge",
                 "expression": _on_path(item.path),
                 "description": f"Only the previous WAF stopped this (rule {item.rule},"
-                f" {item.requests} request(s))",
+                f" {counted(item.requests, 'request')})",
                 "enabled": False,
             }
             for item in gaps

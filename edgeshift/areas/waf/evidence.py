@@ -37,12 +37,7 @@ from edgeshift.areas.waf.requests import (
     Said,
     requests_of,
 )
-
-CANNOT_SEE = (
-    "when the new WAF blocks, the previous one never judges the request: of {count} request(s) that the new"
-    " one stopped it is not seen which are false positives, nor what only the previous WAF would still stop"
-    " once such a rule is set to log"
-)
+from edgeshift.model.counts import agreed, counted
 
 
 @dataclass(frozen=True)
@@ -134,7 +129,7 @@ def judge(
         whole=window.whole,
         matrix=_matrix(read),
         rules=_rules(stopped),
-        cannot_see="" if shadow and not counts[Kind.UNSEEN] else CANNOT_SEE.format(count=counts[Kind.UNSEEN]),
+        cannot_see="" if shadow and not counts[Kind.UNSEEN] else _cannot_see(counts[Kind.UNSEEN]),
         findings=tuple(apart[:MOST_FINDINGS]),
         alike=tuple(alike[:MOST_FINDINGS]),
         findings_left_out=max(0, len(apart) - MOST_FINDINGS),
@@ -161,6 +156,15 @@ def _kind(request: Request) -> Kind | None:
     return Kind.GAP if old.stops else None
 
 
+def _cannot_see(stopped: int) -> str:
+    return (
+        "when the new WAF blocks, the previous one never judges the request: of"
+        f" {counted(stopped, 'request')} that the new one stopped it is not seen"
+        f" {agreed(stopped, 'whether it is a false positive', 'which are false positives')},"
+        " nor what only the previous WAF would still stop once such a rule is set to log"
+    )
+
+
 def _verdict(
     counts: Counter[Kind], as_before: int, read: Read, policy: EvidencePolicy, window: Window
 ) -> tuple[EvidenceVerdict, str]:
@@ -168,22 +172,26 @@ def _verdict(
     missed = counts[Kind.GAP]
     unseen = counts[Kind.UNSEEN] - as_before
     if wrong > policy.false_positives:
-        why = f"{wrong} request(s) that only the new WAF stops; at most {policy.false_positives} agreed"
+        stops = f"{counted(wrong, 'request')} that only the new WAF stops"
+        why = f"{stops}; at most {policy.false_positives} agreed"
         return EvidenceVerdict.FAIL, why
     if missed > policy.gaps:
-        why = f"{missed} request(s) that only the previous WAF stops; at most {policy.gaps} agreed"
+        why = f"{counted(missed, 'request')} that only the previous WAF stops; at most {policy.gaps} agreed"
         return EvidenceVerdict.FAIL, why
     if unseen > policy.false_positives:
         why = (
-            f"{unseen} request(s) that the new WAF stopped, and what the previous one would have said of them"
-            " is not seen"
+            f"{counted(unseen, 'request')} that the new WAF stopped, and what the previous one would have"
+            " said of them is not seen"
         )
         return EvidenceVerdict.INCONCLUSIVE, why
     if not window.whole:
         why = "the service holds more events of this window than it gives"
         return EvidenceVerdict.INCONCLUSIVE, why
     if read.compared < policy.enough:
-        why = f"{read.compared} event(s) of the two WAFs seen; {policy.enough} are needed to say anything"
+        why = (
+            f"{counted(read.compared, 'event')} of the two WAFs seen;"
+            f" {policy.enough:,} {agreed(policy.enough, 'is', 'are')} needed to say anything"
+        )
         return EvidenceVerdict.INCONCLUSIVE, why
     seen, stands_for = len(read.requests), sum(request.stands_for for request in read.requests.values())
     if seen < policy.share * stands_for:
@@ -192,7 +200,7 @@ def _verdict(
             f" {policy.share:.0%} of them are needed to say anything"
         )
         return EvidenceVerdict.INCONCLUSIVE, why
-    why = f"{counts[Kind.AGREED]} request(s) judged alike, nothing beyond what was agreed"
+    why = f"{counted(counts[Kind.AGREED], 'request')} judged alike, nothing beyond what was agreed"
     if as_before:
         why += f"; {as_before} stopped by rules that agreed in the shadow window"
     return EvidenceVerdict.PASS, why

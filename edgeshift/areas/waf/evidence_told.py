@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edgeshift.areas.waf.evidence_terms import ClientLine, Evidence, Finding, Kind
+from edgeshift.model.counts import agreed, counted
 
 KINDS = {
     Kind.FALSE_POSITIVE: "false positive",
@@ -38,15 +39,17 @@ CONSENT = (
 def sample_line(found: Evidence) -> str:
     """How much was seen, of how much, and when."""
     text = (
-        f"{found.compared} event(s) of the two WAFs, {found.requests} request(s) stopped by one of them"
-        f" from {found.clients} client(s)"
+        f"{counted(found.compared, 'event')} of the two WAFs,"
+        f" {counted(found.requests, 'request')} stopped by one of them"
+        f" from {counted(found.clients, 'client')}"
     )
     if found.stands_for > found.requests:
-        text += f"; a sample, which stands for about {found.stands_for} requests"
+        text += f"; a sample, which stands for about {counted(found.stands_for, 'request')}"
     if found.since and found.until:
         text += f"; from {found.since:%Y-%m-%d %H:%M:%S} to {found.until:%Y-%m-%d %H:%M:%S} UTC"
     if found.outside:
-        text += f"; {found.outside} request(s) at the edges of the window are not counted"
+        are = agreed(found.outside, "is", "are")
+        text += f"; {counted(found.outside, 'request')} at the edges of the window {are} not counted"
     return text
 
 
@@ -54,7 +57,7 @@ def matrix_lines(found: Evidence) -> list[str]:
     """How many requests got which pair of verdicts."""
     return [
         f"previous WAF {SAID.get(cell.old, cell.old)}, new WAF {SAID.get(cell.new, cell.new)}:"
-        f" {cell.requests} request(s)"
+        f" {counted(cell.requests, 'request')}"
         for cell in found.matrix
     ]
 
@@ -62,16 +65,21 @@ def matrix_lines(found: Evidence) -> list[str]:
 def finding_line(finding: Finding) -> str:
     """One finding: kind, rule, path, counts, clients, and its own verdict."""
     text = (
-        f"{KINDS[finding.kind]}: rule {finding.rule} on {finding.path}, {finding.requests} request(s)"
-        f" from {finding.clients} client(s)"
+        f"{KINDS[finding.kind]}: rule {finding.rule} on {finding.path},"
+        f" {counted(finding.requests, 'request')} from {counted(finding.clients, 'client')}"
     )
     if finding.verdict is not None:
         text += f": {finding.verdict.value}"
     if finding.also:
-        text += f"; also rule(s) {', '.join(finding.also[:5])}"
+        text += f"; also {_rules(finding.also)}"
     if finding.other:
-        text += f"; the other WAF had rule(s) {', '.join(finding.other[:5])}"
+        text += f"; the other WAF had {_rules(finding.other)}"
     return text
+
+
+def _rules(names: tuple[str, ...]) -> str:
+    shown = names[:5]
+    return f"{agreed(len(shown), 'rule')} {', '.join(shown)}"
 
 
 def clients_line(lines: tuple[ClientLine, ...]) -> str:
@@ -86,8 +94,8 @@ def limits_lines(found: Evidence) -> list[str]:
         lines.append(f"cannot see: {found.cannot_see}")
     if found.as_before:
         lines.append(
-            f"{found.as_before} request(s) were stopped by rules that, in the shadow window before, stopped"
-            " nothing but what the previous WAF stopped too"
+            f"{counted(found.as_before, 'request')} {agreed(found.as_before, 'was', 'were')} stopped by rules"
+            " that, in the shadow window before, stopped nothing but what the previous WAF stopped too"
         )
     if not found.whole:
         lines.append("the service holds more events of this window than it gives; the rest was not judged")
@@ -109,5 +117,5 @@ def evidence_lines(found: Evidence, most: int = 10) -> list[str]:
         if finding.top_clients:
             lines.append(f"  most from {clients_line(finding.top_clients)}")
     if left:
-        lines.append(f"and {left} more finding(s) of a rule on a path, in the archive")
+        lines.append(f"and {counted(left, 'more finding')} of a rule on a path, in the archive")
     return [*lines, *matrix_lines(found), *limits_lines(found)]

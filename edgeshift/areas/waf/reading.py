@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from edgeshift.areas.assessment import Verdict as Verdict
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Plan
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, Reasons, codes_of
@@ -235,11 +236,13 @@ def warnings(reading: Reading) -> tuple[str, ...]:
     ]
     effects = [effect for rule in reading.page_rules for effect in page_rule_effects(rule)]
     if off := effects.count("waf off"):
-        found.append(f"{off} page rule(s) with Web Application Firewall: Off do not disable the new WAF")
+        do = agreed(off, "does", "do")
+        rules = counted(off, "page rule")
+        found.append(f"{rules} with Web Application Firewall: Off {do} not disable the new WAF")
     if on := effects.count("waf on"):
         found.append(
-            f"{on} page rule(s) with Web Application Firewall: On: see in the proposal that the managed"
-            " rules run there"
+            f"{counted(on, 'page rule')} with Web Application Firewall: On: see in the proposal that the"
+            " managed rules run there"
         )
     if (reading.waf_setting or {}).get("value") == "off":
         found.append("the previous WAF is off for the whole zone; the new one has no global switch")
@@ -260,8 +263,8 @@ def _to_compare(reading: Reading, package: Mapping[str, Any], carried: int) -> s
     if not settings:
         return ""
     return (
-        f"{_package_name(package)}: {settings}; the new configuration has {carried} override(s) of managed"
-        " rules: compare them"
+        f"{_package_name(package)}: {settings}; the new configuration has"
+        f" {counted(carried, 'override')} of managed rules: compare them"
     )
 
 
@@ -286,7 +289,7 @@ def _groups_off(reading: Reading, package: Mapping[str, Any]) -> str:
     if not off:
         return ""
     named = ", ".join(off[:MOST_NAMED]) + (", …" if len(off) > MOST_NAMED else "")
-    return f"{len(off)} rule group(s) off ({named})"
+    return f"{counted(len(off), 'rule group')} off ({named})"
 
 
 def _rules_set(reading: Reading, package: Mapping[str, Any]) -> str:
@@ -297,7 +300,7 @@ def _rules_set(reading: Reading, package: Mapping[str, Any]) -> str:
     listed = sum(1 for rule in reading.rules if rule.get("package_id") == own)
     groups = [group for group in reading.groups if group.get("package_id") == own]
     rules = max(listed, sum(_count(group.get("modified_rules_count")) for group in groups))
-    return f"{rules} rule(s) with settings of their own" if rules else ""
+    return f"{counted(rules, 'rule')} with settings of their own" if rules else ""
 
 
 def _count(value: object) -> int:

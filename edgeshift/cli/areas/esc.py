@@ -17,6 +17,7 @@ from edgeshift.campaign_file.warnings import calls_a_second
 from edgeshift.cli.parts import CliPart
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import ScopeKind, Wave
 from edgeshift.model.reason_texts import text_of
@@ -62,8 +63,8 @@ def _show(console: Console, spec: CampaignSpec, report: PlanReport, result: Asse
         requests = zones * probe.sample * 2 * probe.rounds
         console.print(
             "\n[bold]Probe first[/]: what changes is known once a scope was probed, and signed then."
-            f" {requests:,} requests to {zones:,} zone(s), {probe.method} alone, {probe.per_second:g} a"
-            " second to a host; more only where something looks different."
+            f" {counted(requests, 'request')} to {counted(zones, 'zone')}, {probe.method} alone,"
+            f" {probe.per_second:g} a second to a host; more only where something looks different."
         )
         console.print(
             f"Once esc is off, a scope is watched for {say_duration(spec.esc.observe)}, every"
@@ -114,7 +115,10 @@ def _deadline(console: Console, spec: CampaignSpec, report: PlanReport, result: 
         console.print("Every scope can make it at this pace, the time that people take to sign aside.")
         return
     console.print(
-        Text(f"{len(late):,} scope(s) cannot make it, even if everything were signed at once:", "bold red")
+        Text(
+            f"{counted(len(late), 'scope')} cannot make it, even if everything were signed at once:",
+            "bold red",
+        )
     )
     for line, at in late[:MOST_SCOPES]:
         console.print(Text(f"  {line.zone.name}: {at:%Y-%m-%d %H:%M} UTC at the earliest"))
@@ -145,7 +149,7 @@ class EscCli(CliPart):
 
     def show_step(self, shell: Shell, shown: Shown) -> None:
         """What would be turned off."""
-        all_of_it = f"all {shown.covers} zone(s) of the account at once"
+        all_of_it = f"all {counted(shown.covers, 'zone')} of the account at once"
         said = (
             f"  step: turn esc off for every request, for {all_of_it if shown.covers else 'this zone'};"
             " watched, and turned on again if it gets worse"
@@ -163,9 +167,9 @@ class EscCli(CliPart):
         from edgeshift.views.differences import changes, changes_table
 
         found_changes = changes([shown.probe])
-        said = (
-            f"{len(found_changes)} thing(s) change" if found_changes else "nothing that was asked for changes"
-        )
+        said = "nothing that was asked for changes"
+        if many := len(found_changes):
+            said = f"{counted(many, 'thing')} {agreed(many, 'changes', 'change')}"
         say(f"  probe: {said}", markup=False)
         if found_changes:
             say(Padding(changes_table(found_changes), (0, 0, 0, 4)))

@@ -17,6 +17,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.cli.parts import CliPart
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
+from edgeshift.model.counts import agreed, counted
 
 if TYPE_CHECKING:
     from edgeshift.operations import Shown
@@ -42,8 +43,9 @@ def _show(console: Console, spec: CampaignSpec, report: PlanReport) -> None:
     if merged := [line for line in ready if int(line.facts.get("fields there", "0"))]:
         there = sum(int(line.facts["fields there"]) for line in merged)
         console.print(
-            f"{len(merged):,} zone(s) have {there:,} custom field(s) already, of others or of earlier runs:"
-            " they stay as they are."
+            f"{counted(len(merged), 'zone')} {agreed(len(merged), 'has', 'have')}"
+            f" {counted(there, 'custom field')} already, of others or of earlier runs:"
+            f" {agreed(there, 'it stays as it is', 'they stay as they are')}."
         )
     _done(console, ready)
 
@@ -54,7 +56,7 @@ def _done(console: Console, ready: Sequence[ZoneAssessment]) -> None:
         return
     console.print(Text("\nWhat would be done", style="bold"))
     for said, number in counts.most_common(12):
-        console.print(Text(f"  {number:,} zone(s): {said}"), soft_wrap=True)
+        console.print(Text(f"  {counted(number, 'zone')}: {said}"), soft_wrap=True)
     if len(counts) > 12:
         console.print(f"  … and {len(counts) - 12} more kinds (--json names all)")
 

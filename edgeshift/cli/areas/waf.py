@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from edgeshift.cli.parts import MOST_LINES, CliPart
 from edgeshift.cli.shell import Shell
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import say_duration
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class WafCli(CliPart):
         console.print(f"{slowest(spec, moving)}.")
         if enterprise:
             window = say_duration(spec.validation.window)
-            console.print(f"{enterprise} Enterprise zone(s) wait {window} in each validation window.")
+            zones = f"{counted(enterprise, 'Enterprise zone')} {agreed(enterprise, 'waits', 'wait')}"
+            console.print(f"{zones} {window} in each validation window.")
 
     def show_step(self, shell: Shell, shown: Shown) -> None:
         """What would be committed or deleted."""
@@ -38,10 +40,10 @@ class WafCli(CliPart):
         say = shell.console.print
         if shown.step is Step.DELETE_OVERRIDES:
             listed = ", ".join(shown.overrides[:5]) + (" …" if len(shown.overrides) > 5 else "")
-            said = f"  step: delete {len(shown.overrides)} URI-based override(s): {listed}"
+            said = f"  step: delete {counted(len(shown.overrides), 'URI-based override')}: {listed}"
             say(said, markup=False, soft_wrap=True)
         else:
-            say(f"  step: commit {shown.rules} rule(s); this cannot be undone", markup=False)
+            say(f"  step: commit {counted(shown.rules, 'rule')}; this cannot be undone", markup=False)
             for line in shown.only_log[:MOST_LINES]:
                 say(f"  only logs, as signed: {line}", markup=False, soft_wrap=True)
 

@@ -15,6 +15,7 @@ from temporalio.service import RPCError
 from edgeshift.areas import AREAS
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
 from edgeshift.messages import Answer, CampaignSignOff, CampaignSummary, Waiting, ZonePhase, ZoneState
+from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, Target, Zone, campaign_id, migration_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.stores.archive import Archive
@@ -115,9 +116,8 @@ class Approver:
             return
         self._done.add(waiting.fingerprint)
         self._record(choice, waiting.fingerprint, signed_at)
-        self._say(
-            f"{self.by} {_past(choice)} {waiting.fingerprint[:10]} for {waiting.zones} zone(s): {reason}"
-        )
+        zones = counted(waiting.zones, "zone")
+        self._say(f"{self.by} {_past(choice)} {waiting.fingerprint[:10]} for {zones}: {reason}")
 
     # --- zones whose evidence did not pass
 

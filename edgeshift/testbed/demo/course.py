@@ -20,6 +20,7 @@ from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Answer, CampaignSummary, Person
+from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.operations.campaigns import start_campaign
 from edgeshift.operations.zones import frozen_targets
@@ -165,7 +166,7 @@ async def _pause_in_the_middle(client: Client, campaign: str, say: Say) -> StopR
         if summary is not None and summary.state == "closed":
             return None
         await asyncio.sleep(0.7)
-    say(f"{OPERATOR} asks for a pause, with {summary.permits_out} permit(s) out")
+    say(f"{OPERATOR} asks for a pause, with {counted(summary.permits_out, 'permit')} out")
     asked = datetime.now(UTC)
     word = Person(by=OPERATOR, reason="a look in the middle")
     answer = await handle.execute_update("pause", word, result_type=Answer)

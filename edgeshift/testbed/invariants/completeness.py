@@ -92,7 +92,7 @@ def nothing_lost(seen: WitnessInput) -> RuleCheck:
             if why := _lost(seen, zone, last.get((campaign, zone))):
                 violations.append(f"{seen.name(zone)} of {campaign}: {why}")
         if twice := len(targets) - len(set(targets)):
-            violations.append(f"{campaign}: {twice} zone(s) stand twice in the frozen list")
+            violations.append(f"{campaign}: zones that stand twice in the frozen list: {twice}")
     return RuleCheck(
         rule=11,
         title="nothing is lost",

@@ -26,7 +26,7 @@ def paced(seen: WitnessInput) -> RuleCheck:
         refused = [r for r in requests if r.status == 429 and not (r.fault or "").startswith("rate_limit")]
         if refused:
             violations.append(
-                f"user {user}: {len(refused)} call(s) refused by the rate limit"
+                f"user {user}: calls refused by the rate limit: {len(refused)}"
                 f" (first: request {refused[0].seq})"
             )
         if seen.rate_limit is not None:
