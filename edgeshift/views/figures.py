@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from datetime import datetime, timedelta
 
 from edgeshift.messages import CampaignSummary
 from edgeshift.views.words import Kind, by_kind, finished, one_line, short, targets, word
+
+_TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
+"""With which a campaign's note begins."""
 
 TRAILING = timedelta(seconds=60)
 """How far back the rate looks."""
@@ -96,7 +100,8 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
                 )
     noted = set(before.notes) if before else set()
     # That a wave begins has just been said, with its size.
-    told = [note for note in now.notes if note not in noted and not note.endswith(" begins")]
+    begun = {f"wave {wave.name!r} begins" for wave in now.waves}
+    told = [note for note in now.notes if note not in noted and _TIME.sub("", note) not in begun]
     lines += [f"note: {one_line(note)}" for note in told]
     excluded = before.excluded if before else {}
     lines += [

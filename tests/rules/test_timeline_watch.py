@@ -120,6 +120,21 @@ def test_only_what_changed_is_printed() -> None:
     assert changed_lines(later, later) == []
 
 
+def test_only_the_note_of_a_wave_is_left_out() -> None:
+    """That a wave begins is told with its size; what a person says may end in the same word."""
+    waves = [WaveSummary(number=n, name=name, size=50, places={}) for n, name in enumerate(("first", "rest"))]
+    at = "2026-03-01 12:30:05"
+    said = f"{at} paused by olga: until the freeze begins"
+    other = f"{at} resumed by olga (was paused): wave 'rest' begins"
+    before = summary().model_copy(update={"waves": waves})
+    now = before.model_copy(update={"wave": 1, "notes": [f"{at} wave 'rest' begins", said, other]})
+    assert changed_lines(before, now) == [
+        "wave 2 of 2 (rest) begins: 50 zones",
+        f"note: {said}",
+        f"note: {other}",
+    ]
+
+
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 @pytest.mark.parametrize("plain", [False, True])
 def test_the_picture_fits_the_screen(width: int, plain: bool) -> None:

@@ -6,7 +6,6 @@ from collections import deque
 from datetime import UTC, datetime
 from itertools import zip_longest
 
-from edgeshift.model.counts import counted
 from edgeshift.testbed.invariants.areas import witnesses
 from edgeshift.testbed.invariants.course import counts, goes_forward, over
 from edgeshift.testbed.invariants.requests import Request
@@ -27,7 +26,7 @@ def paced(seen: WitnessInput) -> RuleCheck:
         refused = [r for r in requests if r.status == 429 and not (r.fault or "").startswith("rate_limit")]
         if refused:
             violations.append(
-                f"user {user}: {counted(len(refused), 'call')} refused by the rate limit"
+                f"user {user}: calls refused by the rate limit: {len(refused)}"
                 f" (first: request {refused[0].seq})"
             )
         if seen.rate_limit is not None:
