@@ -54,12 +54,12 @@ class Attempts(TargetTable):
 
     def miss(self, index: int) -> bool:
         """The target that was to be started is not to be found, and nothing was ever sent to it: it is to be
-        started in the same attempt, once. False: it was before, or has an outcome.
+        started in the same attempt, once. False: it was before, or has an outcome. A permit that it was to
+        be started with counts until it has run out, for whatever was about to start it may still do so.
         """
         if index in self.missed or not self.is_open(index) or not self.attempts[index]:
             return False
         self.missed.add(index)
-        self.settle_all(index)
         self.places[index] = Place.PENDING
         self.attempts[index] -= 1
         return True

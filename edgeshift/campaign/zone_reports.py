@@ -62,7 +62,7 @@ class ZoneReports(Attempts):
             self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
         elif report.kind in REPORTED:
             self.places[index] = REPORTED[report.kind]
-        elif report.unused and self.places[index] == Place.PERMITTED:
+        elif report.unused and self.places[index] == Place.PERMITTED and not self._is_permitted(index):
             self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
         return True
 
@@ -71,9 +71,11 @@ class ZoneReports(Attempts):
         said may have been said to a run that was reset since, or by one.
         """
         place = self.places[index]
-        return place in WAITS or (
-            place == Place.PERMITTED and all(permit.index != index for permit in self.permits.values())
-        )
+        return place in WAITS or (place == Place.PERMITTED and not self._is_permitted(index))
+
+    def _is_permitted(self, index: int) -> bool:
+        """Whether the target holds a permit, or one is on its way."""
+        return any(permit.index == index for permit in self.permits.values())
 
     def said_by(self, index: int) -> str:
         """What a word of the target would say that is no news: its kind and fingerprint, where that is known.
