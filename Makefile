@@ -15,7 +15,7 @@ SHORT = $(if $(PYTEST_ARGS),, and not long)
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-esc demo-log-fields test test-all test-long test-runbook test-faults test-mutants check bench lock wheel clean binaries test-binaries
+.PHONY: help setup demo demo-esc demo-log-fields test test-all test-long test-runbook test-faults test-mutants test-schedules check bench lock wheel clean binaries test-binaries
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -77,6 +77,9 @@ test-faults: test-binaries ## Every fault at every step, then at random; SHARE=5
 test-mutants: setup ## Wrong versions of edgeshift: whether the fault harness finds each
 	@mkdir -p out
 	$(BIN)/python -m tests.mutants run $(MUTANTS_ARGS)
+
+test-schedules: test-binaries ## Kills, freezes, overload, queries and words by a seed, and every history replayed; COUNT=200, SEED=1
+	$(BIN)/python -m tests.schedules run --count $(or $(COUNT),200) --seed $(or $(SEED),1) $(SCHEDULES_ARGS)
 
 check: $(READY) ## Lint, format, strict types, import contracts, deployment files
 	$(BIN)/ruff check .

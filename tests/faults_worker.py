@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 from typing import Any, Literal
 
 from temporalio import activity
-from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.parent_death import tied_to_parent
@@ -25,6 +26,7 @@ from edgeshift.runtime.settings import Settings, TemporalSettings
 from edgeshift.runtime.temporal import connect
 from tests.faults_kit import on_queue
 from tests.harness.switches import Switches, obeying
+from worker import wiring
 from worker.wiring import workers
 
 PROCESSES: ForkServerContext = multiprocessing.get_context("forkserver")
@@ -51,7 +53,8 @@ class Kill:
 class Order:
     """What the worker processes need. ``folder``: where they leave a trace and the marks of their deaths.
     ``kills``: where they kill themselves, one for each process in turn, with the runs counted in each anew.
-    ``processes``: how many there are at a time.
+    ``processes``: how many there are at a time. ``plain``: whether they are as the SDK has them, which keep
+    what queries have left and wait for ten seconds for the dead.
     """
 
     address: str
@@ -62,6 +65,7 @@ class Order:
     kills: tuple[Kill, ...] = ()
     processes: int = 1
     paced: bool = False
+    plain: bool = False
 
     def mark(self, place: int) -> Path:
         """There once a worker has killed itself at this place of ``kills``."""
@@ -125,6 +129,8 @@ def serve(order: Order, place: int | None) -> None:
     os.environ.update(order.environment)
     switches = Switches(order.folder)
     switches.admitted()
+    if order.plain:
+        vars(wiring).update(forgetting=Worker, STICKY=timedelta(seconds=10))
     with suppress(KeyboardInterrupt), obeying(switches) as passing:
         asyncio.run(_serve(order, [Killer(order, place), passing]))
 

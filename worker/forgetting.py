@@ -33,62 +33,34 @@ Forget = Callable[[str], None]
 """Puts the run of this identifier out of the worker's cache, once what is under way there is answered."""
 
 
-class Forgetting(WorkflowRunner):
-    """Runs workflows as ``inner`` does. A worker that has it is made by ``forgetting``."""
+class Runner(WorkflowRunner):
+    """Runs workflows as ``inner`` does."""
 
     def __init__(self, inner: WorkflowRunner) -> None:
         self._inner = inner
-        self.forget: Forget = _nobody
-        self.forgotten = 0
-        """How often a workflow was put out of the cache."""
 
     def prepare_workflow(self, defn: _Definition) -> None:
         """As the inner one."""
         self._inner.prepare_workflow(defn)
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
-        """The inner one's, watched."""
-        return _Watched(self._inner.create_instance(det), self._left)
+        """The inner one's."""
+        return self._inner.create_instance(det)
 
     def set_worker_level_failure_exception_types(self, types: Any) -> None:
         """As the inner one."""
         self._inner.set_worker_level_failure_exception_types(types)
 
-    def _left(self, run: str) -> None:
-        self.forgotten += 1
-        self.forget(run)
 
+class Instance(WorkflowInstance):
+    """A workflow in the cache, which does as ``inner`` does."""
 
-class _Watched(WorkflowInstance):
-    """One workflow in the cache. It is brought past its last task where events are applied which are no
-    replay, and the workflow's time, which is that of its task, has not moved on.
-    """
-
-    def __init__(self, inner: WorkflowInstance, left: Forget) -> None:
+    def __init__(self, inner: WorkflowInstance) -> None:
         self._inner = inner
-        self._left = left
-        self._time: tuple[int, int] | None = None
-        self._past_its_task = False
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
-        """As the inner one. A query that finds the workflow past its task has it forgotten; that is asked for
-        before the query is answered, so that no task comes in between.
-        """
-        jobs = [job for job in act.jobs if job.WhichOneof("variant") not in CHANGES_NOTHING]
-        if jobs:
-            self._look(act, all(job.resolve_activity.is_local for job in jobs))
-        elif self._past_its_task and any(job.query_workflow.query_id == QUERY_ALONE for job in act.jobs):
-            self._left(act.run_id)
+        """As the inner one."""
         return self._inner.activate(act)
-
-    def _look(self, act: WorkflowActivation, of_its_own: bool) -> None:
-        """``of_its_own``: whether results of local activities are all there is, which come within a task."""
-        time = (act.timestamp.seconds, act.timestamp.nanos)
-        if time != self._time:
-            self._past_its_task = False
-        elif not act.is_replaying and not of_its_own:
-            self._past_its_task = True
-        self._time = time
 
     def get_serialization_context(self, command_info: Any) -> Any:
         """As the inner one."""
@@ -105,6 +77,66 @@ class _Watched(WorkflowInstance):
     def get_thread_id(self) -> int | None:
         """As the inner one."""
         return self._inner.get_thread_id()
+
+
+class Forgetting(Runner):
+    """Has workflows forgotten that a query has brought past their last task. A worker that has it is made by
+    ``forgetting``.
+    """
+
+    def __init__(self, inner: WorkflowRunner) -> None:
+        super().__init__(inner)
+        self.forget: Forget = _nobody
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        """The inner one's, watched."""
+        return _Watched(super().create_instance(det), self._left)
+
+    def _left(self, run: str) -> None:
+        self.forget(run)
+
+
+class _Watched(Instance):
+    """One workflow in the cache. What a query brings past the last task is told by two things.
+
+    The workflow's time, which each task moves on, stands still while events are applied that are no replay.
+    And where a replay has come first, nobody can say whether the first events behind it came with a task or
+    with the query: a task without commands is one with what follows it (docs/decisions.md). So a query that
+    finds no more than those has it forgotten too, which costs a reading of the history and no more.
+    """
+
+    def __init__(self, inner: WorkflowInstance, left: Forget) -> None:
+        super().__init__(inner)
+        self._left = left
+        self._time: tuple[int, int] | None = None
+        self._past_its_task = False
+        self._tasks = 0
+
+    def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
+        """As the inner one. A query that finds the workflow past its task has it forgotten; that is asked for
+        before the query is answered, so that no task comes in between.
+        """
+        jobs = [job for job in act.jobs if job.WhichOneof("variant") not in CHANGES_NOTHING]
+        if jobs:
+            self._look(act, all(job.resolve_activity.is_local for job in jobs))
+        elif any(job.query_workflow.query_id == QUERY_ALONE for job in act.jobs) and self._doubtful():
+            self._left(act.run_id)
+        return super().activate(act)
+
+    def _doubtful(self) -> bool:
+        return self._past_its_task or self._tasks == 1
+
+    def _look(self, act: WorkflowActivation, of_its_own: bool) -> None:
+        """``of_its_own``: whether results of local activities are all there is, which come within a task."""
+        time = (act.timestamp.seconds, act.timestamp.nanos)
+        if act.is_replaying:
+            # Its beginning; or another worker had it meanwhile.
+            self._past_its_task, self._tasks = False, 0
+        elif time != self._time:
+            self._past_its_task, self._tasks = False, self._tasks + 1
+        elif not of_its_own:
+            self._past_its_task = True
+        self._time = time
 
 
 def forgetting(client: Any, *, workflow_runner: WorkflowRunner, **parts: Any) -> Worker:

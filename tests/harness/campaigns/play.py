@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,17 @@ from temporalio.client import Client
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from tests.faults_kit import Stage, staged
-from tests.faults_worker import supervised
+from tests.faults_worker import Order, supervised
 from tests.harness.campaigns.fleet_zones import MENDED, fleet_zone, terms_of
 from tests.harness.campaigns.own_server import own_server
 from tests.harness.campaigns.people import People
 from tests.harness.campaigns.schedules import Schedule, ZonePlan
 from tests.harness.campaigns.service_faults import FAULTS, as_met
+from tests.harness.campaigns.stages import over
 from tests.harness.cases import World
 from tests.harness.disturbances import DISTURBANCES, Acting, Disturbance
 from tests.harness.kills.scene import order_of
-from tests.harness.oracles.judging import STRANGERS, WANTED_FIELDS, shown, verdict_of
+from tests.harness.oracles.judging import STRANGERS, WANTED_FIELDS, scene_verdict, shown, verdict_of
 from tests.harness.oracles.reversible import OPEN
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE, STRANGER
@@ -47,12 +48,24 @@ MINUTE = "240h"
 Expected = Callable[[Stage], Awaitable[list[str]]]
 """What more a campaign is to come to: complaints where it did not."""
 
+Tuned = Callable[[Order], Order]
+"""The same order for the worker processes, with other settings."""
+
 
 async def judge(
-    schedule: Schedule, world: World, within: float = 780, expected: Expected | None = None
+    schedule: Schedule,
+    world: World,
+    within: float = 780,
+    expected: Expected | None = None,
+    *,
+    also: Sequence[Disturbance] = (),
+    tuned: Tuned = lambda order: order,
 ) -> Verdict:
-    """Play the schedule's campaign to its end, and judge every zone of it."""
-    chosen = [DISTURBANCES[one.name] for one in schedule.beside]
+    """Play the schedule's campaign to its end, and judge every zone of it. ``also``: what else is done beside
+    it, from its start on.
+    """
+    beside = [(DISTURBANCES[one.name], one.after) for one in schedule.beside] + [(one, 0.0) for one in also]
+    chosen = [one for one, _ in beside]
     told: Counter[str] = Counter()
     async with AsyncExitStack() as running:
         client, address, folder = world.client, world.address, world.folder
@@ -63,19 +76,24 @@ async def judge(
         stage = await running.enter_async_context(_set(schedule, client, folder, chosen))
         before = await shown(stage)
         await _book(stage, schedule)
-        order = order_of(stage, address, folder, schedule.kills, schedule.processes, paced=schedule.paced)
+        order = tuned(
+            order_of(stage, address, folder, schedule.kills, schedule.processes, paced=schedule.paced)
+        )
         async with supervised(order) as processes, _visited(stage, schedule):
             await stage.play.begin()
             chance = random.Random(f"{schedule.area}/{schedule.seed}/beside")
             acting = Acting(stage, chance, order, processes, server, lambda kind: told.update([kind]))
             try:
-                async with _beside(schedule, acting):
+                async with _beside(beside, acting):
                     await _people(stage, schedule).until_closed(within)
             except BaseException:
                 await keep_histories(stage.play.client, folder / HISTORIES)
                 raise
         told["worker death"] += len(processes.codes)
-        verdict = await verdict_of(stage, schedule, before, told)
+        judging = (
+            scene_verdict(stage, told) if schedule.account else verdict_of(stage, schedule, before, told)
+        )
+        verdict = await judging
         more = await expected(stage) if expected else []
         if not any(one.leaves_people_work for one in chosen):
             more += _too_many(verdict)
@@ -97,6 +115,8 @@ def _set(
 ) -> contextlib.AbstractAsyncContextManager[Stage]:
     """The stage of the campaign, before it begins."""
     terms = terms_of(schedule)
+    if schedule.account:
+        terms = over(terms, esc={"scope": "account"})
     for one in chosen:
         terms |= {key: {**terms.get(key, {}), **value} for key, value in one.terms.items()}
     options: dict[str, Any] = {key: seconds * SCALE for key, seconds in schedule.delays.items()}
@@ -162,15 +182,15 @@ def _random_faults(schedule: Schedule) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def _beside(schedule: Schedule, acting: Acting) -> AsyncIterator[None]:
+async def _beside(beside: Sequence[tuple[Disturbance, float]], acting: Acting) -> AsyncIterator[None]:
     """What is done beside the campaign, until it ends; raises what went wrong with it."""
 
-    async def act(name: str, after: float) -> None:
+    async def act(one: Disturbance, after: float) -> None:
         await asyncio.sleep(after)
-        acting.told(name)
-        await DISTURBANCES[name].act(acting)
+        acting.told(one.name)
+        await one.act(acting)
 
-    tasks = [asyncio.create_task(act(one.name, one.after)) for one in schedule.beside]
+    tasks = [asyncio.create_task(act(one, after)) for one, after in beside]
     try:
         yield
     finally:

@@ -153,7 +153,7 @@ class Schedule:
     real seconds. ``random_faults``: the share of all calls but those that change something that goes wrong.
     ``manners``: how people sign. ``expires``: whether sign-offs expire, and some people come only after that.
     ``shows``: of esc, what the service shows of a scope that is off. ``paced``: whether the workers share the
-    user's limit, as in production.
+    user's limit, as in production. ``account``: of esc, whether the target is the zones' account.
     """
 
     seed: int
@@ -172,6 +172,7 @@ class Schedule:
     support_at: Literal["check", "config", "put"] = "check"
     shows: Shows = "always"
     paced: bool = False
+    account: bool = False
 
 
 def schedule(

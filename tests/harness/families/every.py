@@ -17,6 +17,7 @@ from tests.harness.families import (
     seeds,
     unknown,
 )
+from tests.schedules import play as schedules
 
 FAMILIES: tuple[Callable[[], list[Case]], ...] = (
     kills.cases,
@@ -40,6 +41,7 @@ OTHER_SEEDS: tuple[Callable[[str], Case | None], ...] = (
     seeds.case_of,
     unknown.case_of,
     poison.case_of,
+    schedules.case_of,
 )
 """The case of an id of any seed, or None."""
 
