@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from temporalio.client import WorkflowExecutionStatus
 
-from edgeshift.messages import ZonePhase
+from edgeshift.messages import Person, ZonePhase
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.campaigns import assess
 from edgeshift.operations.errors import OperationError
@@ -22,7 +22,7 @@ from tests.harness.disturbances import Acting
 from tests.harness.disturbances.deaths import all_dead, send
 from tests.harness.disturbances.signals import forge, looked_at, repeat
 from tests.harness.disturbances.stops import pause_while
-from tests.kit import APPROVER
+from tests.kit import APPROVER, OPERATOR
 from tests.schedules.plans import Plan, Step
 
 ANSWER_SECONDS = 25.0
@@ -41,7 +41,10 @@ async def do(plan: Plan, acting: Acting) -> None:
     async def pause(seconds: float) -> None:
         # Whoever has asked for a pause has to be there to end it, so nobody gives up asking.
         async with one_at_a_time:
-            await pause_while(acting, lambda: asyncio.sleep(seconds))
+            if not await pause_while(acting, lambda: asyncio.sleep(seconds)):
+                # Whether it was paused nobody was told; its end is not a resumption that a witness judges by.
+                resumed = Person(by=OPERATOR, reason="in case")
+                await _quietly(acting.stage.play.campaign.execute_update("resume", resumed))
 
     async with asyncio.TaskGroup() as steps:
         for step in plan.steps:

@@ -19,7 +19,7 @@ from tests.harness.disturbances.signals import APPROVERS
 from tests.harness.verdict import Verdict
 from tests.schedules.doing import do, look_for_stuck
 from tests.schedules.plans import Plan, plan
-from tests.schedules.replaying import Replayed, replayed
+from tests.schedules.replaying import Replayed, replayed, replayed_from
 
 FAMILY = "schedule"
 PLAIN = "plain"
@@ -97,6 +97,7 @@ async def _play(seed: int, plain: bool, world: World) -> Verdict:
         return verdict.model_copy(update={"complaints": record.complaints})
     except Exception as error:
         record.complaints.append(f"{type(error).__name__}: {error}"[:2000])
+        record.replayed = await replayed_from(world.folder / HISTORIES, stuck)
         raise
     finally:
         record.stuck = sorted(stuck)

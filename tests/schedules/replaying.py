@@ -4,7 +4,10 @@ which commands there are, not what they say.
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -17,6 +20,9 @@ from temporalio.worker import Replayer, WorkflowInstance, WorkflowInstanceDetail
 
 from worker.forgetting import Instance, Runner
 from worker.wiring import replayer
+
+RUN_ID = 36
+"""Characters of a run's identifier."""
 
 Said = tuple[str, str, tuple[bytes, ...]]
 """A command: its kind, its name, and its arguments as they are sent."""
@@ -86,6 +92,24 @@ async def replayed(client: Client, alarmed: Iterable[str]) -> Replayed:
                     alarmed=run.id in stuck,
                     closed=run.status is not WorkflowExecutionStatus.RUNNING,
                 )
+            )
+    return found
+
+
+async def replayed_from(folder: Path, alarmed: Iterable[str]) -> Replayed:
+    """The same of histories in a folder: those of a campaign that has not come to its end."""
+    found, stuck = Replayed(), set(alarmed)
+    for path in await asyncio.to_thread(lambda: sorted(folder.glob("*.json"))):
+        document = json.loads(await asyncio.to_thread(path.read_text))
+        begun = document["events"][0]["workflowExecutionStartedEventAttributes"]
+        name, kind = begun["workflowId"], begun["workflowType"]["name"]
+        history = WorkflowHistory.from_json(name, document)
+        found.runs[kind] = found.runs.get(kind, 0) + 1
+        found.events += len(history.events)
+        if why := await divergence(history):
+            run = path.stem[-RUN_ID:]
+            found.divergences.append(
+                Divergence(workflow=name, run=run, kind=kind, why=why, alarmed=name in stuck, closed=False)
             )
     return found
 
