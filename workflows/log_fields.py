@@ -12,10 +12,8 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.log_fields.zone import LogFieldsActivities
     from edgeshift.areas.assessment import Verdict
-    from edgeshift.messages import Prepare, Prepared, ZonePhase, ZoneResult, ZoneStart
+    from edgeshift.messages import ZoneResult, ZoneStart
     from edgeshift.model.fleet import ZoneOutcome
-    from workflows import options
-    from workflows.local import locally
     from workflows.reversible import Reversible, ReversibleWork
     from workflows.zone.ending import Reached
     from workflows.zone.parts import parts_of
@@ -46,7 +44,7 @@ class LogFieldsZone:
 
     async def _course(self) -> Reached:
         while True:
-            prepared = await self._prepare()
+            prepared = await self._parts.proposals.make(LogFieldsActivities.prepare)
             if prepared.verdict is Verdict.ALREADY_SETTLED:
                 raise Ended(ZoneOutcome.ALREADY_SETTLED, *prepared.explained)
             if prepared.begun:
@@ -56,30 +54,3 @@ class LogFieldsZone:
             grant = await self._parts.sign_offs.signed_off(prepared)
             if reached := await self._change.commit(prepared, grant):
                 return reached
-
-    async def _prepare(self) -> Prepared:
-        """Read the zone, archive what was read, propose, and tell the campaign."""
-        self._zone.check_stop()
-        self._zone.enter(ZonePhase.ASSESSING)
-        return await self._parts.waits.served(self._read)
-
-    async def _read(self) -> Prepared:
-        zone, reporter = self._zone, self._parts.reporter
-        async with reporter.turn:
-            sequence = reporter.count_word()
-            prepared: Prepared = await locally(
-                LogFieldsActivities.prepare,
-                Prepare(
-                    start=zone.start,
-                    sequence=sequence,
-                    announce=True,
-                    joins=zone.joins,
-                    settles=zone.to_settle,
-                ),
-                summary="read, archive, propose",
-                **options.reading(zone.start.policy),
-            )
-        if prepared.verdict is Verdict.READY:
-            zone.to_settle, zone.heard = None, True
-        zone.prepared = prepared
-        return prepared

@@ -147,37 +147,16 @@ class WafZone:
         """Read the zone, archive what was read, make the proposal; announce it where nothing else comes
         first.
         """
-        self._zone.check_stop()
-        self._zone.enter(ZonePhase.ASSESSING)
-        return await self._parts.waits.served(self._read)
-
-    async def _read(self) -> Prepared:
-        announce = not self._enterprise or self._zone.validated
-        async with self._parts.reporter.turn:
-            self._parts.reporter.count_word()
-            message = Prepare(
-                start=self._zone.start,
-                sequence=self._zone.sequence,
-                announce=announce,
-                joins=self._zone.joins,
-                settles=self._zone.to_settle if announce else None,
-                validated=self._zone.validated_rules,
-            )
-            prepared: Prepared = await locally(
-                WafActivities.prepare,
-                message,
-                summary="read, archive, propose",
-                **options.reading(self._zone.start.policy),
-            )
-        if message.announces(prepared):
-            self._zone.to_settle, self._zone.heard = None, True
-        self._zone.prepared = prepared
-        return prepared
+        return await self._parts.proposals.make(
+            WafActivities.prepare,
+            announce=not self._enterprise or self._zone.validated,
+            announced=Prepare.announces,
+        )
 
     async def _delete_overrides(self, prepared: Prepared) -> None:
         """With consent and a sign-off of exactly these overrides: delete them, then read the zone again."""
         if self._enterprise and not self._zone.validated:
-            # Its reading tells nobody (``_read``). A permit to validate goes back with the word.
+            # Its reading tells nobody (``_prepare``). A permit to validate goes back with the word.
             if (held := self._zone.grant) is not None and held.permit.step is not prepared.step:
                 self._zone.put_back()
             await self._parts.reporter.announce(prepared)

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TypeVar
 
 from edgeshift.areas.area import AreaDefinition
-from edgeshift.model.fleet import AREAS_OF_OTHERS, Area
+from edgeshift.model.fleet import INSTALLED_AREAS, Area
 
 T = TypeVar("T")
 
@@ -45,7 +44,7 @@ def load(where: str, kind: type[T]) -> T:
 def _installed() -> dict[Area, str]:
     """Where the areas of other distributions lie, by their names, in the order of these."""
     found: dict[str, str] = {}
-    for entry in sorted(entry_points(group=AREAS_OF_OTHERS), key=lambda entry: entry.name):
+    for entry in sorted(INSTALLED_AREAS, key=lambda entry: entry.name):
         if found.setdefault(entry.name, entry.value) != entry.value:
             raise AreaNotLoaded(
                 f"two installed distributions bring an area {entry.name!r}: {found[entry.name]} and"

@@ -60,7 +60,10 @@ class Area(StrEnum):
 AREAS_OF_OTHERS = "edgeshift.areas"
 """The entry points of areas that other distributions bring; the name of one is the area's."""
 
-for _entry in entry_points(group=AREAS_OF_OTHERS):
+INSTALLED_AREAS = tuple(entry_points(group=AREAS_OF_OTHERS))
+"""These entry points, looked for once."""
+
+for _entry in INSTALLED_AREAS:
     Area.register(_entry.name)
 
 DEFAULT_AREA = Area.WAF

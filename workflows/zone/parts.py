@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone.changing import Changes
     from workflows.zone.ending import Ending
     from workflows.zone.inbox import Inbox
+    from workflows.zone.preparing import Proposals
     from workflows.zone.reporting import Reporter
     from workflows.zone.signing import SignOffs
     from workflows.zone.state import ZoneMemory
@@ -28,6 +29,7 @@ class ZoneParts:
     sign_offs: SignOffs
     changes: Changes
     support: Support
+    proposals: Proposals
     ending: Ending
 
 
@@ -47,5 +49,6 @@ def parts_of(start: ZoneStart) -> ZoneParts:
         sign_offs=sign_offs,
         changes=Changes(zone, waits, sign_offs),
         support=Support(zone, reporter, waits),
+        proposals=Proposals(zone, reporter, waits),
         ending=Ending(zone, reporter),
     )

@@ -13,16 +13,12 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import (
         ChangeResult,
         ChangeStatus,
-        Prepare,
         Prepared,
-        ZonePhase,
         ZoneResult,
         ZoneStart,
     )
     from edgeshift.model.fleet import ZoneOutcome
     from edgeshift_always_https.activities import AlwaysHttpsActivities
-    from workflows import options
-    from workflows.local import locally
     from workflows.reversible import Reversible, ReversibleWork
     from workflows.zone.ending import Reached
     from workflows.zone.parts import parts_of
@@ -54,7 +50,7 @@ class AlwaysHttpsZone:
 
     async def _course(self) -> Reached:
         while True:
-            prepared = await self._prepare()
+            prepared = await self._parts.proposals.make(AlwaysHttpsActivities.prepare)
             if prepared.verdict is Verdict.ALREADY_SETTLED:
                 if reached := await self._found_on(prepared):
                     return reached
@@ -72,30 +68,3 @@ class AlwaysHttpsZone:
         late = ChangeResult(status=ChangeStatus.UNKNOWN, reason="it took effect late")
         self._zone.prepared = self._zone.sent
         return await self._change.see_through(self._zone.sent, late)
-
-    async def _prepare(self) -> Prepared:
-        """Read the zone, archive what was read, propose, and tell the campaign."""
-        self._zone.check_stop()
-        self._zone.enter(ZonePhase.ASSESSING)
-        return await self._parts.waits.served(self._read)
-
-    async def _read(self) -> Prepared:
-        zone, reporter = self._zone, self._parts.reporter
-        async with reporter.turn:
-            message = Prepare(
-                start=zone.start,
-                sequence=reporter.count_word(),
-                announce=True,
-                joins=zone.joins,
-                settles=zone.to_settle,
-            )
-            prepared: Prepared = await locally(
-                AlwaysHttpsActivities.prepare,
-                message,
-                summary="read, archive, propose",
-                **options.reading(zone.start.policy),
-            )
-        if prepared.verdict is Verdict.READY:
-            zone.to_settle = None
-        zone.prepared = prepared
-        return prepared
