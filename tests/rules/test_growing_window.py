@@ -1,0 +1,62 @@
+"""The in-flight window that sizes itself."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgeshift.campaign.window import FEW, Growth, enough
+
+FIVE_MINUTES = timedelta(minutes=5)
+
+
+def grown(successes: int, took: timedelta, rate: float) -> Growth:
+    found = Growth()
+    for _ in range(successes):
+        found = found.succeeded(took, rate)
+    return found
+
+
+def test_a_window_begins_with_few_zones() -> None:
+    """Before anything has succeeded, few zones are in flight, whatever the limit would allow."""
+    assert Growth().at_most(1_000.0) == FEW
+
+
+def test_each_success_lets_one_more_zone_begin() -> None:
+    """So a full window doubles with each round of successes."""
+    assert [grown(number, FIVE_MINUTES, 0.8).size for number in range(4)] == [FEW, FEW + 1, FEW + 2, FEW + 3]
+
+
+def test_it_stops_at_what_the_limit_can_use() -> None:
+    """At 0.8 zones a second and five minutes each, 240 zones use all of the limit; half as many is room."""
+    assert grown(2_000, FIVE_MINUTES, 0.8).at_most(0.8) == 360
+
+
+def test_it_shrinks_where_zones_take_less_than_before() -> None:
+    """What was needed for slow zones is not kept for quick ones."""
+    slow = grown(2_000, FIVE_MINUTES, 0.8)
+    quick = slow
+    for _ in range(200):
+        quick = quick.succeeded(timedelta(seconds=10), 0.8)
+    assert quick.at_most(0.8) < 20
+
+
+def test_one_odd_zone_hardly_changes_it() -> None:
+    """A zone that took an hour among many of five minutes does not double the window."""
+    usual = grown(2_000, FIVE_MINUTES, 0.8)
+    assert usual.succeeded(timedelta(hours=1), 0.8).at_most(0.8) <= 1.1 * 360 + 1
+
+
+@given(
+    st.lists(st.floats(0, 86_400), max_size=60),
+    st.floats(0.001, 1_000, allow_nan=False),
+)
+def test_it_is_never_below_a_few_nor_above_what_has_succeeded(took: list[float], rate: float) -> None:
+    """Whatever the durations are, the window stays between a few and one more for each success."""
+    found = Growth()
+    for seconds in took:
+        found = found.succeeded(timedelta(seconds=seconds), rate)
+    assert FEW <= found.at_most(rate) <= FEW + len(took)
+    assert found.at_most(rate) <= max(FEW, enough(rate, max([0.0, *took])))
