@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +17,7 @@ import pytest
 from edgeshift.testbed.invariants.digests import body_digest
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CampaignFacts, Signature, WitnessInput, ZoneAtService
+from tests.faults_worker import PROCESSES
 from tests.harness.campaigns.schedules import schedule
 from tests.harness.cases import Case
 from tests.harness.families.every import all_cases, case_of
@@ -20,6 +26,7 @@ from tests.harness.oracles.unknowns import is_unknown, met_and_resolved
 from tests.harness.oracles.waf import Found, waf_complaints
 from tests.harness.running.figures import BEGIN, END, figures, put_table, table
 from tests.harness.running.kept import ROOT, Brought, Kept
+from tests.harness.running.run import PLAYER
 from tests.harness.running.share import stratified, time_of
 from tests.harness.verdict import Verdict, added
 
@@ -151,6 +158,39 @@ def test_the_full_run_has_ten_thousand_zone_schedules() -> None:
     assert case_of("waf/17/24").zones == 24
     with pytest.raises(ValueError, match="there is no case 'waf/x'"):
         case_of("waf/x")
+
+
+def test_a_worker_process_of_a_player_begins_with_everything_loaded() -> None:
+    """It loads neither its player's main module anew nor what the first call to the service needs, and does
+    not look through what it was forked with for what could go.
+    """
+    program = PLAYER.replace("main()", "from tests.rules.test_fault_harness import _forked; _forked()")
+    assert program != PLAYER
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert json.loads(done.stdout) == {"anew": False, "client": True, "frozen": True}, done.stderr
+
+
+def _forked() -> None:
+    """Print what a worker process says of itself."""
+    ours, theirs = PROCESSES.Pipe()
+    process = PROCESSES.Process(target=_tell, args=(theirs,))
+    process.start()
+    print(json.dumps(ours.recv()))
+    process.join()
+
+
+def _tell(to: Connection) -> None:
+    loaded = set(sys.modules)
+    client = {"httpcore", "anyio._backends._asyncio"} <= loaded
+    to.send(
+        {
+            "anew": sys.modules["__main__"].__name__ == "__mp_main__",
+            "client": client,
+            "frozen": gc.get_freeze_count() > 10_000,
+        }
+    )
 
 
 @pytest.fixture

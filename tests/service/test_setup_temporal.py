@@ -14,7 +14,9 @@ from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
+from temporalio.converter import WorkflowSerializationContext
 
+from edgeshift.model.fleet import Plan, Zone
 from edgeshift.runtime.settings import SecretRef, SecretRefError, TemporalSettings
 from edgeshift.runtime.temporal import (
     NamespaceMissing,
@@ -132,3 +134,14 @@ async def _in_new_namespace(embedded: EmbeddedTemporal, client: Client, name: st
             with contextlib.suppress(NamespaceMissing):
                 return await connect(settings)
             await asyncio.sleep(0.5)
+
+
+async def test_payloads_are_encoded_alike_wherever_they_belong(temporal_client: Client) -> None:
+    """So a worker need not know of a payload's workflow or activity (worker/forgetting.py)."""
+    converter = temporal_client.data_converter
+    assert (converter.payload_codec, converter.external_storage) == (None, None)
+    there = converter.with_context(
+        WorkflowSerializationContext(namespace="default", workflow_id="zone/1/waf")
+    )
+    given = [Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)]
+    assert await there.encode(given) == await converter.encode(given)

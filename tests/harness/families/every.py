@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from functools import cache
 
 from tests.harness.cases import Case
 from tests.harness.families import (
@@ -46,14 +48,14 @@ OTHER_SEEDS: tuple[Callable[[str], Case | None], ...] = (
 """The case of an id of any seed, or None."""
 
 
-def all_cases(seed: int = 1) -> list[Case]:
+@cache
+def all_cases(seed: int = 1) -> tuple[Case, ...]:
     """The cases of the full run, by family, each once. ``seed``: of the run."""
     found = [case for cases in FAMILIES for case in cases()]
     found += [case for seeded in SEEDED for case in seeded(seed)]
-    ids = [case.id for case in found]
-    if twice := {one for one in ids if ids.count(one) > 1}:
+    if twice := {one for one, times in Counter(case.id for case in found).items() if times > 1}:
         raise ValueError(f"cases with the same id: {', '.join(sorted(twice))}")
-    return found
+    return tuple(found)
 
 
 def case_of(identifier: str) -> Case:

@@ -52,5 +52,6 @@ def _own_stdout() -> IO[str]:
     return answers
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """The whole life of the process."""
     asyncio.run(serve())

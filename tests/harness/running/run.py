@@ -24,6 +24,9 @@ GRACE = 120.0
 RETIRES_AFTER = 1500
 """Zone-schedules after which a process and its server make room for new ones."""
 
+PLAYER = "from tests.harness.running.player import main; main()"
+"""The program of a player. By ``-m``, each of its worker processes would load its main module once more."""
+
 Told = Callable[[Case, Verdict], None]
 
 
@@ -97,8 +100,8 @@ class Run:
         with log.open("ab") as stderr:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
-                "-m",
-                "tests.harness.running.player",
+                "-c",
+                PLAYER,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=stderr,
