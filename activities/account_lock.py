@@ -15,8 +15,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.boundary import named_failures
 from activities.connections import Connections
-from edgeshift.messages import TASK_QUEUE, Held, Hold, HoldZones
+from edgeshift.messages import Held, Hold, HoldZones
 from edgeshift.model.fleet import Zone, migration_id
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import of_campaign
 from edgeshift.stores.documents import CoveredZones, get_document
 
@@ -73,7 +74,7 @@ class HoldActivities:
                     "ZoneHold",
                     hold,
                     id=identifier,
-                    task_queue=TASK_QUEUE,
+                    task_queue=Queue.ZONES,
                     id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                     memo=memo,

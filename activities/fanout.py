@@ -27,7 +27,6 @@ from edgeshift.areas import AREAS
 from edgeshift.campaign.target_states import is_said
 from edgeshift.messages import (
     OUTLIVED,
-    TASK_QUEUE,
     DescribedZones,
     DescribeZones,
     Exclusion,
@@ -49,6 +48,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.runtime.temporal import PHASE, PLAN, WAVE, of_campaign
 from edgeshift.service_api import ServiceError
@@ -125,7 +125,7 @@ class ZoneActivities:
                     AREAS[start.area].workflow,
                     message,
                     id=identifier,
-                    task_queue=TASK_QUEUE,
+                    task_queue=Queue.ZONES,
                     id_reuse_policy=reuse,
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                     task_timeout=self._connections.task_timeout,

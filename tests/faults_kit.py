@@ -5,37 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from temporalio.client import (
     Client,
-    ClientConfig,
-    ListWorkflowsInput,
-    OutboundInterceptor,
-    StartWorkflowInput,
-    StartWorkflowUpdateWithStartInput,
-    WorkflowExecutionAsyncIterator,
     WorkflowExecutionStatus,
     WorkflowHandle,
     WorkflowQueryFailedError,
-    WorkflowUpdateHandle,
 )
-from temporalio.client import Interceptor as ClientInterceptor
-from temporalio.client import Plugin as ClientPlugin
-from temporalio.service import ConnectConfig, RPCError, ServiceClient
-from temporalio.worker import Plugin as WorkerPlugin
-from temporalio.worker import ReplayerConfig, Worker, WorkerConfig
+from temporalio.service import RPCError
 
-from edgeshift.messages import TASK_QUEUE, Again, Answer, CampaignResult, ZonePhase, ZoneState
+from edgeshift.messages import Again, Answer, CampaignResult, ZonePhase, ZoneState
 from edgeshift.model.fleet import ZoneOutcome
-from edgeshift.quota.leases import QUOTA_QUEUE
 from edgeshift.testbed.invariants.seen import Word
 from tests.kit import OPERATOR, Scene, eventually, fleet_of, scene
+from tests.queue_kit import on_queue
 
 ASIDE = frozenset({3, 4, 7})
 """Rules that a scene without Enterprise zones, support cases and stops has no case of."""
@@ -52,83 +40,6 @@ QUICK: dict[str, Any] = {
     "silence": "3s",
 }
 """A campaign that notices lost work within seconds. Durations below their scaled floor stay as they are."""
-
-
-def _queues(queue: str) -> dict[str, str]:
-    """The task queues in place of edgeshift's own."""
-    return {TASK_QUEUE: queue, QUOTA_QUEUE: f"{queue}-quota"}
-
-
-class OnQueue(ClientPlugin, WorkerPlugin):
-    """Moves everything that a client starts, lists and serves from edgeshift's task queues to others."""
-
-    def __init__(self, queue: str) -> None:
-        self.queue = queue
-
-    def configure_client(self, config: ClientConfig) -> ClientConfig:
-        """The client with the moving interceptor."""
-        config["interceptors"] = [*config["interceptors"], _Moving(self.queue)]
-        return config
-
-    async def connect_service_client(
-        self, config: ConnectConfig, next: Callable[[ConnectConfig], Awaitable[ServiceClient]]
-    ) -> ServiceClient:
-        """As it is."""
-        return await next(config)
-
-    def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
-        """A worker of a queue of edgeshift's serves the other one."""
-        queue = config.get("task_queue", "")
-        config["task_queue"] = _queues(self.queue).get(queue, queue)
-        return config
-
-    async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:
-        """As it is."""
-        await next(worker)
-
-    def configure_replayer(self, config: ReplayerConfig) -> ReplayerConfig:
-        """As it is."""
-        return config
-
-    def run_replayer(self, replayer: Any, histories: Any, next: Callable[..., Any]) -> Any:
-        """As it is."""
-        return next(replayer, histories)
-
-
-class _Moving(ClientInterceptor):
-    def __init__(self, queue: str) -> None:
-        self._queue = queue
-
-    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:
-        queues = _queues(self._queue)
-        listed = ", ".join(f"'{queue}'" for queue in queues.values())
-
-        class Outbound(OutboundInterceptor):
-            async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
-                queue = queues.get(input.task_queue, input.task_queue)
-                return await super().start_workflow(replace(input, task_queue=queue))
-
-            async def start_update_with_start_workflow(
-                self, input: StartWorkflowUpdateWithStartInput
-            ) -> WorkflowUpdateHandle[Any]:
-                begun = input.start_workflow_input
-                begun = replace(begun, task_queue=queues.get(begun.task_queue, begun.task_queue))
-                return await super().start_update_with_start_workflow(
-                    replace(input, start_workflow_input=begun)
-                )
-
-            def list_workflows(self, input: ListWorkflowsInput) -> WorkflowExecutionAsyncIterator:
-                narrowed = " AND ".join(filter(None, (input.query, f"TaskQueue IN ({listed})")))
-                return super().list_workflows(replace(input, query=narrowed))
-
-        return Outbound(next)
-
-
-def on_queue(client: Client, queue: str) -> Client:
-    """The same client, on a task queue of its own."""
-    config = client.config()
-    config["plugins"] = [OnQueue(queue)]
-    return Client(**config)
 
 
 def zone(name: str, plan: str = "pro", **more: Any) -> dict[str, Any]:

@@ -24,9 +24,9 @@ from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.parent_death import tied_to_parent
 from edgeshift.runtime.settings import Settings, TemporalSettings
 from edgeshift.runtime.temporal import connect
-from tests.faults_kit import on_queue
 from tests.harness.switches import Switches, obeying
-from worker import wiring
+from tests.queue_kit import on_queue
+from worker import queues
 from worker.wiring import workers
 
 PROCESSES: ForkServerContext = multiprocessing.get_context("forkserver")
@@ -130,7 +130,7 @@ def serve(order: Order, place: int | None) -> None:
     switches = Switches(order.folder)
     switches.admitted()
     if order.plain:
-        vars(wiring).update(forgetting=Worker, STICKY=timedelta(seconds=10))
+        vars(queues).update(forgetting=Worker, STICKY=timedelta(seconds=10))
     with suppress(KeyboardInterrupt), obeying(switches) as passing:
         asyncio.run(_serve(order, [Killer(order, place), passing]))
 

@@ -13,7 +13,6 @@ from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import (
     Interceptor,
-    PollerBehaviorSimpleMaximum,
     Replayer,
     WorkerDeploymentConfig,
 )
@@ -29,37 +28,30 @@ from activities.rulings import RulingActivities
 from activities.targets import TargetActivities
 from activities.tickets import SupportActivities
 from edgeshift.areas import AREAS
-from edgeshift.messages import TASK_QUEUE
 from edgeshift.model.fleet import Area
-from edgeshift.quota.leases import QUOTA_QUEUE, Quotas
+from edgeshift.quota.leases import Quotas
 from edgeshift.runtime.clock import Clock, SystemClock
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
-from worker.forgetting import forgetting
 from worker.parts import WORKER
+from worker.queues import Serves, serving, slots
 from workflows.assessment import Assessment, Freeze
 from workflows.campaign.workflow import Campaign
 from workflows.quota import Quota
 
 PARTS = {area: WORKER.of(area) for area in AREAS}
 
-WORKFLOWS: list[type] = [
-    Campaign,
-    *(workflow for part in PARTS.values() for workflow in part.workflows),
-    Assessment,
-    Freeze,
-]
+WORKFLOWS: dict[Queue, list[type]] = {
+    Queue.CONTROL: [Campaign, Assessment, Freeze],
+    Queue.ZONES: [workflow for part in PARTS.values() for workflow in part.workflows],
+    Queue.LONG: [],
+    Queue.QUOTA: [Quota],
+}
+"""The workflows of each task queue. Activities run where workflows/options.py says."""
 
 GRACE = timedelta(seconds=90)
 """Longer than any request's limit with the checks before it, so that a stopping worker sees a change through.
-"""
-
-STICKY = timedelta(seconds=1)
-"""How long a workflow task waits for the worker that has the workflow in its cache.
-
-With a worker dead, or too busy, a task waits that long in vain, and a query too. The SDK's ten seconds leave
-people waiting, and more time for what a query may leave (docs/decisions.md); that this does no harm is
-``forgetting``'s to see to, not this time's.
 """
 
 PASSED_THROUGH = (
@@ -136,7 +128,7 @@ def replayer() -> Replayer:
     leaves the code's course.
     """
     return Replayer(
-        workflows=[*WORKFLOWS, Quota],
+        workflows=[workflow for some in WORKFLOWS.values() for workflow in some],
         data_converter=pydantic_data_converter,
         workflow_runner=sandbox(),
     )
@@ -155,10 +147,11 @@ async def workers(
     extra: Sequence[type] = (),
     interceptors: Sequence[Interceptor] = (),
 ) -> AsyncIterator[Connections]:
-    """Run the workers of one process until the block ends: one for campaigns and zones, one for quotas.
+    """Run the workers of one process until the block ends: one for each task queue that it serves.
 
     ``pacer``: in place of leases from the quota workflows (tests on skipped time). ``quota``: whether this
-    process also serves the quotas. ``extra``: further workflow types.
+    process also serves the quotas, where its settings say so. ``extra``: further workflow types, beside the
+    zones'.
     """
     quotas = Quotas(client)
     folder = ticket_folder or settings.state_dir / "tickets"
@@ -170,35 +163,25 @@ async def workers(
         str(folder),
         timedelta(seconds=settings.worker.workflow_task_timeout_seconds),
     )
-    tuning = settings.worker
+    activities = activities_of(connections, HeldHere(connections.clock) if pacer else quotas)
+    sizes = slots(settings.worker)
+    served = {
+        queue: Serves(
+            workflows=[*WORKFLOWS[queue], *(extra if queue is Queue.ZONES else ())],
+            activities=() if queue is Queue.QUOTA else activities,
+            slots=sizes[queue],
+        )
+        for queue in settings.worker.served
+        if quota or queue is not Queue.QUOTA
+    }
     async with AsyncExitStack() as running:
         running.push_async_callback(quotas.close)
         running.push_async_callback(connections.close)
-        if quota:
-            await running.enter_async_context(
-                forgetting(
-                    client,
-                    task_queue=QUOTA_QUEUE,
-                    workflows=[Quota],
-                    workflow_runner=sandbox(),
-                    sticky_queue_schedule_to_start_timeout=STICKY,
-                    deployment_config=deployment(settings),
-                )
-            )
         await running.enter_async_context(
-            forgetting(
+            serving(
                 client,
-                task_queue=TASK_QUEUE,
-                workflows=[*WORKFLOWS, *extra],
-                activities=activities_of(connections, HeldHere(connections.clock) if pacer else quotas),
+                served,
                 workflow_runner=sandbox(),
-                max_cached_workflows=tuning.max_cached_workflows,
-                max_concurrent_workflow_tasks=tuning.concurrent_workflow_tasks,
-                max_concurrent_activities=tuning.concurrent_activities,
-                max_concurrent_local_activities=tuning.concurrent_local_activities,
-                workflow_task_poller_behavior=PollerBehaviorSimpleMaximum(tuning.workflow_pollers),
-                activity_task_poller_behavior=PollerBehaviorSimpleMaximum(tuning.activity_pollers),
-                sticky_queue_schedule_to_start_timeout=STICKY,
                 graceful_shutdown_timeout=grace,
                 interceptors=interceptors,
                 deployment_config=deployment(settings),

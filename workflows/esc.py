@@ -29,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.model.fleet import ScopeKind, ZoneOutcome
     from edgeshift.model.reasons import Reason, ReasonCode
+    from edgeshift.runtime.queues import Queue
     from workflows import options
     from workflows.local import locally
     from workflows.reversible import Reversible, ReversibleWork
@@ -136,7 +137,7 @@ class EscScope:
                 start=self._zone.bare_start, holder=workflow.info().workflow_id, zones=prepared.covered
             ),
             summary="hold the account's zones",
-            **options.spreading(self._zone.start.policy),
+            **options.spreading(self._zone.start.policy, Queue.ZONES),
         )
         if held.others:
             why = Reason(code=ReasonCode.ACCOUNT_ZONES_HELD, names=held.others)
@@ -154,7 +155,7 @@ class EscScope:
                 HoldActivities.release,
                 HoldZones(start=self._zone.bare_start, holder=workflow.info().workflow_id, zones=self._held),
                 summary="let go of the account's zones",
-                **options.spreading(self._zone.start.policy),
+                **options.spreading(self._zone.start.policy, Queue.ZONES),
             )
         except ActivityError as failure:
             # They find out by themselves that their holder is gone.

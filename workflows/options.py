@@ -1,4 +1,7 @@
-"""Time-outs and retry policies of the activities, in one place. Each names what is never retried."""
+"""Task queues, time-outs and retry policies of the activities, in one place. Each names what is never
+retried. Every remote activity names its queue (edgeshift/runtime/queues.py); a local one runs where its
+workflow does.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from temporalio.workflow import ActivityCancellationType
 from activities.waf.changes import LOOK
 from edgeshift.messages import Change, Step, Verify, ZonePolicy
 from edgeshift.model.failures import NO_CAMPAIGN, PERMANENT
+from edgeshift.runtime.queues import Queue
 
 READS = RetryPolicy(
     initial_interval=timedelta(milliseconds=500),
@@ -69,6 +73,7 @@ def changing(change: Change, left: timedelta) -> dict[str, Any]:
     policy = change.start.policy
     look = min(LOOK, 3 * policy.poll + timedelta(seconds=10))
     return {
+        "task_queue": Queue.ZONES,
         "schedule_to_start_timeout": max(left, timedelta(milliseconds=1)),
         "start_to_close_timeout": change.window
         + policy.request_limit
@@ -96,6 +101,7 @@ def giving_up() -> dict[str, Any]:
 def verifying(verify: Verify) -> dict[str, Any]:
     """Polling the status: remote, with heartbeats, tried again until its limit has surely passed."""
     return {
+        "task_queue": Queue.LONG,
         "start_to_close_timeout": verify.limit + timedelta(minutes=5),
         "schedule_to_close_timeout": verify.limit * 2 + timedelta(minutes=30) + verify.start.policy.patience,
         "heartbeat_timeout": verify.start.policy.silence,
@@ -103,9 +109,12 @@ def verifying(verify: Verify) -> dict[str, Any]:
     }
 
 
-def spreading(policy: ZonePolicy) -> dict[str, Any]:
-    """A campaign's work on a batch of zones: remote, with a heartbeat cursor, tried again without end."""
+def spreading(policy: ZonePolicy, queue: Queue = Queue.CONTROL) -> dict[str, Any]:
+    """A campaign's work on a batch of zones: remote, with a heartbeat cursor, tried again without end. An
+    account's with its zones is done on another ``queue``.
+    """
     return {
+        "task_queue": queue,
         "start_to_close_timeout": timedelta(minutes=10),
         "heartbeat_timeout": policy.silence,
         "retry_policy": RetryPolicy(
@@ -119,6 +128,7 @@ def spreading(policy: ZonePolicy) -> dict[str, Any]:
 def waiting(policy: ZonePolicy) -> dict[str, Any]:
     """A campaign's wait for the service: remote, with heartbeats, for as long as it takes."""
     return {
+        "task_queue": Queue.LONG,
         "start_to_close_timeout": timedelta(days=365),
         "heartbeat_timeout": policy.silence,
         "retry_policy": RetryPolicy(
@@ -132,6 +142,7 @@ def waiting(policy: ZonePolicy) -> dict[str, Any]:
 def resolving() -> dict[str, Any]:
     """Listing and assessing targets for a person who waits: with heartbeats, tried again."""
     return {
+        "task_queue": Queue.ZONES,
         "start_to_close_timeout": timedelta(hours=6),
         "heartbeat_timeout": timedelta(seconds=30),
         "retry_policy": RetryPolicy(
@@ -146,6 +157,7 @@ def resolving() -> dict[str, Any]:
 def watching(policy: ZonePolicy, limit: timedelta) -> dict[str, Any]:
     """Looking at a change from outside, for as long as ``limit`` at a time: remote, with heartbeats."""
     return {
+        "task_queue": Queue.LONG,
         "start_to_close_timeout": limit + timedelta(minutes=5),
         "schedule_to_close_timeout": limit * 2 + timedelta(minutes=10) + policy.patience,
         "heartbeat_timeout": policy.silence,

@@ -7,25 +7,24 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.doctor.area_checks import any_zone, check_area, check_permissions
 from edgeshift.doctor.check import Check, State, ok
-from edgeshift.messages import TASK_QUEUE
+from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Zone
-from edgeshift.quota.leases import QUOTA_QUEUE, Quotas
+from edgeshift.quota.leases import Quotas
 from edgeshift.rate_limit.circuit import stops
 from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError, said_or_kept
 from edgeshift.runtime.settings import Settings
-from edgeshift.runtime.temporal import SEARCH_ATTRIBUTES, TemporalError, connect
+from edgeshift.runtime.temporal import SEARCH_ATTRIBUTES, TemporalError, connect, polling
 from edgeshift.service_api import Credential, InvalidCredential, ServiceClient, ServiceError
 from edgeshift.service_api.transport import Call, Transport
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -137,45 +136,31 @@ async def check_retention(client: Client) -> Check:
 
 
 async def check_workers(client: Client) -> Check:
-    """Whether a worker polls the task queues of campaigns and of quotas."""
+    """Whether each task queue is polled by a worker."""
     name = "worker"
-    seen: dict[str, list[str]] = {}
+    seen: dict[Queue, set[str]] = {}
     try:
-        for queue in (TASK_QUEUE, QUOTA_QUEUE):
-            found = await client.workflow_service.describe_task_queue(
-                DescribeTaskQueueRequest(
-                    namespace=client.namespace,
-                    task_queue=TaskQueue(name=queue),
-                    task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-                )
-            )
-            seen[queue] = sorted({poller.identity for poller in found.pollers})
+        for queue in Queue:
+            seen[queue] = {poller.identity for poller in await polling(client, queue)}
     except RPCError as problem:
         return Check(name, State.FAILED, f"the task queues cannot be read: {problem.message[:150]}")
     if without := [queue for queue, pollers in seen.items() if not pollers]:
         said = f"nobody polls task queue {' nor '.join(without)}"
         return Check(name, State.FAILED, said, "start one: edgeshift worker")
-    return ok(
-        name, f"{len(seen[TASK_QUEUE])} poll task queue {TASK_QUEUE}: {', '.join(seen[TASK_QUEUE][:3])}"
-    )
+    workers = sorted(set().union(*seen.values()))
+    return ok(name, f"{counted(len(workers), 'worker')} connected: {', '.join(workers[:3])}")
 
 
 async def check_clock(client: Client) -> Check:
     """Whether this machine's clock and Temporal's agree, by when Temporal last heard of a worker."""
     name = "clock, Temporal"
     try:
-        found = await client.workflow_service.describe_task_queue(
-            DescribeTaskQueueRequest(
-                namespace=client.namespace,
-                task_queue=TaskQueue(name=TASK_QUEUE),
-                task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-            )
-        )
+        found = await polling(client, Queue.CONTROL)
     except RPCError as problem:
         return Check(name, State.SKIPPED, f"the task queue cannot be read: {problem.message[:150]}")
-    if not found.pollers:
+    if not found:
         return Check(name, State.SKIPPED, "cannot be compared while no worker polls")
-    newest = max(poller.last_access_time.ToDatetime(tzinfo=UTC) for poller in found.pollers)
+    newest = max(poller.last_access_time.ToDatetime(tzinfo=UTC) for poller in found)
     ago = (datetime.now(UTC) - newest).total_seconds()
     if not -AGREES <= ago <= _POLL + AGREES:
         said = f"Temporal heard of a worker {abs(ago):.0f} s {'ago' if ago > 0 else 'in the future'}"

@@ -6,7 +6,6 @@ secrets are only ever references. Every model but a query's answer is frozen.
 
 from edgeshift.messages.base import (
     BEFORE_SIGN_OFF,
-    TASK_QUEUE,
     UNSIGNED,
     Answer,
     Message,
@@ -116,7 +115,6 @@ __all__ = [
     "CANCELLATION",
     "LEFT_ALONE",
     "OUTLIVED",
-    "TASK_QUEUE",
     "UNSIGNED",
     "Again",
     "Announce",

@@ -24,8 +24,6 @@ By = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_l
 Why = Annotated[str, StringConstraints(max_length=LONGEST_REASON)]
 """A person's reason; long ones belong elsewhere, since a campaign carries what it was told."""
 
-TASK_QUEUE = "edgeshift"
-
 LONGEST_TEXT = 300
 """Characters of a reason's text that a message has."""
 

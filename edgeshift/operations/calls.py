@@ -18,7 +18,7 @@ from temporalio.client import (
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
-from edgeshift.messages import TASK_QUEUE, Answer
+from edgeshift.messages import Answer
 from edgeshift.model.failures import of_activity
 from edgeshift.operations.errors import (
     BY_EXIT_CODE,
@@ -28,6 +28,7 @@ from edgeshift.operations.errors import (
     Refused,
     TemporalTrouble,
 )
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import is_away
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -72,7 +73,7 @@ def no_worker(subject: str) -> TemporalTrouble:
     """Nobody answers for a workflow although Temporal is there."""
     return TemporalTrouble(
         f"nobody answers for {subject}",
-        f"is a worker running on task queue {TASK_QUEUE!r}?"
+        f"is a worker running on task queues {', '.join(Queue)}?"
         " `edgeshift worker` starts one, `edgeshift doctor` looks",
     )
 

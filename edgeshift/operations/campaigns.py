@@ -19,7 +19,6 @@ from temporalio.service import RPCError, RPCStatusCode
 from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
-    TASK_QUEUE,
     Answer,
     AssessmentProgress,
     AssessmentResult,
@@ -36,6 +35,7 @@ from edgeshift.model.fleet import Wave, assessment_id, campaign_id
 from edgeshift.operations.calls import ask, of_failure, tell, told
 from edgeshift.operations.errors import NotFound, OperationError, Refused, ServiceTrouble
 from edgeshift.operations.waits import Trouble, with_progress
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import of_campaign
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import get_document, put_document
@@ -81,7 +81,7 @@ async def assess(
             "Assessment",
             AssessmentStart(name=spec.name, spec=digest),
             id=assessment_id(spec.name),
-            task_queue=TASK_QUEUE,
+            task_queue=Queue.CONTROL,
             result_type=AssessmentResult,
             id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
             memo={"spec": digest},
@@ -147,7 +147,7 @@ async def freeze(
             "Freeze",
             ResolveTargets(spec=digest),
             id=f"targets/{spec.name}/{digest[:16]}",
-            task_queue=TASK_QUEUE,
+            task_queue=Queue.CONTROL,
             result_type=ResolvedTargets,
             # Of many that start a campaign at once, none takes the list away from under another.
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
@@ -208,7 +208,7 @@ async def launch(client: Client, start: CampaignStart) -> None:
                 "Campaign",
                 start,
                 id=campaign_id(start.name),
-                task_queue=TASK_QUEUE,
+                task_queue=Queue.CONTROL,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 search_attributes=TypedSearchAttributes(of_campaign(start.name, start.started_by)),
                 static_summary=start.name,

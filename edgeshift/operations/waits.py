@@ -6,14 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 
-from edgeshift.messages import TASK_QUEUE
 from edgeshift.operations.calls import no_worker, told
 from edgeshift.operations.errors import TemporalTrouble
+from edgeshift.runtime.queues import Queue
+from edgeshift.runtime.temporal import polling
 
 Result = TypeVar("Result")
 
@@ -27,19 +25,22 @@ PATIENCE = 15.0
 """Seconds that a task queue may be without a worker before waiting is given up: a restart takes less."""
 
 
-async def pollers(
-    client: Client, kind: TaskQueueType.ValueType = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
-) -> list[str]:
-    """The identities of the workers that poll the task queue, as Temporal has seen them in the last
-    minutes.
+ASSESSING = (Queue.CONTROL, Queue.ZONES, Queue.QUOTA)
+"""What has to be served for what people wait for here: listing, reading, and leave to call."""
+
+
+async def pollers(client: Client) -> list[str]:
+    """The identities of the workers that poll the task queues of an assessment, as Temporal has seen them in
+    the last minutes; none where one of the queues has none.
     """
-    with told(f"task queue {TASK_QUEUE}"):
-        found = await client.workflow_service.describe_task_queue(
-            DescribeTaskQueueRequest(
-                namespace=client.namespace, task_queue=TaskQueue(name=TASK_QUEUE), task_queue_type=kind
-            )
-        )
-    return sorted({poller.identity for poller in found.pollers})
+    seen: set[str] = set()
+    for queue in ASSESSING:
+        with told(f"task queue {queue}"):
+            found = await polling(client, queue)
+        if not found:
+            return []
+        seen |= {poller.identity for poller in found}
+    return sorted(seen)
 
 
 async def with_progress(

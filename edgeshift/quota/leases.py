@@ -29,9 +29,7 @@ from edgeshift.model.fleet import quota_id
 from edgeshift.rate_limit.circuit import ServiceHold, Standing
 from edgeshift.rate_limit.pacing import Pacer, SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
-
-QUOTA_QUEUE = "edgeshift-quota"
-"""A task queue of its own: zones that wait for a slot must not keep the quota from handing it out."""
+from edgeshift.runtime.queues import Queue
 
 MINUTE = 60.0
 """Seconds between probes while calls are held, before the time scale divides them."""
@@ -91,7 +89,7 @@ class Quotas:
                 "Quota",
                 QuotaStart(user=user, terms=terms),
                 id=quota_id(user),
-                task_queue=QUOTA_QUEUE,
+                task_queue=Queue.QUOTA,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 static_summary=f"rate limit of {user}",
             ),
@@ -106,7 +104,7 @@ class Quotas:
             "Quota",
             QuotaStart(user=user, terms=terms),
             id=quota_id(user),
-            task_queue=QUOTA_QUEUE,
+            task_queue=Queue.QUOTA,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             static_summary=f"rate limit of {user}",
             start_signal=signal,

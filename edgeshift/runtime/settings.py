@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError
 
 __all__ = [
@@ -74,24 +75,63 @@ class LogSettings(BaseModel):
     """auto: console lines in a terminal, JSON elsewhere."""
 
 
+Cached = Annotated[int, Field(ge=0, le=100_000)]
+"""Workflows that are kept in memory."""
+
+Tasks = Annotated[int, Field(ge=2, le=1_000)]
+Activities = Annotated[int, Field(ge=1, le=20_000)]
+Pollers = Annotated[int, Field(ge=2, le=200)]
+
+
 class WorkerSettings(BaseModel):
-    """How a worker uses its machine (EDGESHIFT_WORKER_MAX_CACHED_WORKFLOWS and so on)."""
+    """What a worker serves, and with how many slots and pollers (EDGESHIFT_WORKER_ZONES_CACHED and so on).
+    Each task queue has slots and pollers of its own, so that a full one starves nobody.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    max_cached_workflows: Annotated[int, Field(ge=0, le=100_000)] = 2_000
-    """A cached waiting workflow holds about 50 KB."""
-    workflow_pollers: Annotated[int, Field(ge=1, le=200)] = 20
-    activity_pollers: Annotated[int, Field(ge=1, le=200)] = 20
-    concurrent_workflow_tasks: Annotated[int, Field(ge=2, le=1_000)] = 100
-    concurrent_activities: Annotated[int, Field(ge=1, le=5_000)] = 200
-    concurrent_local_activities: Annotated[int, Field(ge=1, le=5_000)] = 200
+    queues: str = ",".join(queue.short for queue in Queue)
+    """The task queues that this process serves (edgeshift/runtime/queues.py), with commas between them."""
+    control_cached: Cached = 200
+    control_workflow_tasks: Tasks = 20
+    control_workflow_pollers: Pollers = 5
+    control_activities: Activities = 50
+    control_activity_pollers: Pollers = 5
+    control_local_activities: Activities = 100
+    zones_cached: Cached = 2_000
+    """A cached waiting zone holds about 50 KB."""
+    zones_workflow_tasks: Tasks = 100
+    zones_workflow_pollers: Pollers = 20
+    zones_activities: Activities = 200
+    zones_activity_pollers: Pollers = 10
+    zones_local_activities: Activities = 200
+    long_activities: Activities = 2_000
+    """Each waits most of its time: one for every change that is looked at until it shows."""
+    long_activity_pollers: Pollers = 10
+    quota_cached: Cached = 200
+    """One for each user of the service."""
+    quota_workflow_tasks: Tasks = 20
+    quota_workflow_pollers: Pollers = 5
     workflow_task_timeout_seconds: Annotated[int, Field(ge=1, le=120)] = 30
     """Of a zone's workflow tasks. Local readings may take most of it without costing events."""
     deployment: str | None = None
     """Name of the worker deployment, with `build_id`: then this worker is versioned."""
     build_id: str | None = None
     """A versioned worker gets no work until its build is made the deployment's current version."""
+
+    @property
+    def served(self) -> tuple[Queue, ...]:
+        """The task queues that this process serves."""
+        named = {part.strip() for part in self.queues.split(",")}
+        return tuple(queue for queue in Queue if queue.short in named)
+
+    @field_validator("queues")
+    @classmethod
+    def _known_queues(cls, value: str) -> str:
+        known = [queue.short for queue in Queue]
+        if odd := sorted({part.strip() for part in value.split(",")} - set(known)):
+            raise ValueError(f"{odd[0]!r} is no task queue; write some of {', '.join(known)}")
+        return value
 
     @model_validator(mode="after")
     def _deployment_and_build(self) -> Self:

@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.enums.v1 import IndexedValueType, TaskQueueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey, SearchAttributePair
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import SecretRefError, TemporalSettings
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "is_away",
     "is_loopback",
     "of_campaign",
+    "polling",
 ]
 
 CAMPAIGN = SearchAttributeKey.for_keyword("EdgeshiftCampaign")
@@ -216,6 +219,21 @@ def _unreachable(settings: TemporalSettings) -> TemporalUnreachable:
         f"no Temporal answers at {settings.address} ({how}): start one with `edgeshift up`, "
         "or let EDGESHIFT_TEMPORAL_ADDRESS name yours"
     )
+
+
+async def polling(client: Client, queue: Queue) -> list[PollerInfo]:
+    """Who polls the task queue, as Temporal has seen it in the last minutes. Raises RPCError."""
+    activities = queue is Queue.LONG
+    found = await client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=client.namespace,
+            task_queue=TaskQueue(name=queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
+            if activities
+            else TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        )
+    )
+    return list(found.pollers)
 
 
 def _api_key(settings: TemporalSettings) -> str | None:

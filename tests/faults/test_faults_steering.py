@@ -14,6 +14,7 @@ from temporalio.service import RPCError
 from edgeshift.messages import CampaignResult, CampaignSummary, ZonePhase, ZoneState
 from edgeshift.model.fleet import ZoneOutcome, campaign_id
 from edgeshift.model.sign_off import Choice
+from edgeshift.runtime.queues import Queue
 from tests.faults_kit import Stage, again, staged, zone
 from tests.harness.disturbances.operators import start_again
 from tests.harness.running.share import shared
@@ -231,13 +232,13 @@ async def test_a_campaign_is_started_once_and_a_zone_belongs_to_one(
         assert play.start is not None
         with pytest.raises(WorkflowAlreadyStartedError):
             await play.client.start_workflow(
-                "Campaign", play.start, id=campaign_id(play.spec.name), task_queue="edgeshift"
+                "Campaign", play.start, id=campaign_id(play.spec.name), task_queue=Queue.CONTROL
             )
         rival = await play.client.start_workflow(
             "Campaign",
             play.start.model_copy(update={"name": f"{play.spec.name}-two"}),
             id=campaign_id(f"{play.spec.name}-two"),
-            task_queue="edgeshift",
+            task_queue=Queue.CONTROL,
         )
         ended = CampaignResult.model_validate(await rival.result())
         assert ended.outcomes == {"excluded": 2}

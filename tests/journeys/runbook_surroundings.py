@@ -13,8 +13,8 @@ from temporalio.client import Client
 from edgeshift import operations
 from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign_file.load import load_campaign
-from edgeshift.messages import TASK_QUEUE
 from edgeshift.model.fleet import campaign_id
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import object_key
@@ -231,7 +231,7 @@ async def begun(here: Desk) -> None:
         enterprise=frozen.enterprise,
         started_by="olga",
     )
-    await client.start_workflow("Campaign", start, id=campaign_id("solo"), task_queue=TASK_QUEUE)
+    await client.start_workflow("Campaign", start, id=campaign_id("solo"), task_queue=Queue.CONTROL)
 
 
 def out_of_reach(here: Desk) -> None:

@@ -6,13 +6,13 @@ import asyncio
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
 
 import pytest
 
 from edgeshift import operations
 from edgeshift.campaign_file.load import load_campaign
 from edgeshift.cli.found_stack import stack_here
-from edgeshift.messages import TASK_QUEUE
 from edgeshift.operations import calls, waits
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
@@ -20,6 +20,12 @@ from edgeshift.stores.archive import Archive
 from tests.journeys.cli_kit import Place, Ran, running_stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]
+
+
+class OfNobody(StrEnum):
+    """A task queue that nobody polls."""
+
+    CONTROL = "edgeshift-control-of-nobody"
 
 
 @pytest.fixture(scope="module")
@@ -119,12 +125,13 @@ async def test_an_assessment_without_a_worker_says_so(
 ) -> None:
     """Nobody waits for ever where nobody works: the task queue and the remedy are named."""
     monkeypatch.setattr(waits, "PATIENCE", 1.0)
-    for module in (waits, calls, operations.campaigns):
-        monkeypatch.setattr(module, "TASK_QUEUE", f"{TASK_QUEUE}-of-nobody")
+    monkeypatch.setattr(waits, "ASSESSING", tuple(OfNobody))
+    for module in (calls, operations.campaigns):
+        monkeypatch.setattr(module, "Queue", OfNobody)
     spec = load_campaign(place.folder / place.campaign("alone", "all: true"))
     client = await connect(TemporalSettings(address=place.stack["address"]))
     with pytest.raises(
-        operations.TemporalTrouble, match=r"edgeshift-of-nobody.*`edgeshift worker` starts one"
+        operations.TemporalTrouble, match=r"edgeshift-control-of-nobody.*`edgeshift worker` starts one"
     ):
         await asyncio.wait_for(operations.assess(client, Archive(str(tmp_path)), spec), 60)
 

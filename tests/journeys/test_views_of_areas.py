@@ -28,8 +28,8 @@ from edgeshift.views.lists import zone_card, zone_lists
 from edgeshift.views.live import campaign_view
 from edgeshift.views.report_file import write_report
 from edgeshift.views.timeline import build_timeline
-from tests.faults_kit import on_queue
 from tests.kit import BUCKET, Scene, fleet_of, scene
+from tests.queue_kit import on_queue
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]
 

@@ -27,6 +27,7 @@ from edgeshift.messages import (
     ZoneState,
 )
 from edgeshift.model.fleet import Target, ZoneOutcome, campaign_id
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.invariants.control import Control
@@ -82,7 +83,7 @@ class CampaignScene:
             "Freeze",
             ResolveTargets(spec=digest),
             id=f"targets/{self.spec.name}",
-            task_queue="edgeshift",
+            task_queue=Queue.CONTROL,
             result_type=ResolvedTargets,
         )
         self.start = campaign_start(
@@ -97,7 +98,7 @@ class CampaignScene:
         )
         self.targets = [Target.model_validate(item) for item in await self.archive.get_json(frozen.targets)]
         await self.client.start_workflow(
-            "Campaign", self.start, id=campaign_id(self.spec.name), task_queue="edgeshift"
+            "Campaign", self.start, id=campaign_id(self.spec.name), task_queue=Queue.CONTROL
         )
 
     async def summary(self) -> CampaignSummary:

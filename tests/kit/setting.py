@@ -85,7 +85,7 @@ async def scene(
         }
         settings = Settings(
             state_dir=folder / "state",
-            worker=WorkerSettings(workflow_pollers=5, activity_pollers=5, **(worker or {})),
+            worker=WorkerSettings(zones_workflow_pollers=5, zones_activity_pollers=5, **(worker or {})),
         )
         found = Scene(
             client=client,

@@ -11,8 +11,9 @@ import pytest
 from temporalio.client import Client, WorkflowHandle
 
 from edgeshift.areas import AREAS
-from edgeshift.messages import LEFT_ALONE, TASK_QUEUE, ZonePhase, ZoneResult, ZoneStart
+from edgeshift.messages import LEFT_ALONE, ZonePhase, ZoneResult, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome, campaign_id, migration_id
+from edgeshift.runtime.queues import Queue
 from tests.faults_kit import Stage, staged, zone
 from tests.harness.campaigns.stages import esc_stage, esc_zone, log_stage, log_zone
 from tests.harness.disturbances.operators import start_again
@@ -52,7 +53,7 @@ async def begun(stage: Stage, run: str) -> dict[str, WorkflowHandle[object, Zone
             AREAS[play.start.area].workflow,
             message,
             id=migration_id(target.zone, play.start.area),
-            task_queue=TASK_QUEUE,
+            task_queue=Queue.ZONES,
             memo={"campaign": campaign, "campaign_run": run, "index": index, "attempt": 2},
             result_type=ZoneResult,
         )

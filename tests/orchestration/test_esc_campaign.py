@@ -22,9 +22,9 @@ from edgeshift.model.fleet import Area, Zone, ZoneOutcome, migration_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import start_campaign
 from edgeshift.stores.documents import CoveredZones, encoded
-from tests.faults_kit import on_queue
 from tests.harness.aimed.scene import Stalled
 from tests.kit import eventually, fleet_of, scene
+from tests.queue_kit import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 

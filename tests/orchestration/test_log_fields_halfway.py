@@ -9,8 +9,8 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.model.fleet import ZoneOutcome
-from tests.faults_kit import on_queue
 from tests.kit import BUCKET, eventually, fleet_of, scene
+from tests.queue_kit import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 

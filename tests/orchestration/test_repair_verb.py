@@ -13,8 +13,8 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from edgeshift.messages import Blocked, LeaseRequest, QuotaStart
-from edgeshift.quota.leases import QUOTA_QUEUE
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import FAILS_OFTEN
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 from tests.journeys.cli_kit import Place
@@ -67,7 +67,7 @@ async def test_a_person_repairs_a_workflow_that_does_not_replay(
     """A dry run changes nothing; the repair drops what does not replay and keeps what was said since; and
     after it there is nothing to repair.
     """
-    queue, identifier = f"{QUOTA_QUEUE}-{uuid.uuid4().hex[:8]}", f"quota/{uuid.uuid4().hex}"
+    queue, identifier = f"{Queue.QUOTA}-{uuid.uuid4().hex[:8]}", f"quota/{uuid.uuid4().hex}"
     place = Place(tmp_path)
     words = ("repair", identifier, "--reason", "a test", "--address", embedded.address)
 

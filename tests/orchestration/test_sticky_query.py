@@ -18,12 +18,14 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
 from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
-from tests.faults_kit import on_queue
 from tests.orchestration.queried_kit import ALL, InBatches
+from tests.queue_kit import on_queue
 from worker.forgetting import Forgetting
-from worker.wiring import STICKY, workers
+from worker.queues import STICKY
+from worker.wiring import workers
 
 pytestmark = pytest.mark.embedded
 
@@ -144,7 +146,8 @@ async def test_workers_forget_what_a_query_has_left(
         quota=False,
         extra=[InBatches],
     )
-    found = await played(temporal_client, embedded.address, queue, STICKY, ours)
+    served = f"{queue}-{Queue.ZONES.short}"
+    found = await played(temporal_client, embedded.address, served, STICKY, ours)
     assert not any(found), found
     # At least some tries have come to what the plain SDK fails at.
     assert len(forgotten) >= len(MOMENTS)

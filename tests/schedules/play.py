@@ -117,6 +117,10 @@ def unaccepted(found: Replayed, verdict: Verdict) -> list[str]:
 
 
 def _tuned(chosen: Plan, plain: bool, order: Order) -> Order:
-    sizes = {"max_cached_workflows": chosen.cached, "concurrent_workflow_tasks": chosen.tasks}
+    sizes = {
+        f"{queue}_{what}": size
+        for queue in ("control", "zones")
+        for what, size in (("cached", chosen.cached), ("workflow_tasks", chosen.tasks))
+    }
     worker = order.settings.worker.model_copy(update=sizes)
     return replace(order, settings=order.settings.model_copy(update={"worker": worker}), plain=plain)

@@ -31,15 +31,15 @@ class _Campaign(BaseModel):
 def test_every_setting_has_a_default_and_a_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing need be set; what is set by EDGESHIFT_… counts."""
     assert load_settings().temporal.address == "127.0.0.1:7233"
-    assert load_settings().worker.max_cached_workflows == 2_000
+    assert load_settings().worker.zones_cached == 2_000
     monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", "temporal.example.org:7233")
     monkeypatch.setenv("EDGESHIFT_TEMPORAL_TLS_CA", "/ca.pem")
-    monkeypatch.setenv("EDGESHIFT_WORKER_MAX_CACHED_WORKFLOWS", "50")
+    monkeypatch.setenv("EDGESHIFT_WORKER_ZONES_CACHED", "50")
     monkeypatch.setenv("EDGESHIFT_STATE_DIR", str(tmp_path))
     found = load_settings()
     assert found.temporal.address == "temporal.example.org:7233"
     assert found.temporal.encrypted
-    assert found.worker.max_cached_workflows == 50
+    assert found.worker.zones_cached == 50
     assert found.archive == (tmp_path / "archive").as_uri()
 
 
@@ -49,7 +49,9 @@ def test_every_setting_has_a_default_and_a_variable(monkeypatch: pytest.MonkeyPa
         ("EDGESHIFT_TEMPORAL_ADRESS", "x:1", "no such setting"),
         ("EDGESHIFT_TEMPORAL_ADDRESS", "no-port", "should match pattern"),
         ("EDGESHIFT_LOG_LEVEL", "loud", "'debug', 'info', 'warning' or 'error'"),
-        ("EDGESHIFT_WORKER_WORKFLOW_POLLERS", "0", "greater than or equal to 1"),
+        ("EDGESHIFT_WORKER_QUOTA_WORKFLOW_POLLERS", "1", "greater than or equal to 2"),
+        ("EDGESHIFT_WORKER_QUEUES", "control,zoens", "'zoens' is no task queue; write some of control"),
+        ("EDGESHIFT_WORKER_QUEUES", "", "is no task queue"),
         ("EDGESHIFT_TEMPORAL_API_KEY", _LITERAL, "env:NAME"),
     ],
 )

@@ -22,6 +22,7 @@ from edgeshift.messages import Answer, Person, ZonePhase
 from edgeshift.model.fleet import campaign_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.runtime.queues import Queue
 from tests.faults_kit import Stage, staged, zone
 from tests.faults_worker import Kill, supervised
 from tests.harness.aimed.scene import LATE, PATIENCE, Stalled, comes_to, ends, judged, quiet, waits
@@ -204,7 +205,7 @@ async def rival_campaign(world: World) -> Verdict:
             "Campaign",
             play.start.model_copy(update={"name": f"{play.spec.name}-two"}),
             id=campaign_id(f"{play.spec.name}-two"),
-            task_queue="edgeshift",
+            task_queue=Queue.CONTROL,
         )
         # It leaves every zone to the first, and closes; or it is to let go of them.
         with contextlib.suppress(TimeoutError):

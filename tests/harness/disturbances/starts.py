@@ -13,9 +13,9 @@ from edgeshift.model.fleet import campaign_id
 from edgeshift.operations import waits
 from edgeshift.operations.campaigns import start_campaign
 from edgeshift.operations.errors import Failed, OperationError, Refused
-from tests.faults_kit import OnQueue
 from tests.harness.disturbances import Acting, Disturbance, disturbance
 from tests.kit import OPERATOR
+from tests.queue_kit import OnQueue
 
 MANY = 100
 
@@ -23,12 +23,12 @@ _pollers = waits.pollers
 
 
 async def _pollers_of_scene(client: Client, *kind: Any) -> list[str]:
-    """Who polls edgeshift's task queue; of a scene it is another one, which its own workers poll."""
+    """Who polls edgeshift's task queues; of a scene they are others, which its own workers poll."""
     moved = any(isinstance(plugin, OnQueue) for plugin in client.config()["plugins"])
     return ["the scene's"] if moved else await _pollers(client, *kind)
 
 
-waits.pollers = _pollers_of_scene  # type: ignore[assignment]
+waits.pollers = _pollers_of_scene
 
 
 async def start_many(acting: Acting, number: int = MANY) -> list[OperationError]:

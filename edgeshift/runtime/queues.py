@@ -1,0 +1,26 @@
+"""The task queues, by what waits there: what people wait for never queues behind what the service is slow
+about.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Queue(StrEnum):
+    """A task queue, which has slots and pollers of its own in each worker, so that a full one starves nobody.
+
+    ``CONTROL``: campaigns, assessments, and what they do to zones: starting, telling, describing. ``ZONES``:
+    the zones' workflows, readings and changes. ``LONG``: what waits, such as for a change to show or for the
+    service to answer again. ``QUOTA``: the users' quotas.
+    """
+
+    CONTROL = "edgeshift-control"
+    ZONES = "edgeshift-zones"
+    LONG = "edgeshift-long"
+    QUOTA = "edgeshift-quota"
+
+    @property
+    def short(self) -> str:
+        """As settings call it."""
+        return self.value.removeprefix("edgeshift-")
