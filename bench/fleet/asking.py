@@ -1,8 +1,8 @@
-"""The people of a measured campaign, as a process of their own: ``python -m bench.fleet.asking OPTIONS FILE``.
+"""The people of a measured campaign, in a process: ``python -m bench.fleet.asking OPTIONS FILE``.
 
 They ask how the campaign stands, sign what waits and pause it now and then, each as the command line does it,
-as regularly as the options (JSON) say. FILE gets one JSON line for each thing as it happens. The process ends
-with the campaign.
+as regularly as the options (JSON) say. FILE gets a line for each thing as it happens. The process ends with the
+campaign.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ OPERATOR = "olga"
 
 PATIENCE = 120.0
 """Seconds after which somebody who waits for an answer gives up."""
+
+TRIES = 100
+"""How often somebody asks for a campaign to go on until it answers."""
 
 MOST_SIGNED = 100
 """Fingerprints that are signed with one word."""
@@ -135,7 +138,10 @@ class People:
             trouble = await self._ask("pause", stop)
             answered_at = resumed_at = datetime.now(UTC)
             # Also where no answer came: the campaign may stand still.
-            while (why := await self._ask("resume", go_on)) and not isinstance(why, Refused):
+            for _ in range(TRIES):
+                why = await self._ask("resume", go_on)
+                if why is None or isinstance(why, Refused):
+                    break
                 await asyncio.sleep(1.0)
             if trouble is None:
                 self._write(

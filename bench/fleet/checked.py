@@ -11,7 +11,7 @@ from temporalio.client import Client
 
 from bench.fleet.records import Asked
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
+from edgeshift.testbed.invariants import WitnessInput, check_rules
 from edgeshift.testbed.invariants.archived import ArchiveFolder
 from edgeshift.testbed.invariants.executions import load_executions
 from edgeshift.testbed.invariants.kept import load_secrets
@@ -70,30 +70,22 @@ async def witnessed(
 
 
 def window_of(spec: CampaignSpec, zones: int) -> int:
-    """How many commits may be in flight: the window, where it is a number; one that sizes itself is bounded by
-    the number of zones alone.
+    """How many commits may be in flight: the window, where it is a number; one that sizes itself has no other
+    bound than the number of zones.
     """
     window: object = spec.window
     return window if isinstance(window, int) else zones
 
 
-def verdicts(seen: WitnessInput, absent: frozenset[int]) -> dict[str, Any]:
-    """Each rule by its number: how many cases were checked, how many broke it, and the first of these in
-    words; ``broken`` together. ``absent``: rules without a case.
+def verdicts(seen: WitnessInput, absent: frozenset[int]) -> list[dict[str, Any]]:
+    """What each rule's checker says: how many cases it had, how many of them broke the rule (``broken``), and
+    the first of these in words. ``absent``: rules without a case.
     """
-    checks = check_rules(seen, absent=absent)
-    return {str(check.rule): _told(check) for check in checks} | {
-        "broken": sum(bool(check.violations) for check in checks)
-    }
-
-
-def _told(check: RuleCheck) -> dict[str, Any]:
-    return {
-        "title": check.title,
-        "checked": check.checked,
-        "violations": len(check.violations),
-        "first": check.violations[:MOST_TOLD],
-    }
+    return [
+        check.model_dump(exclude={"violations"})
+        | {"broken": len(check.violations), "violations": check.violations[:MOST_TOLD]}
+        for check in check_rules(seen, absent=absent)
+    ]
 
 
 def lost(seen: WitnessInput) -> int:

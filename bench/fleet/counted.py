@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from bench.figures import spread
@@ -33,9 +33,9 @@ def counted_up(
     workers: Usage,
     rest: Usage,
 ) -> dict[str, Any]:
-    """The figures. ``plans``: the zones' plans by identifier; ``planned_at``, ``began``, ``over``: of the plan,
-    of the campaign, of its end; ``calls_per_second``: what the limit allows, None where none binds;
-    ``limit_seconds``: the limit's own window. Seconds are real ones.
+    """The figures. ``plans``: the zones' plans by identifier; ``planned_at``, ``began``, ``over``: when the
+    plan and the campaign began, and when that ended; ``calls_per_second``: what the limit
+    allows, None where none binds; ``limit_seconds``: the limit's own window. Seconds are real ones.
     """
     zones = len(plans)
     calls = [request for request in journal if began <= request.time <= over]
@@ -81,17 +81,21 @@ def counted_up(
 
 
 def pauses_of(noted: Asked) -> list[figures.Span]:
-    """From when a pause was asked for to when the resume after it was answered."""
+    """The times in which nothing may be sent: from a pause's answer to that of the resume after it. Until a
+    pause is answered, what was permitted before goes on.
+    """
     resumed = sorted(
-        (one.at.timestamp() + one.seconds, one.at) for one in noted.answers if one.kind == "resume"
+        (one.at + timedelta(seconds=one.seconds), one.at)
+        for one in noted.answers
+        if one.kind == "resume" and not one.trouble
     )
     found = []
     for one in noted.answers:
-        if one.kind == "pause":
-            later = [(end, at) for end, at in resumed if at >= one.at]
-            if later:
-                end, _ = later[0]
-                found.append((one.at, datetime.fromtimestamp(end, one.at.tzinfo)))
+        if one.kind != "pause" or one.trouble:
+            continue
+        answered = one.at + timedelta(seconds=one.seconds)
+        if later := [end for end, at in resumed if at >= answered]:
+            found.append((answered, later[0]))
     return found
 
 

@@ -1,4 +1,4 @@
-"""The arithmetic of the paced measurements: what is needed, what was used, and how soon answers came. Pure."""
+"""The arithmetic of campaigns at a limit: what they need, what they used, how soon they answered. Pure."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def calls_per_zone(
     before = [request for request in requests if request.time < started]
     after = [request for request in requests if request.time >= started]
     count = Counter(plans.values())
-    of_plan = Counter(plans[request.zone] for request in after if request.zone in plans)
+    of_plan = Counter(plans[zone] for zone in zones_of(after) if zone in plans)
     evidence = sum(request.call == EVIDENCE for request in after)
     shared = sum(request.zone not in plans and request.call != EVIDENCE for request in after)
 
@@ -118,14 +118,19 @@ def calls_per_zone(
     }
 
 
+def zones_of(requests: Iterable[Request]) -> list[str]:
+    """The zone of each request that is about one."""
+    return [request.zone for request in requests if request.zone is not None]
+
+
 def calls_by_name(requests: Sequence[Request], plans: Mapping[str, str]) -> dict[str, dict[str, float]]:
     """The mean number of each call of a zone, by the zones' plan."""
     count = Counter(plans.values())
     found: dict[str, Counter[str]] = {plan: Counter() for plan in sorted(count)}
     for request in requests:
-        if request.zone in plans:
-            name = f"{request.call} validation" if request.validates else request.call
-            found[plans[request.zone]][name] += 1
+        plan = plans.get(request.zone or "")
+        if plan is not None:
+            found[plan][f"{request.call} validation" if request.validates else request.call] += 1
     return {
         plan: {name: round(number / count[plan], 3) for name, number in sorted(calls.items())}
         for plan, calls in found.items()
@@ -133,7 +138,7 @@ def calls_by_name(requests: Sequence[Request], plans: Mapping[str, str]) -> dict
 
 
 def growth(series: Sequence[float]) -> float | None:
-    """The last third's median in the middle third's: about 1 where a series is flat. None where it is short."""
+    """The last third's median in the middle third's: about 1 where a series is flat. None for a short one."""
     third = len(series) // 3
     if third < 3:
         return None
@@ -163,8 +168,8 @@ def a_second(moments: Iterable[datetime], begin: datetime, seconds: float) -> li
 
 
 def missed(found: Mapping[str, Any], goals: Mapping[str, tuple[str, float]]) -> list[str]:
-    """The goals that figures miss: path of the figure (``a.b``) to ``<=`` or ``>=`` and the bound. A figure that
-    is not there is missed.
+    """The goals that figures miss, as those that are not there do. ``goals``: path of the figure (``a.b``) to
+    ``<=`` or ``>=`` and the bound.
     """
     texts = []
     for path, (relation, bound) in goals.items():

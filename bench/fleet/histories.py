@@ -6,7 +6,13 @@ import asyncio
 from typing import Any
 
 from temporalio.api.common.v1 import Payloads
-from temporalio.client import Client, WorkflowExecution, WorkflowHistoryEventFilterType
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionStatus,
+    WorkflowHistoryEventFilterType,
+)
 
 from bench.figures import spread
 from edgeshift.testbed.invariants.executions import KINDS
@@ -75,3 +81,23 @@ async def zone_histories(client: Client, plans: dict[str, str], zones: int) -> d
         if plan is not None:
             lengths[plan].append(one.history_length)
     return {plan: spread(events) for plan, events in lengths.items()}
+
+
+async def last_tasks(client: Client, workflow_id: str) -> list[float]:
+    """The seconds of the workflow task in which each run of a campaign handed its state on to the next one:
+    packing, with the task's way to the server and back.
+    """
+    found = []
+    async for run in client.list_workflows(f"WorkflowId = '{workflow_id}'"):
+        if run.status is not WorkflowExecutionStatus.CONTINUED_AS_NEW:
+            continue
+        began = ended = None
+        handle = client.get_workflow_handle(run.id, run_id=run.run_id)
+        async for event in handle.fetch_history_events():
+            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+                began = event.event_time.ToDatetime()
+            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+                ended = event.event_time.ToDatetime()
+        if began and ended:
+            found.append(round((ended - began).total_seconds(), 3))
+    return found

@@ -1,4 +1,4 @@
-"""What processes use, read from /proc, which Linux alone has: elsewhere there are no figures, and it says so."""
+"""What processes use, read from /proc. Linux alone has that: elsewhere there are no such figures."""
 
 from __future__ import annotations
 
