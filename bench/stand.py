@@ -24,7 +24,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignResult, CampaignSummary, ZoneResult
 from edgeshift.model.fleet import Target, campaign_id, zone_migration_id
 from edgeshift.model.sign_off import Choice
-from edgeshift.operations.campaigns import start_campaign
+from edgeshift.operations.campaigns import Frozen, assess, planned, start_campaign, store_spec
 from edgeshift.operations.errors import NotFound
 from edgeshift.operations.signing import sign_fingerprints, sign_zone, waiting_groups, waiting_zone
 from edgeshift.operations.zones import FoundZone
@@ -113,9 +113,10 @@ class Stand:
         """What the campaign archived."""
         return Archive(self._settings.archive)
 
-    async def run(self) -> CampaignResult:
-        """Start the campaign, sign whatever waits, and wait for its end."""
-        start = await start_campaign(self._client, self.archive, self.spec, by="bench")
+    async def run(self, *, planned: bool = False) -> CampaignResult:
+        """Start the campaign, sign whatever waits, and wait for its end. ``planned``: after a plan."""
+        frozen = await self._planned() if planned else None
+        start = await start_campaign(self._client, self.archive, self.spec, by="bench", frozen=frozen)
         targets = [Target.model_validate(item) for item in await self.archive.get_json(start.targets)]
         began = time.perf_counter()
         handle: WorkflowHandle[object, CampaignResult] = self._client.get_workflow_handle(
@@ -126,6 +127,10 @@ class Stand:
         self.took = time.perf_counter() - began
         await signing
         return result
+
+    async def _planned(self) -> Frozen | None:
+        await assess(self._client, self.archive, self.spec)
+        return await planned(self._client, self.spec, await store_spec(self.archive, self.spec))
 
     async def _sign(self, handle: WorkflowHandle[object, CampaignResult], targets: Sequence[Target]) -> None:
         """Approve each fingerprint, and each zone that waits by itself, as soon as it waits."""

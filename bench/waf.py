@@ -1,4 +1,6 @@
-"""The migration: how fast beside a bare workflow, how many history events, how many calls."""
+"""The migration: how fast beside a bare workflow and beside a naive flow that makes the same calls, how many
+history events, how many calls; and a campaign at the rate limit (bench.fleet).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,11 @@ from temporalio.client import Client
 
 from bench.bare import measure_bare
 from bench.figures import Spread, show, spread, told
-from bench.stand import stand
+from bench.fleet.campaign import measured
+from bench.fleet.parts import KEYS, PACED
+from bench.fleet.tables import show_course
+from bench.naive import measure_naive
+from bench.stand import simulator, stand
 from edgeshift.testbed.simulator.fleet_file import Fleet
 
 ZONES = 60
@@ -23,6 +29,9 @@ WINDOW = 20
 ROUNDS = 3
 SCALE = 1_000_000.0
 """So that neither windows nor the rate limit wait: what is measured is edgeshift and its engine."""
+
+INSTANT = {"time_scale": SCALE, "migration_seconds": 0, "visibility_seconds": 0}
+"""The simulator's options."""
 
 MINIMUM = {
     "pro": {"waf.check": 1, "waf.config": 2, "entrypoint.put": 1, "waf.status": 1},
@@ -76,29 +85,42 @@ class Measured:
 
 async def measure(console: Console, client: Client, folder: Path) -> dict[str, Any]:
     """Everything of the area, in one run on one server."""
-    ratios, rates, bares = [], [], []
+    ratios, rates, bares, gated, naive = [], [], [], [], []
     await measure_bare(client, ZONES, WINDOW)
     for number in range(ROUNDS):
         console.print(
-            f"round {number + 1} of {ROUNDS}: {ZONES} Professional zones, then {ZONES} bare workflows"
+            f"round {number + 1} of {ROUNDS}: {ZONES} Professional zones, {ZONES} bare workflows,"
+            f" {ZONES} zones after a plan, {ZONES} zones without gates"
         )
         pro = await _campaign(client, folder / f"pro{number}", "pro", ZONES)
         bare = await measure_bare(client, ZONES, WINDOW)
         rates.append(pro.rate)
         bares.append(bare)
         ratios.append(pro.rate / bare)
+        after = await _campaign(client, folder / f"after{number}", "pro", ZONES, planned=True)
+        gated.append(after.rate)
+        naive.append(await _naive(client, folder / f"naive{number}"))
     console.print(f"{ENTERPRISE_ZONES} Enterprise zones")
     enterprise = await _campaign(client, folder / "ent", "enterprise", ENTERPRISE_ZONES)
+    console.print(f"{PACED.zones} zones at the rate limit")
+    paced = await measured(PACED, folder / "paced", console.print)
+    of_naive = [one / other for one, other in zip(gated, naive, strict=True)]
     return {
         "ratio_to_bare": round(median(ratios), 3),
         "ratios_to_bare": [round(ratio, 3) for ratio in ratios],
         "zones_per_second": round(median(rates), 2),
         "bare_per_second": round(median(bares), 2),
+        "ratio_to_naive": round(median(of_naive), 3),
+        "ratios_to_naive": [round(ratio, 3) for ratio in of_naive],
+        "planned_per_second": round(median(gated), 2),
+        "naive_per_second": round(median(naive), 2),
         "events_per_zone": {"pro": spread(pro.events), "enterprise": spread(enterprise.events)},
-        "calls_per_zone": {"pro": _calls(pro, "pro"), "enterprise": _calls(enterprise, "enterprise")},
-        "zones": ZONES,
+        "calls_without_a_plan": {"pro": _calls(pro, "pro"), "enterprise": _calls(enterprise, "enterprise")},
+        "engine_zones": ZONES,
         "enterprise_zones": ENTERPRISE_ZONES,
         "window": WINDOW,
+        **{key: paced[key] for key in KEYS},
+        "paced": paced,
     }
 
 
@@ -108,13 +130,24 @@ def equal_zones(plan: str, number: int) -> Fleet:
     return Fleet.model_validate({"zones": [{"name": name, "plan": plan} for name in names]})
 
 
-async def _campaign(client: Client, folder: Path, plan: str, zones: int) -> Measured:
-    """A campaign over equal zones. Raises RuntimeError where one is not migrated."""
+async def _naive(client: Client, folder: Path) -> float:
+    """The naive flow over as many Professional zones, of a simulator of its own; zones a second."""
+    fleet = equal_zones("pro", ZONES)
+    async with simulator(fleet, folder, INSTANT) as service:
+        token, zones = fleet.credentials[0].value, [zone.id for zone in fleet.zones]
+        return await measure_naive(client, service.base_url, token, zones, WINDOW)
+
+
+async def _campaign(
+    client: Client, folder: Path, plan: str, zones: int, *, planned: bool = False
+) -> Measured:
+    """A campaign over equal zones; ``planned``: after a plan, which is not part of its time. Raises
+    RuntimeError where one is not migrated.
+    """
     fleet = equal_zones(plan, zones)
-    options = {"time_scale": SCALE, "migration_seconds": 0, "visibility_seconds": 0}
     terms = {"window": WINDOW, "time_scale": SCALE}
-    async with stand(client, folder, fleet, options, terms) as campaign:
-        result = await campaign.run()
+    async with stand(client, folder, fleet, INSTANT, terms) as campaign:
+        result = await campaign.run(planned=planned)
         if result.outcomes != {"migrated": zones}:
             raise RuntimeError(f"not every zone was migrated: {result.outcomes}")
         ended = await campaign.ended([zone.id for zone in fleet.zones])
@@ -152,6 +185,9 @@ def tell(console: Console, found: dict[str, Any]) -> None:
         ("edgeshift, Professional zones a second", found["zones_per_second"]),
         ("bare workflows with as many activities a second", found["bare_per_second"]),
         ("ratio, median of the rounds", f"{found['ratio_to_bare']}  {found['ratios_to_bare']}"),
+        ("edgeshift after a plan, zones a second", found["planned_per_second"]),
+        ("the same calls without gates, zones a second", found["naive_per_second"]),
+        ("ratio, median of the rounds", f"{found['ratio_to_naive']}  {found['ratios_to_naive']}"),
     ]
     show(console, "Throughput, one run, same server", rows)
     events = Table("events", "pro", "enterprise", "what they buy", title="History events of a zone")
@@ -161,8 +197,9 @@ def tell(console: Console, found: dict[str, Any]) -> None:
     least = "measured, min / median / max; goals: 24 and 40"
     events.add_row("measured", told(measured["pro"]), told(measured["enterprise"]), least, style="bold")
     console.print(events)
-    calls = Table("calls of a zone", "pro", "enterprise", title="API calls of a zone")
-    both = found["calls_per_zone"]
+    calls = Table("calls of a zone", "pro", "enterprise", title="API calls of a zone, without a plan")
+    both = found["calls_without_a_plan"]
     for key in ("minimum", "of_the_minimum", "repeated_and_polls", "other_readings", "total"):
         calls.add_row(key.replace("_", " "), str(both["pro"][key]), str(both["enterprise"][key]))
     console.print(calls)
+    show_course(console, found["paced"])

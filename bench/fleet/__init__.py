@@ -1,0 +1,1 @@
+"""What fleets are measured by: campaigns at the rate limit, with every part in a process of its own."""

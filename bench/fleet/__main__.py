@@ -1,0 +1,85 @@
+"""``python -m bench.fleet run [PART …]`` and ``table``: fleets, in hours, part by part."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from bench.fleet.campaign import Course, measured
+from bench.fleet.kept import Kept, described
+from bench.fleet.many import Many, measured_many
+from bench.fleet.page import PAGE, put
+from bench.fleet.parts import PARTS, chosen, summed_up
+from bench.fleet.tables import show_course
+
+OUT = Path("out")
+FOLDER = OUT / "bench-fleet"
+FIGURES = OUT / "bench-fleet.json"
+ENGINE = OUT / "bench-waf.json"
+
+
+async def measure(console: Console, kept: Kept, parts: Sequence[Course | Many]) -> None:
+    """Measure the parts that were not measured on this code, and write what there is after each."""
+    for part in parts:
+        if (found := kept.figures(part.name, part)) is None:
+            console.rule(part.name)
+            found = await _one(part, kept, lambda text: console.print(text, markup=False))
+            kept.keep(part.name, part, found)
+        else:
+            console.print(f"{part.name}: measured before on this code")
+        if isinstance(part, Course):
+            show_course(console, found)
+        write(kept, parts)
+
+
+async def _one(part: Course | Many, kept: Kept, say: Any) -> dict[str, Any]:
+    if isinstance(part, Many):
+        return await measured_many(part, FOLDER / f"state-{part.name}", kept.code, say)
+    return await measured(part, FOLDER / f"state-{part.name}", say)
+
+
+def write(kept: Kept, parts: Sequence[Course | Many]) -> None:
+    """Sum up all that was measured on this code: the parts as they were asked for, the others as they are."""
+    asked = {part.name: part for part in (*PARTS, *parts)}
+    found = {name: one for name, part in asked.items() if (one := kept.figures(name, part)) is not None}
+    FIGURES.write_text(json.dumps({**summed_up(found), **described(kept.code)}, indent=2) + "\n")
+
+
+def main() -> None:
+    """Measure parts, or put the tables of what was measured into the page. Exit 1 where a goal was missed."""
+    parser = argparse.ArgumentParser(prog="python -m bench.fleet", description="Measure fleets.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    run = verbs.add_parser("run", help="Measure what was not measured on this code.")
+    run.add_argument("parts", nargs="*", metavar="PART", help=", ".join(part.name for part in PARTS))
+    run.add_argument("--zones", type=int, help="So many zones in place of the part's own number.")
+    run.add_argument("--workers", type=int, help="So many worker processes in place of the part's own.")
+    table = verbs.add_parser("table", help="Put the tables and pictures into the page.")
+    table.add_argument("--page", type=Path, default=PAGE, help="The page.")
+    given = parser.parse_args()
+    OUT.mkdir(exist_ok=True)
+    if given.verb == "table":
+        engine = json.loads(ENGINE.read_text()) if ENGINE.exists() else None
+        if not FIGURES.exists():
+            parser.error(f"{FIGURES} is not there: measure first")
+        put(given.page, json.loads(FIGURES.read_text()), engine)
+        return
+    try:
+        parts = chosen(given.parts, zones=given.zones, workers=given.workers)
+    except ValueError as error:
+        parser.error(str(error))
+    asyncio.run(measure(Console(), Kept(FOLDER), parts))
+    missed = json.loads(FIGURES.read_text())["missed"]
+    for text in missed:
+        print(f"missed: {text}")
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

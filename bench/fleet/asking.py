@@ -1,0 +1,232 @@
+"""The people of a measured campaign, in a process: ``python -m bench.fleet.asking OPTIONS FILE``.
+
+They ask how the campaign stands, sign what waits and pause it now and then, each as the command line does it,
+as regularly as the options (JSON) say. FILE gets a line for each thing as it happens. The process ends with the
+campaign.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from pydantic import BaseModel
+from temporalio.client import Client
+
+from bench.fleet.records import Answered, Asked, Kind, Standing
+from edgeshift.messages import CampaignSummary
+from edgeshift.model.sign_off import Choice
+from edgeshift.operations import NotFound, OperationError, Refused, pause, resume, sign_fingerprints, summary
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.invariants.seen import Signature, StopRecord
+
+APPROVER = "ada"
+OPERATOR = "olga"
+
+PATIENCE = 120.0
+"""Seconds after which somebody who waits for an answer gives up."""
+
+TRIES = 100
+"""How often somebody asks for a campaign to go on until it answers."""
+
+MOST_SIGNED = 100
+"""Fingerprints that are signed with one word."""
+
+
+class Asking(BaseModel):
+    """How often what is asked, in seconds. ``pause_every`` None: never. ``hold_back``: the share of
+    fingerprints that nobody signs for the first ``held_for`` seconds.
+    """
+
+    address: str
+    namespace: str
+    campaign: str
+    status_every: float = 1.0
+    sign_every: float = 2.0
+    pause_every: float | None = 15.0
+    hold_back: float = 0.0
+    held_for: float = 0.0
+
+
+class People:
+    """Whoever asks, and what they note."""
+
+    def __init__(self, client: Client, options: Asking, file: Path) -> None:
+        self._client, self._options = client, options
+        self._file = file.open("a", buffering=1)
+        self._began = time.monotonic()
+        self._known: set[str] = set()
+        self._signed: set[str] = set()
+        self._over = asyncio.Event()
+
+    async def work(self) -> None:
+        """Ask until the campaign is closed."""
+        with self._file:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one()) for one in (self._look, self._sign, self._pause)]
+                await self._over.wait()
+                for task in tasks:
+                    task.cancel()
+
+    async def _look(self) -> None:
+        async def look() -> None:
+            self._note(await summary(self._client, self._options.campaign))
+
+        while True:
+            await self._ask("status", look)
+            await asyncio.sleep(self._options.status_every)
+
+    def _note(self, found: CampaignSummary) -> None:
+        self._known |= {item.fingerprint for item in found.waiting if item.zones > item.separate}
+        standing = Standing(
+            at=datetime.now(UTC), state=found.state, places=found.places, permits=found.permits_out
+        )
+        self._write("standing", standing)
+        if found.state == "closed":
+            self._over.set()
+
+    async def _sign(self) -> None:
+        """Sign what is new; where nothing is, one that was signed before, as somebody does who signs a wave
+        again.
+        """
+        for turn in itertools.count():
+            await asyncio.sleep(self._options.sign_every)
+            fresh = sorted(one for one in self._known - self._signed if self._may(one))
+            again = sorted(self._signed)
+            if chosen := fresh[:MOST_SIGNED] or again[turn % max(1, len(again)) :][:1]:
+                await self._sign_these(chosen)
+
+    async def _sign_these(self, fingerprints: Sequence[str]) -> None:
+        async def sign() -> None:
+            name, said = self._options.campaign, "read"
+            await sign_fingerprints(
+                self._client, name, fingerprints, Choice.APPROVE, by=APPROVER, reason=said
+            )
+            self._signed |= set(fingerprints)
+
+        at = datetime.now(UTC)
+        await self._ask("sign_off", sign)
+        # Also where no answer came: it may count.
+        for one in fingerprints:
+            self._write("signature", Signature(by=APPROVER, choice="approve", digest=one, at=at))
+
+    def _may(self, fingerprint: str) -> bool:
+        """Whether it is signed yet. Fingerprints are digests: their first digits are as even as chance."""
+        if time.monotonic() - self._began >= self._options.held_for:
+            return True
+        return int(fingerprint[:8], 16) / 0xFFFFFFFF >= self._options.hold_back
+
+    async def _pause(self) -> None:
+        name, reason = self._options.campaign, "measured"
+
+        async def stop() -> None:
+            await pause(self._client, name, by=OPERATOR, reason=reason)
+
+        async def go_on() -> None:
+            await resume(self._client, name, by=OPERATOR, reason=reason)
+
+        while self._options.pause_every is not None:
+            await asyncio.sleep(self._options.pause_every)
+            asked_at = datetime.now(UTC)
+            trouble = await self._ask("pause", stop)
+            answered_at = resumed_at = datetime.now(UTC)
+            # Also where no answer came: the campaign may stand still.
+            for _ in range(TRIES):
+                why = await self._ask("resume", go_on)
+                if why is None or isinstance(why, Refused):
+                    break
+                await asyncio.sleep(1.0)
+            if trouble is None:
+                self._write(
+                    "stop",
+                    StopRecord(
+                        campaign=name,
+                        kind="pause",
+                        by=OPERATOR,
+                        asked_at=asked_at,
+                        answered_at=answered_at,
+                        resumed_at=resumed_at,
+                    ),
+                )
+
+    async def _ask(self, kind: Kind, call: Callable[[], Awaitable[None]]) -> Exception | None:
+        """Ask, and note how long the answer took; why there was none. What a campaign refuses since it has
+        closed meanwhile is no answer of it.
+        """
+        at, began = datetime.now(UTC), time.perf_counter()
+        trouble: Exception | None = None
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await call()
+        except (OperationError, TimeoutError) as error:
+            trouble = error
+        if not isinstance(trouble, Refused | NotFound):
+            seconds = round(time.perf_counter() - began, 4)
+            why = (str(trouble) or "no answer")[:200] if trouble else ""
+            self._write("answer", Answered(kind=kind, at=at, seconds=seconds, trouble=why))
+        return trouble
+
+    def _write(self, what: str, record: BaseModel) -> None:
+        self._file.write(f"{what} {record.model_dump_json()}\n")
+
+
+READ: dict[str, Callable[[Asked, str], None]] = {
+    "answer": lambda found, text: found.answers.append(Answered.model_validate_json(text)),
+    "standing": lambda found, text: found.standings.append(Standing.model_validate_json(text)),
+    "stop": lambda found, text: found.stops.append(StopRecord.model_validate_json(text)),
+    "signature": lambda found, text: found.signatures.append(Signature.model_validate_json(text)),
+}
+
+
+def asked(file: Path) -> Asked:
+    """What a process has noted in its file."""
+    found = Asked()
+    for line in file.read_text().splitlines():
+        what, _, text = line.partition(" ")
+        READ[what](found, text)
+    return found
+
+
+@contextlib.asynccontextmanager
+async def people(options: Asking, file: Path) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
+    """The people, in a process of their own, until the block ends or their campaign does. What is given waits
+    so many seconds for their end.
+    """
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench.fleet.asking", options.model_dump_json(), str(file)
+    )
+
+    async def ended(seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), seconds)
+
+    try:
+        yield ended
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+
+
+async def _main(options: Asking, file: Path) -> None:
+    settings = TemporalSettings(address=options.address, namespace=options.namespace)
+    client = await connect(settings, identity="bench")
+    # The first call of a client opens its connection; what is measured is the campaign.
+    deadline = time.monotonic() + timedelta(minutes=1).total_seconds()
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OperationError):
+            await summary(client, options.campaign)
+            break
+        await asyncio.sleep(0.2)
+    await People(client, options, file).work()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(Asking.model_validate_json(sys.argv[1]), Path(sys.argv[2])))

@@ -1,0 +1,223 @@
+"""One measured campaign: its fleet, its service, its people, and the figures that it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ValidationError
+from temporalio.client import Client, WorkflowHandle
+
+from bench.fleet.asking import Asking, asked, people
+from bench.fleet.checked import lost, verdicts, witnessed
+from bench.fleet.counted import counted_up
+from bench.fleet.histories import campaign_histories, zone_histories
+from bench.fleet.usage import Usage, measurable
+from bench.fleet.zones import fleet_of, plans_of
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import CampaignResult
+from edgeshift.model.fleet import campaign_id
+from edgeshift.operations import assess, planned, pollers, start_campaign, store_spec
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.invariants.service import load_journal
+from edgeshift.testbed.stack import Stack, stack
+
+WINDOW = 400
+"""Where a campaign cannot size its window itself."""
+
+REQUESTS, PER = 1200, 300.0
+"""The limit of a user: so many calls in so many seconds, before the time scale (docs/service.md §8)."""
+
+WORKERS_WITHIN = 120.0
+
+Say = Callable[[str], None]
+
+
+class Course(BaseModel):
+    """What is measured. ``enterprise``: every so manieth zone is an Enterprise zone, 0: none. ``limited``:
+    whether the rate limit binds. ``migration``: seconds that one takes, ``window_seconds`` of an Enterprise
+    zone's validation window, both before ``scale`` divides them. ``faults``: which share of the calls goes
+    wrong: a reading that is answered 502, a change whose answer is lost. ``hold_back``, ``held_for``: the
+    share of fingerprints that nobody signs for the first seconds. ``window``: ``auto`` where the product
+    offers it, else ``WINDOW``. ``pause_every``: real seconds, None: never.
+    """
+
+    name: str
+    zones: int
+    enterprise: int = 10
+    fingerprints: int = 20
+    workers: int = 1
+    limited: bool = True
+    scale: float = 10.0
+    migration: float = 300.0
+    window_seconds: float = 60.0
+    window: int | Literal["auto"] = "auto"
+    faults: float = 0.0
+    pause_every: float | None = 15.0
+    hold_back: float = 0.0
+    held_for: float = 0.0
+
+    @property
+    def limit(self) -> int:
+        """Calls of the user in one window of the limit."""
+        return REQUESTS if self.limited else 100_000_000
+
+    @property
+    def calls_per_second(self) -> float:
+        """Of real time."""
+        return self.limit * self.scale / PER
+
+    @property
+    def latency(self) -> float:
+        """Real seconds from a commit to the reading that shows it."""
+        return self.migration / self.scale
+
+
+def spec_of(course: Course, running: Stack) -> CampaignSpec:
+    """The campaign over the whole fleet."""
+    described: dict[str, Any] = {
+        "name": f"bench-{course.name}",
+        "targets": {"all": True},
+        "time_scale": course.scale,
+        "sign_off": {"expires_after": "3650d", "valid_for": "3650d"},
+        "validation": {"window": f"{course.window_seconds:g}s", "evidence": {"enough": 0}},
+        # Nobody keeps a share of the limit, and what fails stops nobody: the faults are the measurement's.
+        "advance": {"failures": course.zones},
+        "service": {
+            "base_url": running.service,
+            "credentials": [one.model_dump() for one in running.credentials],
+            "rate": {"requests": course.limit, "per": f"{PER:g}s", "people": 0},
+        },
+    }
+    if course.window == "auto":
+        with contextlib.suppress(ValidationError):
+            return CampaignSpec.model_validate({**described, "window": "auto"})
+    return CampaignSpec.model_validate(
+        {**described, "window": WINDOW if course.window == "auto" else course.window}
+    )
+
+
+def options_of(course: Course) -> dict[str, Any]:
+    """The simulator's."""
+    return {
+        "migration_seconds": course.migration,
+        "validation_seconds": course.window_seconds / 2,
+        "visibility_seconds": 0,
+        "rate_limit": {"requests": course.limit, "window_seconds": PER, "block_seconds": PER},
+    }
+
+
+def faults_of(course: Course) -> list[dict[str, Any]]:
+    """Readings that are answered 502, changes that take effect and are not answered."""
+    if not course.faults:
+        return []
+    readings = {"kind": "server_error", "status": 502, "effect": "before", "match": {"method": "GET"}}
+    changes = {"kind": "server_error", "status": 502, "effect": "after", "match": {"method": "PUT"}}
+    return [{**one, "probability": course.faults, "seed": 1} for one in (readings, changes)]
+
+
+async def measured(course: Course, folder: Path, say: Say) -> dict[str, Any]:
+    """Run the campaign in ``folder``, which is removed at the end, and put together what it left. Raises
+    RuntimeError where a worker does not come.
+    """
+    if not measurable():
+        say("this machine has no /proc: memory and CPU are not measured")
+    fleet = fleet_of(course.zones, enterprise=course.enterprise, fingerprints=course.fingerprints)
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        async with stack(
+            folder, fleet=fleet, time_scale=course.scale, workers=course.workers, say=say
+        ) as running:
+            return await _measured(course, running, say)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
+    await running.control.send("PUT", "options", options_of(course))
+    settings = TemporalSettings(address=running.address, namespace=running.namespace)
+    client = await connect(settings, identity="bench")
+    await until_served(client)
+    spec, archive = spec_of(course, running), Archive(running.archive)
+    workers = Usage(lambda: (child.pid for child in running.workers))
+    rest = Usage(lambda: (running.temporal_pid, running.simulator.pid, os.getpid()))
+    looking = [asyncio.create_task(one.work()) for one in (workers, rest)]
+    try:
+        say(f"{course.name}: planning {course.zones:,} zones")
+        planned_at = datetime.now(UTC)
+        await assess(client, archive, spec)
+        frozen = await planned(client, spec, await store_spec(archive, spec))
+        for fault in faults_of(course):
+            await running.control.send("POST", "faults", fault)
+        say(f"{course.name}: the campaign begins")
+        began, clock = datetime.now(UTC), time.perf_counter()
+        start = await start_campaign(client, archive, spec, by="bench", frozen=frozen)
+        handle: WorkflowHandle[object, CampaignResult] = client.get_workflow_handle(
+            campaign_id(spec.name), result_type=CampaignResult
+        )
+        notes = running.places.folder / "asked.txt"
+        async with people(_asking(course, running, spec), notes) as ended:
+            result = await handle.result()
+            makespan, over = time.perf_counter() - clock, datetime.now(UTC)
+            await ended(60.0)
+    finally:
+        for task in looking:
+            task.cancel()
+        await asyncio.gather(*looking, return_exceptions=True)
+    say(f"{course.name}: closed after {makespan:.0f} s; checking the rules")
+    journal, noted, plans = await load_journal(running.control), asked(notes), plans_of(running.fleet)
+    found = counted_up(
+        journal=journal,
+        noted=noted,
+        plans=plans,
+        planned_at=planned_at,
+        began=began,
+        over=over,
+        makespan=makespan,
+        calls_per_second=course.calls_per_second if course.limited else None,
+        limit_seconds=PER / course.scale,
+        latency=course.latency,
+        workers=workers,
+        rest=rest,
+    )
+    found |= await campaign_histories(client, campaign_id(spec.name))
+    found["history_events_per_zone"] = await zone_histories(client, plans, course.zones)
+    seen = await witnessed(running, client, spec, start.targets, journal, noted)
+    absent = {4} | (set() if noted.stops else {7}) | (set() if course.enterprise else {3})
+    return {
+        "course": course.model_dump(),
+        "window": spec.window,
+        "outcomes": dict(result.outcomes),
+        **found,
+        "lost": lost(seen),
+        "rules": verdicts(seen, frozenset(absent)),
+    }
+
+
+def _asking(course: Course, running: Stack, spec: CampaignSpec) -> Asking:
+    return Asking(
+        address=running.address,
+        namespace=running.namespace,
+        campaign=spec.name,
+        pause_every=course.pause_every,
+        hold_back=course.hold_back,
+        held_for=course.held_for,
+    )
+
+
+async def until_served(client: Client) -> None:
+    """Return once a worker is there. Raises RuntimeError."""
+    limit = time.monotonic() + WORKERS_WITHIN
+    while not await pollers(client):
+        if time.monotonic() > limit:
+            raise RuntimeError(f"no worker came within {WORKERS_WITHIN:g} s")
+        await asyncio.sleep(0.5)

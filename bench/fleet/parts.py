@@ -1,0 +1,170 @@
+"""The parts of the measurement of fleets, what each shows, and the goals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bench.fleet import figures
+from bench.fleet.campaign import Course
+from bench.fleet.many import Many
+
+KEYS = (
+    "zones",
+    "makespan_ratio",
+    "quota_used",
+    "own_429",
+    "calls_per_zone",
+    "answer_p99_seconds",
+    "state_bytes",
+    "history_events_per_run",
+    "worker_rss_mb",
+    "worker_cpu_per_zone",
+    "lost",
+    "rules",
+)
+"""The figures that are told of a campaign at the limit before all others."""
+
+PACED = Course(name="paced", zones=300, pause_every=20.0)
+"""The paced part of ``make bench``: minutes."""
+
+_FLEET = Course(name="paced-1", zones=10_000, fingerprints=200, pause_every=120.0)
+_ENGINE = Course(
+    name="cpu-100",
+    zones=100,
+    enterprise=0,
+    limited=False,
+    scale=1_000_000.0,
+    migration=0.0,
+    pause_every=None,
+)
+_FAULTY = Course(name="faults-0", zones=1_000, fingerprints=50, pause_every=None)
+
+PARTS: tuple[Course | Many, ...] = (
+    _ENGINE,
+    _ENGINE.model_copy(update={"name": "cpu-1000", "zones": 1_000}),
+    _ENGINE.model_copy(update={"name": "cpu-10000", "zones": 10_000, "fingerprints": 200}),
+    _FAULTY,
+    _FAULTY.model_copy(update={"name": "faults-1", "faults": 0.01}),
+    _FAULTY.model_copy(update={"name": "faults-3", "faults": 0.03}),
+    _FAULTY.model_copy(update={"name": "faults-5", "faults": 0.05}),
+    _FLEET,
+    _FLEET.model_copy(update={"name": "paced-4", "workers": 4}),
+    # Nobody signs four in five fingerprints for half an hour, and migrations take so long that what is signed
+    # stays in flight.
+    _FLEET.model_copy(
+        update={
+            "name": "crowd",
+            "limited": False,
+            "migration": 9_000.0,
+            "pause_every": 30.0,
+            "hold_back": 0.8,
+            "held_for": 1_800.0,
+        }
+    ),
+    Many(name="many"),
+)
+"""The shorter ones come first. Those of 10,000 zones at the limit take more than an hour each: the plan
+alone makes 110,000 calls.
+"""
+
+GOALS: dict[str, tuple[str, float]] = {
+    "makespan_ratio": ("<=", 1.05),
+    "quota_used": (">=", 0.98),
+    "own_429": ("<=", 0),
+    "calls_per_zone.pro": ("<=", 5.1),
+    "calls_per_zone.enterprise": ("<=", 9.2),
+    "calls_per_zone.plan": ("<=", 11),
+    "answer_p99_seconds.sign_off": ("<=", 1),
+    "answer_p99_seconds.pause": ("<=", 1),
+    "answer_p99_seconds.status": ("<=", 1),
+    "lost": ("<=", 0),
+    "rules_broken": ("<=", 0),
+}
+"""Of a campaign at the limit. Evidence queries are not part of an Enterprise zone's 9.2 calls."""
+
+MANY_GOALS: dict[str, tuple[str, float]] = {
+    "state_bytes": ("<=", 256_000),
+    "packing_seconds": ("<=", 0.05),
+    "sweep.found_share": (">=", 1),
+    "refused": ("<=", 0),
+    "double_commits": ("<=", 0),
+}
+
+CPU_SPREAD = 0.15
+"""How far the worker's CPU a zone may be from that of the smallest fleet."""
+
+FAULTS_COST = 0.02
+"""How much longer a campaign may take for each per cent of faults."""
+
+
+def chosen(
+    parts: Sequence[str], *, zones: int | None = None, workers: int | None = None
+) -> list[Course | Many]:
+    """The parts whose names begin with one of these; all where there are none. ``zones`` and ``workers``: in
+    place of their own numbers. Raises ValueError for a name that none begins with.
+    """
+    for name in parts:
+        if not any(one.name.startswith(name) for one in PARTS):
+            raise ValueError(f"there is no part {name!r}; there are {', '.join(one.name for one in PARTS)}")
+    found = [one for one in PARTS if not parts or any(one.name.startswith(name) for name in parts)]
+    if zones:
+        found = [one.model_copy(update={"zones": zones}) for one in found]
+    if workers:
+        found = [one.model_copy(update={"workers": workers}) for one in found]
+    return found
+
+
+def summed_up(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What ``out/bench-fleet.json`` says: the figures of the campaign at the limit with one worker (None for
+    what is not measured), the largest state of all parts, the goals that were missed, and each part as it is.
+    """
+    paced = found.get("paced-1", {})
+    sizes = [one["state_bytes"] for one in found.values() if one.get("state_bytes") is not None]
+    return {
+        **{key: paced.get(key) for key in KEYS},
+        "state_bytes": max(sizes, default=None),
+        "missed": missed(found),
+        "parts": {name: dict(one) for name, one in found.items()},
+    }
+
+
+def missed(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The goals that the parts which were measured miss."""
+    texts: list[str] = []
+    for name, one in found.items():
+        if name.startswith("paced"):
+            texts += [f"{name}: {text}" for text in figures.missed(with_broken(one), GOALS)]
+        if name == "crowd":
+            answers = {path: goal for path, goal in GOALS.items() if path.startswith("answer")}
+            texts += [f"{name}: {text}" for text in figures.missed(one, answers)]
+        if name == "many":
+            texts += [f"{name}: {text}" for text in figures.missed(one, MANY_GOALS)]
+    return texts + _cpu(found) + _faults(found)
+
+
+def with_broken(one: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures, with the number of rules that were broken beside the verdicts."""
+    return {**one, "rules_broken": sum(bool(rule["broken"]) for rule in one["rules"])}
+
+
+def _cpu(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    each = {name: one["worker_cpu_per_zone"] for name, one in found.items() if name.startswith("cpu-")}
+    least = each.get("cpu-100")
+    return [
+        f"{name}: {value:g} s of CPU a zone, more than 15 % from the {least:g} s of cpu-100"
+        for name, value in each.items()
+        if value is not None and least and abs(value / least - 1) > CPU_SPREAD
+    ]
+
+
+def _faults(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    clean = found.get("faults-0", {}).get("makespan_seconds")
+    texts = []
+    for name, one in found.items():
+        share = one.get("course", {}).get("faults", 0.0)
+        if name.startswith("faults-") and share and clean:
+            longer = one["makespan_seconds"] / clean - 1
+            if longer > 100 * share * FAULTS_COST:
+                texts.append(f"{name}: {longer:.1%} longer than without faults")
+    return texts

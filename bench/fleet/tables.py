@@ -1,0 +1,151 @@
+"""The figures of measured campaigns as tables: for a terminal, and in Markdown for docs/performance.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from bench.figures import show
+from bench.fleet.parts import with_broken
+
+Found = Mapping[str, Any]
+Row = tuple[str, Callable[[Found], object], str]
+
+ROWS: tuple[Row, ...] = (
+    ("zones; workers", lambda one: f"{one['zones']:,}; {one['course']['workers']}", ""),
+    ("window", lambda one: one["window"], ""),
+    (
+        "makespan, seconds; of which paused",
+        lambda one: f"{one['makespan_seconds']}; {one['paused_seconds']}",
+        "",
+    ),
+    ("makespan ratio", lambda one: one["makespan_ratio"], "≤ 1.05"),
+    ("… with the pauses", lambda one: one.get("makespan_ratio_with_pauses"), ""),
+    ("quota used while there is work", lambda one: one["quota_used"], "≥ 0.98"),
+    ("… by the plan", lambda one: one.get("quota_used_plan"), ""),
+    ("own 429s", lambda one: one["own_429"], "0"),
+    ("calls in the busiest window; allowed", lambda one: _busiest(one), ""),
+    ("calls of a Professional zone", lambda one: one["calls_per_zone"]["pro"], "≤ 5.1"),
+    ("calls of an Enterprise zone", lambda one: one["calls_per_zone"]["enterprise"], "≤ 9.2"),
+    ("… its queries of events", lambda one: one["calls_per_zone"]["evidence"], ""),
+    ("calls of the plan, a zone", lambda one: one["calls_per_zone"]["plan"], "≤ 11"),
+    ("sign-off answered, p99, seconds", lambda one: one["answer_p99_seconds"]["sign_off"], "≤ 1"),
+    ("pause answered, p99, seconds", lambda one: one["answer_p99_seconds"]["pause"], "≤ 1"),
+    ("status answered, p99, seconds", lambda one: one["answer_p99_seconds"]["status"], "≤ 1"),
+    ("questions; without an answer", lambda one: _questions(one), "0"),
+    ("most zones at work, waiting", lambda one: _peaks(one), ""),
+    ("largest state, bytes", lambda one: one["state_bytes"], "< 256,000"),
+    ("most events of a run", lambda one: one["history_events_per_run"], ""),
+    ("history events of a zone", lambda one: _events(one), "≤ 23; ≤ 36"),
+    ("workers' memory, MB; growth at the end", lambda one: _memory(one), ""),
+    ("workers' CPU a zone, seconds", lambda one: one["worker_cpu_per_zone"], ""),
+    ("… of the plan", lambda one: one["plan_cpu_per_zone"], ""),
+    ("lost zones", lambda one: one["lost"], "0"),
+    ("rules broken, of 11", lambda one: with_broken(one)["rules_broken"], "0"),
+)
+"""What is told of a campaign: name, value, goal."""
+
+
+def _busiest(one: Found) -> str:
+    busiest = one.get("busiest_window")
+    return f"{busiest['calls']:,}; {busiest['allowed']:,}" if busiest else ""
+
+
+def _questions(one: Found) -> str:
+    asked = sum(found["count"] for found in one["answer_seconds"].values())
+    return f"{asked:,.0f}; {sum(one['unanswered'].values()):,}"
+
+
+def _peaks(one: Found) -> str:
+    peaks = one["peaks"]
+    return f"{peaks.get('working', 0) + peaks.get('permitted', 0):,}; {peaks.get('awaiting', 0):,}"
+
+
+def _events(one: Found) -> str:
+    spreads = one["history_events_per_zone"]
+    return "; ".join(
+        f"{spreads[plan]['median']:g} ({plan})" for plan in ("pro", "enterprise") if plan in spreads
+    )
+
+
+def _memory(one: Found) -> str:
+    return f"{one['worker_rss_mb']}; × {one['worker_rss_growth']}"
+
+
+def show_course(console: Console, one: Found) -> None:
+    """A campaign's figures, and the rules that were broken, in a terminal."""
+    rows = [(name, f"{_text(value(one))}{f'  (goal {goal})' if goal else ''}") for name, value, goal in ROWS]
+    show(console, f"{one['zones']:,} zones, {one['course']['name']}", rows)
+    for rule in one["rules"]:
+        for text in rule["violations"]:
+            console.print(f"rule {rule['rule']} ({rule['title']}): {text}", markup=False)
+
+
+def markdown(columns: Sequence[Found]) -> str:
+    """Campaigns side by side."""
+    names = [one["course"]["name"] for one in columns]
+    lines = [f"| Measure | {' | '.join(names)} | Goal |", f"|---|{'---|' * len(columns)}---|"]
+    for name, value, goal in ROWS:
+        lines.append(f"| {name} | {' | '.join(_text(value(one)) for one in columns)} | {goal} |")
+    return "\n".join(lines)
+
+
+def markdown_cpu(columns: Mapping[str, Found]) -> str:
+    """The worker's CPU a zone over the size of the fleet, without a limit."""
+    lines = ["| Zones | Zones a second | Workers' CPU a zone, seconds |", "|---|---|---|"]
+    for one in columns.values():
+        lines.append(f"| {one['zones']:,} | {one['zones_per_second']} | {one['worker_cpu_per_zone']} |")
+    return "\n".join(lines)
+
+
+def markdown_faults(columns: Mapping[str, Found]) -> str:
+    """How much longer a campaign takes for the share of calls that goes wrong."""
+    clean = columns.get("faults-0", {}).get("makespan_seconds")
+    lines = [
+        "| Calls that go wrong | Makespan, seconds | Longer by | Lost | Rules broken |",
+        "|---|---|---|---|---|",
+    ]
+    for one in columns.values():
+        longer = f"{one['makespan_seconds'] / clean - 1:.1%}" if clean else ""
+        broken = with_broken(one)["rules_broken"]
+        share = f"{one['course']['faults']:.0%}"
+        lines.append(f"| {share} | {one['makespan_seconds']} | {longer} | {one['lost']} | {broken} |")
+    return "\n".join(lines)
+
+
+def markdown_many(one: Found) -> str:
+    """The campaign over 100,000 zones, stage by stage."""
+    sweep, signed, migrated = one["sweep"], one["signed"], one["migrated"]
+    within = sweep["found_within_seconds"]
+    share = f"{sweep['found_share']:.0%}" + (f" within {within} s" if within is not None else "")
+    rows = [
+        ("zones; waves", f"{one['zones']:,}; {one['listed']['waves']}"),
+        ("listed, read and started, seconds", one["listed"]["seconds"]),
+        ("all waiting, seconds", one["waiting"]["seconds"]),
+        ("workers' memory then, MB", one["waiting"]["rss_mb"]),
+        ("fingerprints signed; approvers", f"{signed['fingerprints']:,}; {signed['approvers']}"),
+        ("slowest sign-off of 1,000 fingerprints, seconds", max(signed["sign_off_seconds"], default=None)),
+        ("sign-offs refused", signed["refused"]),
+        ("largest state, bytes (goal < 256,000)", one["state_bytes"]),
+        ("task that hands the state on, seconds (goal < 0.05)", one["packing_seconds"]),
+        ("workflows terminated; found by the sweep", f"{sweep['terminated']}; {share}"),
+        ("migrated; zones a second", f"{migrated['migrated']:,}; {migrated['zones_per_second']}"),
+        ("status answered meanwhile, p99, seconds", migrated["status_p99_seconds"]),
+        ("workers' CPU a zone, seconds", migrated["cpu_per_zone"]),
+        ("workers' memory, most, MB", one["worker_rss_mb"]),
+        ("most events of a run", one["history_events_per_run"]),
+        ("zones committed twice", one["double_commits"]),
+    ]
+    return "\n".join(
+        ["| Measure | Value |", "|---|---|", *(f"| {name} | {_text(value)} |" for name, value in rows)]
+    )
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:,.3f}".rstrip("0").rstrip(".")
+    return f"{value:,}" if isinstance(value, int) else str(value)
