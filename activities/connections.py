@@ -15,6 +15,7 @@ from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRef, SecretRefError, said_or_kept
 from edgeshift.service_api import Credential, ServiceClient
+from edgeshift.service_api.transport import connections_for
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import FrozenTargets, get_document
 from edgeshift.stores.tickets import TicketSystem, ticket_system
@@ -125,6 +126,7 @@ class Connections:
                 return client
             # Whoever is in the middle of something with it sees it through.
             self._replaced.append(client)
+        rate = spec.service.rate
         client = ServiceClient(
             spec.service.base_url,
             known,
@@ -132,7 +134,8 @@ class Connections:
             proxy=said_or_kept(spec.service.proxy),
             ca_file=spec.service.ca_file,
             request_limit=spec.service.request_limit,
-            assumed_block=spec.service.rate.per,
+            assumed_block=rate.per,
+            most_connections=connections_for(rate.requests / rate.per.total_seconds()),
         )
         self._clients[key] = (known, client)
         return client

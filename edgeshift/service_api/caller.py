@@ -18,7 +18,7 @@ from edgeshift.rate_limit.errors import CallsHeld, NoLease
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.slots import Lane
 from edgeshift.service_api.credential import Credential
-from edgeshift.service_api.envelope import Envelope, is_page, opened, parsed, refusal
+from edgeshift.service_api.envelope import Envelope, is_page, opened, refusal
 from edgeshift.service_api.errors import (
     InvalidIdentifier,
     NotUnderstood,
@@ -33,7 +33,7 @@ from edgeshift.service_api.errors import (
 )
 from edgeshift.service_api.listing import MOST_BYTES, OddList, Pages
 from edgeshift.service_api.models import Answer, ResultInfo
-from edgeshift.service_api.transport import Call, Received, Transport
+from edgeshift.service_api.transport import MOST_CONNECTIONS, Call, Received, Transport
 
 A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
@@ -78,7 +78,7 @@ class Caller:
         ca_file: str | None = None,
         request_limit: timedelta = timedelta(seconds=30),
         assumed_block: timedelta = timedelta(minutes=5),
-        most_connections: int = 100,
+        most_connections: int = MOST_CONNECTIONS,
         allow_plain_text: bool = False,
     ) -> None:
         self._pacer = pacer
@@ -159,7 +159,7 @@ class Caller:
                 Fate.FAILED,
                 f"{call.name}: {received.status}, expected a JSON object with success and result",
             )
-        failure = refusal(call, received, parsed(received.body), secrets=self._secrets)
+        failure = refusal(call, received, received.document, secrets=self._secrets)
         if isinstance(failure, Unauthorized):
             return Fate.REFUSED, failure.answer
         failed = isinstance(failure, ServerError | TimedOut | Redirected | NotUnderstood)

@@ -65,7 +65,7 @@ def opened(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) -> 
         200 <= received.status < 300 and call.method == "DELETE" and not received.body
     ):
         return Envelope(result=None)
-    document = parsed(received.body)
+    document = received.document
     if not 200 <= received.status < 300:
         raise refusal(call, received, document, secrets=secrets)
     if not isinstance(document, dict):
@@ -106,7 +106,7 @@ def unwrapped(call: Call, received: Received, *, secrets: tuple[str, ...] = ()) 
     (docs/service.md §2.1). Raises what ``opened`` raises.
     """
     if not 200 <= received.status < 300:
-        raise refusal(call, received, parsed(received.body), secrets=secrets)
+        raise refusal(call, received, received.document, secrets=secrets)
     body = received.body.strip()
     document = parsed(body)
     if document is None and body not in (b"", b"null"):
@@ -124,7 +124,7 @@ def acknowledged(call: Call, received: Received, *, secrets: tuple[str, ...] = (
     no JSON. Any 2xx counts, unless its ``success`` is false, or it is a page, which somebody between has
     sent. Raises what ``opened`` raises of others.
     """
-    document = parsed(received.body)
+    document = received.document
     failure = isinstance(document, dict) and document.get("success") is False
     if not 200 <= received.status < 300 or failure:
         return opened(call, received, secrets=secrets).result

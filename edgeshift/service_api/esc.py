@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from edgeshift.runtime.redaction import register_secret, secret_forms
 from edgeshift.service_api.caller import BeforeSend, Caller
 from edgeshift.service_api.confidential import EscSetting
-from edgeshift.service_api.envelope import acknowledged, parsed, unwrapped
+from edgeshift.service_api.envelope import acknowledged, unwrapped
 from edgeshift.service_api.errors import InvalidIdentifier, NotFound
 from edgeshift.service_api.transport import Call, Received
 
@@ -96,7 +96,7 @@ def _configured(call: Call, received: Received, *, secrets: tuple[str, ...]) -> 
     except NotFound as failure:
         ended = any(map(_ENDED.search, failure.unabridged))
         # A page of something between says nothing of the setting.
-        foreign = bool(received.body.strip()) and parsed(received.body) is None
+        foreign = bool(received.body.strip()) and received.document is None
         if ended or foreign or _NO_ROUTE & set(failure.codes):
             raise
         return None

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from edgeshift.service_api.caller import Caller, hex_id
-from edgeshift.service_api.envelope import parsed, refusal, said, understood_not
+from edgeshift.service_api.envelope import refusal, said, understood_not
 from edgeshift.service_api.errors import QueryFailed, RateLimited
 from edgeshift.service_api.models import SecurityEvent
 from edgeshift.service_api.transport import Call
@@ -131,7 +131,7 @@ class EventCalls(Caller):
 
     async def _answered(self, call: Call) -> dict[str, Any]:
         received = await self._received(call)
-        document = parsed(received.body)
+        document = received.document
         if not 200 <= received.status < 300:
             error = refusal(call, received, document, secrets=self._secrets)
             if isinstance(error, RateLimited):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import math
 import ssl
 import time
 import zlib
@@ -16,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any, Self
@@ -25,6 +27,7 @@ import httpx
 
 from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.service_api.credential import Credential
+from edgeshift.service_api.documents import NotADocument, document_of
 from edgeshift.service_api.errors import (
     ConnectionLost,
     ConnectionRefused,
@@ -38,9 +41,17 @@ from edgeshift.service_api.errors import (
 LARGEST_BODY = 16 * 1024 * 1024
 """Bytes of an answer, unpacked, that are read at most."""
 
+MOST_CONNECTIONS = 64
+_FEWEST_CONNECTIONS = 8
+_SLOW = 5.0
+"""Seconds of an answer up to which all of the limit can be used."""
+
 _CONNECT_LIMIT = 10.0
 # Shorter than servers keep an idle connection, so that a reading seldom begins on one that is being closed.
 _KEPT_ALIVE = 4.0
+_OF_THE_LIMIT = 0.9
+"""Of a request's limit that may pass until there is a connection for it: then it was never sent."""
+
 _BEFORE_WRITING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
 
@@ -87,6 +98,14 @@ class Received:
     headers: Mapping[str, str]
     body: bytes
 
+    @cached_property
+    def document(self) -> Any:
+        """The JSON document that the body is, read once; None where it is none that can be trusted."""
+        try:
+            return document_of(self.body)
+        except NotADocument:
+            return None
+
     @property
     def ray(self) -> str | None:
         """The ``cf-ray`` header."""
@@ -109,7 +128,7 @@ class Transport:
         proxy: str | None = None,
         ca_file: str | None = None,
         request_limit: timedelta = timedelta(seconds=30),
-        most_connections: int = 100,
+        most_connections: int = MOST_CONNECTIONS,
         allow_plain_text: bool = False,
     ) -> None:
         self.base_url = checked_base_url(base_url, allow_plain_text=allow_plain_text)
@@ -129,6 +148,9 @@ class Transport:
         self._pool = self._client(
             httpx.Limits(max_connections=most_connections, keepalive_expiry=_KEPT_ALIVE)
         )
+        # Whoever waits for a connection waits here: httpcore looks at all that wait, and at all of its
+        # connections, with every call.
+        self._free = asyncio.Semaphore(most_connections)
         self._told: tuple[datetime, float] | None = None
 
     def service_time(self) -> datetime | None:
@@ -164,7 +186,7 @@ class Transport:
         try:
             async with asyncio.timeout(self._limit):
                 if not call.write:
-                    return await self._exchange(self._pool, call)
+                    return await self._shared(call)
                 async with self._client(
                     httpx.Limits(max_connections=1, max_keepalive_connections=0)
                 ) as alone:
@@ -181,6 +203,18 @@ class Transport:
             ) from None
         except httpx.HTTPError as why:
             raise call.failed(ConnectionLost, f"the connection broke ({type(why).__name__})") from None
+
+    async def _shared(self, call: Call) -> Received:
+        """The exchange over a connection of the pool."""
+        try:
+            async with asyncio.timeout(self._limit * _OF_THE_LIMIT):
+                await self._free.acquire()
+        except TimeoutError:
+            raise httpx.PoolTimeout("") from None
+        try:
+            return await self._exchange(self._pool, call)
+        finally:
+            self._free.release()
 
     async def _exchange(self, client: httpx.AsyncClient, call: Call) -> Received:
         url = f"{self.base_url}{call.path}"
@@ -227,6 +261,13 @@ class Transport:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+def connections_for(rate: float) -> int:
+    """How many connections make use of so many calls a second, also where each takes some seconds. Each that
+    is open costs every call a look at it.
+    """
+    return min(max(_FEWEST_CONNECTIONS, math.ceil(rate * _SLOW)), MOST_CONNECTIONS)
 
 
 class EncodingError(Exception):

@@ -1,0 +1,59 @@
+"""What a call costs the worker: no more connections than the limit can use, an answer read once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from edgeshift.service_api import Refused, documents, transport
+from edgeshift.service_api.transport import connections_for
+from tests.service.client_kit import ZONE, client
+from tests.service.raw_service import Request, envelope, http, raw_service, refusal
+
+
+@pytest.mark.parametrize(("rate", "connections"), [(0.1, 8), (4, 20), (40, 64)])
+def test_the_pool_is_as_large_as_the_limit_can_use(rate: float, connections: int) -> None:
+    """Calls a second by the seconds of a slow answer, within bounds."""
+    assert connections_for(rate) == connections
+
+
+async def test_calls_beyond_the_pool_wait_for_a_connection() -> None:
+    """Sixty calls at once over a pool of twenty: all are answered, by twenty connections at most."""
+
+    def answered(request: Request) -> bytes:
+        return http(200, envelope({"id": ZONE, "name": "a.example"}))
+
+    async with raw_service(answered) as service, client(service, most_connections=20) as calls:
+        await asyncio.gather(*(calls.verify_token() for _ in range(60)), return_exceptions=True)
+        assert len(service.requests) == 60
+        assert len({request.connection for request in service.requests}) <= 20
+
+
+@pytest.mark.parametrize("answer", [http(200, envelope([])), http(400, refusal({"code": 1001}))])
+async def test_an_answer_is_read_once(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks what it says, an error's too, is given the same document."""
+    read = 0
+    document_of = documents.document_of
+
+    def counted(body: bytes) -> object:
+        nonlocal read
+        read += 1
+        return document_of(body)
+
+    monkeypatch.setattr(transport, "document_of", counted)
+    async with raw_service(lambda request: answer) as service, client(service) as calls:
+        with contextlib.suppress(Refused):
+            await calls.firewall_rules(ZONE)
+    assert read == len(service.requests) == 1
+
+
+def test_what_the_http_client_looks_for_is_there() -> None:
+    """At every call, which is slow where it is missing: it is asked for, and it is installed."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert any(one.startswith("sniffio") for one in project["dependencies"])
+    assert importlib.util.find_spec("sniffio") is not None
