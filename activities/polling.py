@@ -1,26 +1,98 @@
-"""Reading until a change shows, or may no longer be expected to."""
+"""Reading until a change shows, or may no longer be expected to: each time when it is due, and not at a fixed
+beat (edgeshift/model/effect_times.py).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+
+from temporalio import activity
 
 from activities.boundary import refuse_held
 from activities.connections import Connections
-from edgeshift.messages import Settle, Shown, Verify
+from edgeshift.messages import Settle, Shown, ZoneStart
+from edgeshift.model.effect_times import Looks
 from edgeshift.service_api import ServiceError
 
 LONGER = timedelta(minutes=4)
 """How much longer than a change may take is looked for it until it can be read, at most."""
 
 
-def limits(message: Settle | Verify) -> tuple[float, float]:
-    """For how many seconds a change is looked for, and for how many where the last look failed: one answer
-    that went wrong at the very end is no reason to leave the target with a person.
+class Lookout:
+    """The looks for one change, by the clock: ``turn`` returns when the next one is due.
+
+    ``what``: the kind of change, of which each campaign learns how long it takes. ``soon``: nobody knows
+    whether it was made. Used as a context manager.
     """
-    limit = message.limit
-    longest = limit + min(LONGER, message.start.policy.patience)
-    return limit.total_seconds(), longest.total_seconds()
+
+    def __init__(
+        self,
+        connections: Connections,
+        start: ZoneStart,
+        what: str,
+        *,
+        limit: timedelta,
+        since: datetime | None,
+        soon: bool = False,
+    ) -> None:
+        self._connections, self._start, self._what = connections, start, what
+        self._clock = connections.clock
+        self._began = self._clock.monotonic()
+        # A first look may have been held up, or its worker lost: what was sent is older than this attempt.
+        before = activity.info().started_time - since if since is not None else timedelta(0)
+        self._before = max(0.0, before.total_seconds())
+        self._limit = limit.total_seconds()
+        self._longest = (limit + min(LONGER, start.policy.patience)).total_seconds()
+        self._looks = Looks(
+            connections.effects.of(start, what),
+            start.target.zone.id,
+            beat=start.policy.poll.total_seconds(),
+            limit=self._before + self._limit,
+            soon=soon,
+        )
+
+    def __enter__(self) -> Lookout:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._looks.end()
+
+    @property
+    def _age(self) -> float:
+        """Seconds since the change was sent."""
+        return self._before + self._clock.monotonic() - self._began
+
+    async def turn(self) -> None:
+        """Wait until the next look is due. As long as nobody knows when, what others see decides."""
+        looks = self._looks
+        while True:
+            if not looks.is_certain:
+                now = self._clock.monotonic()
+                await self._connections.effects.ask(self._start, self._what, now=now, beat=looks.beat)
+            left = looks.due() - self._age
+            if left <= 0:
+                return
+            await self._clock.sleep(left if looks.is_certain else min(left, looks.beat))
+
+    async def showed(self) -> None:
+        """The change has shown."""
+        age = self._age
+        if self._looks.showed(age):
+            await self._connections.effects.record(self._start, self._what, age)
+
+    def is_over(self, trouble: str) -> bool:
+        """A look was in vain. Whether the change can no longer be expected to show: later where the look
+        itself went wrong, as ``trouble`` says, since one answer that did so at the very end is no reason to
+        leave the target with a person.
+        """
+        (self._looks.failed if trouble else self._looks.missed)(self._age)
+        passed = self._clock.monotonic() - self._began
+        return passed >= (self._longest if trouble else self._limit)
+
+    def is_too_late(self, window: timedelta) -> bool:
+        """Whether the next look is due after this time alone, whatever went wrong in the last one."""
+        return self._looks.due() - self._before >= window.total_seconds()
 
 
 async def shown_in_time(
@@ -29,17 +101,25 @@ async def shown_in_time(
     """What ``look`` gives, once it gives something, or None when the limit has passed; and what the last look
     failed with, if it did.
     """
-    clock, pause = connections.clock, message.start.policy.poll.total_seconds()
-    limit, longest = limits(message)
-    began = clock.monotonic()
-    while True:
-        trouble = ""
-        try:
-            if (shown := await look()) is not None:
-                return shown, ""
-        except ServiceError as failure:
-            refuse_held(failure)
-            trouble = str(failure)[:150]
-        if clock.monotonic() - began > (longest if trouble else limit):
-            return None, trouble
-        await clock.sleep(pause)
+    what = "change" if message.wanted else "rollback"
+    with Lookout(
+        connections,
+        message.start,
+        what,
+        limit=message.limit,
+        since=message.since,
+        soon=not message.answered,
+    ) as lookout:
+        while True:
+            await lookout.turn()
+            trouble = ""
+            try:
+                if (shown := await look()) is not None:
+                    if shown.reached:
+                        await lookout.showed()
+                    return shown, ""
+            except ServiceError as failure:
+                refuse_held(failure)
+                trouble = str(failure)[:150]
+            if lookout.is_over(trouble):
+                return None, trouble

@@ -112,9 +112,10 @@ class Reversible:
         if not self._work.asks_whether_it_shows:
             if part.may_show:
                 # A change is never undone before it has shown, or can no longer be expected to.
-                await self._shows(part.prepared, wanted=True)
+                await self._shows(part.prepared, wanted=True, answered=False)
             return part.prepared
-        shown = await self._shows(part.prepared, wanted=True, limit=await self._parts.ending.looked_for(part))
+        limit = await self._parts.ending.looked_for(part)
+        shown = await self._shows(part.prepared, wanted=True, answered=False, limit=limit)
         if (shown.reached and not shown.hopeless) or shown.worse:
             return part.prepared
         if shown.reached or shown.unchanged:
@@ -154,7 +155,8 @@ class Reversible:
         """
         self._zone.enter(ZonePhase.VERIFYING)
         since = workflow.now()
-        shown = await self._shows(prepared, wanted=True)
+        answered = result.status is ChangeStatus.ANSWERED
+        shown = await self._shows(prepared, wanted=True, answered=answered)
         if not shown.reached:
             if shown.worse or (not shown.unchanged and result.found):
                 return await self._roll_back(prepared, result.found, shown.explained)
@@ -279,7 +281,7 @@ class Reversible:
         return PermitGrant(campaign_run=self._zone.start.campaign_run, permit=permit)
 
     async def _shows(
-        self, prepared: Prepared, *, wanted: bool, answered: bool = True, limit: timedelta | None = None
+        self, prepared: Prepared, *, wanted: bool, answered: bool, limit: timedelta | None = None
     ) -> Shown:
         limit = limit or self._zone.start.policy.migration_limit
         message = Settle(

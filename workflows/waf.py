@@ -225,7 +225,12 @@ class WafZone:
                 self._zone.validates_itself = True
                 if result.seen:
                     return True
-                found = await self._verify(prepared, Mode.VALIDATION, shadow=mode is ValidationMode.SHADOW)
+                found = await self._verify(
+                    prepared,
+                    Mode.VALIDATION,
+                    shadow=mode is ValidationMode.SHADOW,
+                    answered=result.status is ChangeStatus.ANSWERED,
+                )
                 if found.reached:
                     return True
                 if not found.unchanged or self._zone.resends >= self._zone.start.policy.resend_unchanged:
@@ -294,12 +299,15 @@ class WafZone:
             await self._parts.changes.pause_before_again(result)
             return ""
         self._zone.sent = prepared
-        return await self._committed(prepared, result.reason)
+        answered = result.status is ChangeStatus.ANSWERED
+        return await self._committed(prepared, result.reason, answered=answered)
 
-    async def _committed(self, prepared: Prepared, answer: str) -> str:
-        """A commit was sent, or may have been: the archived result, or empty to propose anew."""
+    async def _committed(self, prepared: Prepared, answer: str, *, answered: bool = False) -> str:
+        """A commit was sent, or may have been: the archived result, or empty to propose anew. ``answered``:
+        just now, and the service said that it was made.
+        """
         self._zone.enter(ZonePhase.VERIFYING)
-        found = await self._verify(prepared, Mode.PENDING)
+        found = await self._verify(prepared, Mode.PENDING, answered=answered)
         if found.reached and found.record:
             return found.record
         if found.reached:
@@ -314,7 +322,13 @@ class WafZone:
         return ""
 
     async def _verify(
-        self, prepared: Prepared, mode: Mode, shadow: bool = False, limit: timedelta | None = None
+        self,
+        prepared: Prepared,
+        mode: Mode,
+        *,
+        shadow: bool = False,
+        limit: timedelta | None = None,
+        answered: bool = False,
     ) -> Verification:
         verify = Verify(
             start=self._zone.bare_start,
@@ -325,6 +339,8 @@ class WafZone:
             evidence=self._zone.gathered.evidence if self._zone.gathered else "",
             limit=limit or self._zone.start.policy.migration_limit,
             shadow=shadow,
+            since=workflow.now(),
+            answered=answered,
         )
         return await self._parts.waits.served(
             lambda: workflow.execute_activity_method(

@@ -13,6 +13,7 @@ from activities.change.area_work import AreaWork, Step
 from activities.change.fence import NotSent
 from activities.change.intents import own_commit
 from activities.connections import Connections
+from activities.polling import Lookout
 from activities.stable_read import twice
 from activities.waf.zone import configuration_digest, deletion_body, read_configuration, read_zone, runs
 from edgeshift.areas import waf
@@ -22,8 +23,8 @@ from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.service_api import ServiceClient, ServiceError
-from edgeshift.stores.archive import ArchiveCorrupt, ArchiveMissing
-from edgeshift.stores.documents import Proposal, get_document
+from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError, ArchiveMissing
+from edgeshift.stores.documents import Proposal, Snapshot, get_document
 
 LOOK = timedelta(seconds=60)
 """How long a validation that was answered is looked for at most; the activity's time-out has room for it."""
@@ -162,21 +163,40 @@ class WafWork(AreaWork):
         return result
 
     async def _look(self, step: Step, result: ChangeResult, body: dict[str, Any]) -> ChangeResult:
-        """After a validation was answered: whether it shows, looked for over a short while."""
+        """After a validation was answered: whether it shows, looked for over a short while, as soon as it is
+        due. Rules that the zone did not have before prove it; of others the status has to say it too.
+        """
         if result.status is not ChangeStatus.ANSWERED:
             return result
-        clock, poll = self._connections.clock, step.change.start.policy.poll.total_seconds()
-        until = clock.monotonic() + min(LOOK.total_seconds() - 5, 3 * poll + 5)
-        while True:
-            try:
-                status = (await step.client.waf_status(step.zone.id, urgent=True)).raw
-                if waf.in_validation(status) and await runs(step.client, step.zone, body):
-                    return result.model_copy(update={"seen": True})
-            except ServiceError as failure:
-                activity.logger.info("status not read after a validation: %s", failure)
-            if clock.monotonic() + poll > until:
-                return result
-            await clock.sleep(poll)
+        start, had_them = step.change.start, await self._had(step, body)
+        window = min(LOOK - timedelta(seconds=5), 3 * start.policy.poll + timedelta(seconds=5))
+        what = waf.Mode.VALIDATION.value
+        with Lookout(self._connections, start, what, limit=window, since=None) as lookout:
+            while True:
+                await lookout.turn()
+                trouble = ""
+                try:
+                    shown = await runs(step.client, step.zone, body)
+                    if shown and had_them:
+                        status = (await step.client.waf_status(step.zone.id, urgent=True)).raw
+                        shown = waf.in_validation(status)
+                    if shown:
+                        await lookout.showed()
+                        return result.model_copy(update={"seen": True})
+                except ServiceError as failure:
+                    trouble = str(failure)[:150]
+                    activity.logger.info("not read after a validation: %s", failure)
+                if lookout.is_over(trouble) or lookout.is_too_late(window):
+                    return result
+
+    async def _had(self, step: Step, body: dict[str, Any]) -> bool:
+        """Whether the zone may have had these very rules when it was read."""
+        snapshot = step.change.snapshot
+        try:
+            found = await get_document(self._connections.archive, Snapshot[waf.Reading], snapshot)
+        except ArchiveError:
+            return True
+        return waf.same_rules(found.reading.entry_point, body)
 
 
 def told(status: dict[str, Any]) -> tuple[bool, str]:

@@ -11,14 +11,14 @@ from temporalio import activity
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.change.intents import seen_through, taken_up
 from activities.connections import Connections
-from activities.polling import limits
+from activities.polling import Lookout
 from activities.reports import awaiting, tell_campaign
 from activities.snapshots import archive_snapshot
 from activities.stable_read import twice
 from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import Evidence
-from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.messages import (
     Prepare,
     Prepared,
@@ -126,57 +126,67 @@ class WafActivities:
     @named_failures
     @heartbeating
     async def verify(self, message: Verify) -> Verification:
-        """Poll the status until the change shows, or until it can no longer be expected."""
+        """Read the status, when it is due, until the change shows or can no longer be expected to."""
         start = message.start
         client = await self._connections.service(start.spec, start.target.zone)
-        archive, clock = self._connections.archive, self._connections.clock
+        archive = self._connections.archive
         body = (await get_document(archive, Proposal, message.proposal)).body
-        before = (await get_document(archive, Snapshot[waf.Reading], message.snapshot)).reading.status or {}
-        limit, longest = limits(message)
-        began = clock.monotonic()
-        pause = start.policy.poll.total_seconds()
+        before = (await get_document(archive, Snapshot[waf.Reading], message.snapshot)).reading
         state, trouble = "", ""
-        while True:
-            try:
-                status = (await client.waf_status(start.target.zone.id, urgent=True)).raw
-                state, trouble = str(status.get("migration_state", "")), ""
-                if message.mode is waf.Mode.VALIDATION and waf.is_migrated(status):
-                    if await shows_migrated(client, start.target.zone):
-                        return Verification(reached=False, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
-                    trouble = "the status reads otherwise each time"
-                if message.mode is waf.Mode.VALIDATION and waf.in_validation(status):
-                    sent = waf.shadow(body) if message.shadow else body
-                    if await runs(client, start.target.zone, sent):
-                        return Verification(reached=True, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
-                    trouble = "the zone is in validation with other rules than those that were sent"
-                if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
-                    if found := await self._read_back(client, message, body):
-                        return found
-                    trouble = "the stored rules do not show yet"
-            except ServiceError as failure:
-                refuse_held(failure)
-                trouble = str(failure)[:150]
-            if clock.monotonic() - began > (longest if trouble else limit):
-                break
-            await clock.sleep(pause)
+        status: dict[str, Any] = {}
+        lookout = Lookout(
+            self._connections,
+            start,
+            message.mode.value,
+            limit=message.limit,
+            since=message.since,
+            soon=not message.answered,
+        )
+        with lookout:
+            while True:
+                await lookout.turn()
+                try:
+                    status = (await client.waf_status(start.target.zone.id, urgent=True)).raw
+                    state, trouble = str(status.get("migration_state", "")), ""
+                    if message.mode is waf.Mode.VALIDATION and waf.is_migrated(status):
+                        if await shows_migrated(client, start.target.zone):
+                            return Verification(reached=False, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
+                        trouble = "the status reads otherwise each time"
+                    if message.mode is waf.Mode.VALIDATION and waf.in_validation(status):
+                        sent = waf.shadow(body) if message.shadow else body
+                        if await runs(client, start.target.zone, sent):
+                            await lookout.showed()
+                            return Verification(reached=True, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
+                        trouble = "the zone is in validation with other rules than those that were sent"
+                    if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
+                        if found := await self._read_back(client, message, before, body):
+                            await lookout.showed()
+                            return found
+                        trouble = "the stored rules do not show yet"
+                except ServiceError as failure:
+                    refuse_held(failure)
+                    trouble = str(failure)[:150]
+                if lookout.is_over(trouble):
+                    break
         if trouble:
             unread = Reason(code=ReasonCode.STATUS_UNREADABLE, said=trouble)
             return Verification(reached=False, read=False, why=(unread,))
         in_window = message.mode is waf.Mode.PENDING and waf.in_validation(status)
-        if not in_window and state != str(before.get("migration_state", "")):
+        if not in_window and state != str((before.status or {}).get("migration_state", "")):
             return Verification(reached=False, why=(_seen(ReasonCode.STATUS_CHANGED, state),))
         return Verification(reached=False, unchanged=True, why=(_seen(ReasonCode.STATUS_STAYED, state),))
 
     async def _read_back(
-        self, client: ServiceClient, message: Verify, body: dict[str, Any]
+        self, client: ServiceClient, message: Verify, before: waf.Reading, body: dict[str, Any]
     ) -> Verification | None:
         """The stored rules against the signed body. A difference is believed when it stays over a second
         reading; and that the zone is migrated, where the rules do not prove it, when its status says so
         again.
         """
         zone = message.start.target.zone
-        # In its validation window the zone may have had these very rules.
-        had_rules = zone.plan is Plan.ENTERPRISE
+        # Then they prove nothing: in a validation window in which they act, the zone had these very rules.
+        enforced = zone.plan is Plan.ENTERPRISE and ValidationMode.ENFORCE in message.start.policy.modes
+        had_rules = enforced or waf.same_rules(before.entry_point, body)
         seen: list[dict[str, Any]] = []
         for _ in range(3):
             stored = await client.entry_point(zone.id, urgent=True)

@@ -105,8 +105,9 @@ class GivenUp(Message):
 
 
 class Verify(Message):
-    """Poll the status until the change shows or may no longer be expected to. ``limit``: how long that may
-    take.
+    """Read the status, when it is due, until the change shows or may no longer be expected to. ``limit``: how
+    long that may take. ``since``: when it was sent. ``answered``: whether the service said that it was made
+    just then; else it may show at any time.
 
     For ``Mode.PENDING`` the stored rules are read back and compared with the signed body of ``proposal``.
     """
@@ -119,6 +120,8 @@ class Verify(Message):
     evidence: str = ""
     limit: Duration
     shadow: bool = False
+    since: datetime | None = None
+    answered: bool = False
 
 
 class Verification(Explained):

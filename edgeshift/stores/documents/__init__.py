@@ -16,6 +16,7 @@ from edgeshift.stores.documents.codec import (
     get_record,
     put_document,
 )
+from edgeshift.stores.documents.effects import EffectTook
 from edgeshift.stores.documents.intents import Intent, NothingMore, Seen
 from edgeshift.stores.documents.log_fields import (
     JobBefore,
@@ -47,6 +48,7 @@ __all__ = [
     "Document",
     "DocumentUnreadable",
     "DocumentsPart",
+    "EffectTook",
     "EscRecord",
     "FrozenTargets",
     "Intent",
