@@ -110,7 +110,7 @@ class ConsentSpec(Part):
         description="Delete URI overrides that block a zone; archived first, signed off first.",
     )
     enforce_validation: bool = Field(
-        default=False, description="Let the new WAF block before anybody agreed to its rules."
+        default=False, description="Let the new WAF block before anyone agreed to its rules."
     )
 
 

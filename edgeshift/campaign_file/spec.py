@@ -171,7 +171,7 @@ class CampaignSpec(Part):
         validation = info.data.get("validation", ValidationSpec())
         if ValidationMode.ENFORCE in validation.modes and not consents.enforce_validation:
             said = (
-                "has enforce, which can block requests before anybody agreed; it needs"
+                "has enforce, which can block requests before anyone agreed; it needs"
                 " consents.enforce_validation: true"
             )
             refuse([((UP, "validation", "modes"), said)])

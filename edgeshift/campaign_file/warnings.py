@@ -19,7 +19,7 @@ def warnings(spec: CampaignSpec) -> list[str]:
     found = []
     sign_off = spec.sign_off
     if not sign_off.approvers:
-        found.append("no approvers are listed: anybody who can reach Temporal may sign")
+        found.append("no approvers are listed: anyone who can reach Temporal may sign")
     elif len(set(sign_off.approvers)) == sign_off.required:
         found.append("every listed approver must approve: one who is away holds it all up")
     if sign_off.per == "zone":

@@ -23,14 +23,14 @@ def alarms(
         str | None, typer.Argument(help="Only this campaign; none: all that run or have closed lately.")
     ] = None,
     least: Annotated[
-        Severity, typer.Option(help="Only alarms of this severity, and graver ones.")
+        Severity, typer.Option(help="Only alarms of this severity, and more severe ones.")
     ] = Severity.NOTICE,
     service: Annotated[
         bool, typer.Option("--service", help="Also check the service and each credential from here.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/output.md).")] = False,
 ) -> None:
-    """Tell what needs a person now, each with what to look at and what to do. Exit 7 if there is anything."""
+    """List what needs a person now, each with what to look at and what to do. Exit 7 if there is anything."""
     from edgeshift.views.alarming import gather
 
     shell = current()
@@ -42,9 +42,7 @@ def alarms(
         for alarm in found:
             shell.console.print(told(alarm), soft_wrap=True)
         shell.console.print(
-            f"{counted(len(found), 'alarm')}; docs/runbook.md has each by its code"
-            if found
-            else "all is well"
+            f"{counted(len(found), 'alarm')}; docs/runbook.md has each by its code" if found else "no alarms"
         )
     if found:
         raise typer.Exit(ExitCode.ALARMS)

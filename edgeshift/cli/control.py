@@ -31,31 +31,31 @@ Outcomes = Annotated[
 
 
 def pause(campaign: Campaign, reason: Reason = "", by: By = "") -> None:
-    """Begin no new step until resume. Answers once every permit that is out is settled."""
+    """Begin no new step until resume. Answers once the steps in flight have finished."""
     run(_steer(current(), campaign, "pause", by or person(), reason))
 
 
 def resume(campaign: Campaign, reason: Reason = "", by: By = "") -> None:
-    """Go on after pause, or after a halt, whose failures it accepts."""
+    """Continue after a pause, or after a halt, whose failures it accepts."""
     run(_steer(current(), campaign, "resume", by or person(), reason))
 
 
 def abort(campaign: Campaign, reason: Reason = "", by: By = "", yes: Yes = False) -> None:
-    """End a campaign: nothing new begins, what was sent is seen through."""
+    """End a campaign: nothing new begins; what was sent is verified to the end."""
     run(_abort(current(), campaign, by or person(), reason, yes=yes))
 
 
 def retry(
     campaign: Campaign, zone: Zones = None, outcome: Outcomes = None, reason: Reason = "", by: By = ""
 ) -> None:
-    """Begin failed and unknown zones again; blocked and needs_support ones by --outcome or --zone."""
+    """Restart failed and unknown zones; blocked and needs_support ones by --outcome or --zone."""
     run(_again(current(), campaign, "retry", zone or [], outcome or [], by or person(), reason))
 
 
 def reopen(
     campaign: Campaign, zone: Zones = None, outcome: Outcomes = None, reason: Reason = "", by: By = ""
 ) -> None:
-    """Begin zones on hold or aborted again; rejected and rolled-back ones by --outcome or --zone."""
+    """Restart zones on hold or aborted; rejected and rolled-back ones by --outcome or --zone."""
     run(_again(current(), campaign, "reopen", zone or [], outcome or [], by or person(), reason))
 
 
@@ -65,7 +65,7 @@ def support_resolved(
     reason: Reason = "",
     by: By = "",
 ) -> None:
-    """Say that the provider has mended a zone: it is read anew."""
+    """Say that the provider has fixed a zone: it is read again."""
     run(_support_resolved(current(), campaign, zone, by or person(), reason))
 
 
@@ -81,13 +81,13 @@ async def _steer(shell: Shell, campaign: str, verb: str, by: str, reason: str) -
             waiting.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await waiting
-        shell.console.print(f"Campaign {campaign}: {answer.text}", markup=False, soft_wrap=True)
+        shell.console.print(f"Campaign {campaign} {answer.text}.", markup=False, soft_wrap=True)
         if answer.sent or answer.in_validation:
             await _name_left(shell, client, campaign, answer)
 
 
 async def _name_left(shell: Shell, client: Client, campaign: str, answer: Answer) -> None:
-    """Name the zones that an abort leaves past return or in validation mode."""
+    """Name the zones that an abort leaves with a change in flight or in validation mode."""
     from edgeshift import operations
     from edgeshift.stores.archive import ArchiveError
     from edgeshift.views.words import one_line
@@ -98,11 +98,11 @@ async def _name_left(shell: Shell, client: Client, campaign: str, answer: Answer
         names = {index: targets[index].zone.name for index in (*answer.sent, *answer.in_validation)}
     except (ArchiveError, operations.OperationError) as why:
         # The campaign is aborted all the same: by their numbers, then.
-        shell.errors.print(f"the zones' names cannot be read: {why}", markup=False, soft_wrap=True)
+        shell.errors.print(f"the names of the zones cannot be read: {why}", markup=False, soft_wrap=True)
         names = {}
     for said, indexes in (
-        ("past return, perhaps", answer.sent),
-        ("in validation mode, perhaps", answer.in_validation),
+        ("change may be in flight", answer.sent),
+        ("may stay in validation mode", answer.in_validation),
     ):
         for index in indexes:
             name = one_line(names.get(index, f"number {index}"))
@@ -110,7 +110,7 @@ async def _name_left(shell: Shell, client: Client, campaign: str, answer: Answer
 
 
 async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str) -> None:
-    """Say how many permits are still out, while pause or abort wait for them."""
+    """Say how many steps are still in flight, while pause or abort wait for them."""
     from edgeshift import operations
 
     if verb not in ("pause", "abort"):
@@ -122,7 +122,9 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
             found = await operations.summary(client, campaign)
             if found.permits_out != said and found.state in ("pausing", "aborting"):
                 said = found.permits_out
-                shell.errors.print(f"{found.state}: {counted(said, 'permit')} still out …", soft_wrap=True)
+                shell.errors.print(
+                    f"{found.state}: {counted(said, 'step')} still in flight …", soft_wrap=True
+                )
         await asyncio.sleep(1)
 
 
@@ -134,7 +136,7 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
     if summary.state not in ("closed", "aborting"):
         left = sum(number for place, number in summary.places.items() if place in ("pending",))
         zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"
-        say = f"Campaign {campaign}: {zones}, {left:,} not begun; all will end."
+        say = f"Campaign {campaign}: {zones}, {left:,} not started; all will end."
         shell.console.print(say, markup=False, soft_wrap=True)
         shell.confirm(f"Abort campaign {campaign} as {by}?", yes=yes)
     await _steer(shell, campaign, "abort", by, reason)
@@ -147,7 +149,11 @@ async def _again(
     from edgeshift.operations.again import EXCLUDED, VERBS
 
     if zones and outcomes:
-        raise CommandError("name zones or outcomes, not both", ExitCode.BAD_INPUT)
+        raise CommandError(
+            "--zone and --outcome exclude each other",
+            ExitCode.BAD_INPUT,
+            hint="give --zone for named zones, or --outcome for all that ended so",
+        )
     places = operations.outcomes_of(verb, outcomes)
     if zones:
         # A zone that is named is begun again whichever of the verb's outcomes it has.
@@ -161,7 +167,7 @@ async def _again(
         answer = await operations.begin_again(
             client, campaign, verb, by=by, reason=reason, indexes=indexes, places=places
         )
-    shell.console.print(f"Campaign {campaign}: {answer.text}", markup=False, soft_wrap=True)
+    shell.console.print(f"Campaign {campaign} {answer.text}.", markup=False, soft_wrap=True)
 
 
 async def _support_resolved(shell: Shell, campaign: str, zone: str, by: str, reason: str) -> None:
@@ -172,6 +178,6 @@ async def _support_resolved(shell: Shell, campaign: str, zone: str, by: str, rea
         targets = await operations.frozen_targets(shell.archive(), start.targets)
         found = operations.pick_zone(targets, zone, campaign, start.area)
         state = await operations.support_resolved(client, found, by=by, reason=reason)
-    shell.console.print(f"Zone {found.name} is read anew.", markup=False, soft_wrap=True)
+    shell.console.print(f"Zone {found.name} is read again.", markup=False, soft_wrap=True)
     for ticket in state.tickets:
         shell.console.print(f"  its ticket: {ticket}", markup=False, soft_wrap=True)

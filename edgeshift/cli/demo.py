@@ -43,7 +43,7 @@ def demo(
         bool, typer.Option("--keep", help="Keep the stack's state, to look at it later.")
     ] = False,
 ) -> None:
-    """Run a whole campaign on an embedded stack; check every rule by its witness. Exit 1 if one is broken."""
+    """Run a whole campaign on an embedded stack; check every rule. Exit 1 if one is broken."""
     from edgeshift.testbed.demo.main import run_demo
     from edgeshift.testbed.demo.parts import PARTS
     from edgeshift.testbed.stack import StackError

@@ -1,55 +1,100 @@
-"""Exit codes, and one line for every expected failure. docs/cli.md lists the codes."""
+"""Failures as people and scripts read them, and their exit codes. docs/cli.md lists the codes."""
 
 from __future__ import annotations
+
+import json
+import sys
 
 from rich.console import Console
 from rich.text import Text
 
 from edgeshift.model.exit_codes import MEANINGS as MEANINGS
 from edgeshift.model.exit_codes import ExitCode as ExitCode
-from edgeshift.model.failures import FAILURES, Failure
+from edgeshift.model.failures import FAILURES, Failure, hint_of
+
+_HINTS: dict[ExitCode, str] = {
+    ExitCode.FAILED: "`edgeshift doctor` checks Temporal, the worker and the archive",
+    ExitCode.BAD_INPUT: "`edgeshift VERB --help` lists arguments and options",
+    ExitCode.TEMPORAL: "`edgeshift doctor` checks Temporal and the worker",
+    ExitCode.SERVICE: "`edgeshift doctor FILE` checks the service and each credential",
+    ExitCode.NOTHING: "`edgeshift status` lists the campaigns",
+    ExitCode.REFUSED: "`edgeshift status` shows where each campaign stands",
+}
+"""What to do where a failure itself says nothing better."""
 
 
 class CommandError(Exception):
-    """A verb's own failure: a text for people and the code to exit with. ``details``: further lines,
-    shown as they are.
+    """A verb's own failure: what failed, what to do (``hint``), and the code to exit with. ``details``:
+    further lines, shown as they are.
     """
 
-    def __init__(self, text: str, code: ExitCode = ExitCode.FAILED, *, details: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        text: str,
+        code: ExitCode = ExitCode.FAILED,
+        *,
+        hint: str = "",
+        details: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(text)
         self.text = text
         self.code = code
+        self.hint = hint or _HINTS.get(code, "")
         self.details = details
+
+    def as_json(self) -> dict[str, object]:
+        """The failure for scripts (docs/output.md)."""
+        return {
+            "code": self.code.name.lower(),
+            "exit_code": int(self.code),
+            "message": self.text,
+            "details": list(self.details),
+            "hint": self.hint,
+        }
 
 
 def said(problem: BaseException) -> CommandError | None:
     """The failure as a person should read it, or None for one that nobody expected."""
     if isinstance(problem, CommandError):
         return problem
+    hint = getattr(problem, "hint", "")
     if isinstance(code := getattr(problem, "exit_code", None), ExitCode):
-        return CommandError(str(problem), code)
+        return CommandError(getattr(problem, "text", str(problem)), code, hint=hint)
     if (known := _expected(type(problem))) is not None:
-        first, *rest = str(problem).splitlines() or [type(problem).__name__]
-        return CommandError(first, known.exit, details=tuple(rest))
+        kind, failure = known
+        first, *rest = getattr(problem, "text", str(problem)).splitlines() or [kind]
+        return CommandError(first, failure.exit, hint=hint or hint_of(kind), details=tuple(rest))
     if isinstance(problem, OSError) and not isinstance(problem, (ConnectionError, TimeoutError)):
         where = f"{problem.filename}: " if problem.filename else ""
-        return CommandError(f"{where}{problem.strerror or problem}", ExitCode.FAILED)
+        return CommandError(
+            f"{where}{problem.strerror or problem}",
+            ExitCode.FAILED,
+            hint="check the path, its permissions and the free space",
+        )
     return None
 
 
-def _expected(kind: type[BaseException]) -> Failure | None:
-    """The failure that an error of edgeshift's or of the SDK's is; None for all others."""
+def _expected(kind: type[BaseException]) -> tuple[str, Failure] | None:
+    """The failure that an error of edgeshift's or of the SDK's is, with its kind; None for all others."""
     for base in kind.__mro__:
         ours = base.__module__.partition(".")[0] in ("edgeshift", "temporalio")
         if ours and base.__name__ in FAILURES:
-            return FAILURES[base.__name__]
+            return base.__name__, FAILURES[base.__name__]
     return None
 
 
-def show(console: Console, failure: CommandError) -> None:
-    """Print a failure: one line that begins with ``error:``, and its details if it has any."""
+def show(console: Console, failure: CommandError, *, as_json: bool = False) -> None:
+    """Print a failure on stderr: ``error:`` and what failed, its details if it has any, a blank line, and
+    ``hint:`` with what to do. As JSON it is one line, so that a script finds it after lines of progress.
+    """
+    if as_json:
+        sys.stderr.write(json.dumps(failure.as_json(), ensure_ascii=False) + "\n")
+        return
     line = Text("error: ", style="bold red")
     line.append(failure.text, style="default")
     console.print(line, soft_wrap=True, highlight=False)
     for detail in failure.details:
         console.print(Text(detail), soft_wrap=True, highlight=False)
+    if failure.hint:
+        hint = Text("\nhint: ", style="bold").append(failure.hint, style="not bold")
+        console.print(hint, soft_wrap=True, highlight=False)

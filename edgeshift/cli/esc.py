@@ -39,8 +39,9 @@ def secret(
     spec = load_campaign(file)
     if not stdout and not sys.stdout.isatty():
         raise CommandError(
-            "a secret is shown at a terminal only, and stdout is none; --stdout prints it all the same",
+            "a secret is shown at a terminal only, and stdout is none",
             ExitCode.REFUSED,
+            hint="--stdout prints it all the same",
         )
     found = run(scope_secret(spec, scope))
     value = found.secret.get_secret_value()

@@ -10,15 +10,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.testbed.simulator.equivalent import eligible, longest_expression_bytes, rules_to_migrate
-from edgeshift.testbed.simulator.fleet_file import Fleet, FleetFileError, dump_fleet, load_fleet
+from edgeshift.testbed.simulator.fleet_file import Fleet, dump_fleet, load_fleet
 from edgeshift.testbed.simulator.generate import generate_fleet
 from edgeshift.testbed.simulator.generate_cases import MOST_BYTES, MOST_RULES
 
 app = typer.Typer(no_args_is_help=True, help="Make, check and describe fleets for the simulator.")
-
-BAD_FILE = 2
-"""Exit code for a file that cannot be read, used or written."""
 
 LARGE = 20_000
 """Zones from which YAML takes minutes and JSON seconds."""
@@ -48,9 +46,9 @@ def generate(
 ) -> None:
     """Make a plausible fleet; from 60 zones on it has every special case."""
     if out.suffix.lower() not in (".yaml", ".yml", ".json"):
-        _fail(f"{out}: a fleet file ends in .yaml, .yml or .json")
+        _fail(f"--out {out} has no ending of a fleet file", "use .yaml, .yml or .json")
     if out.exists() and not force:
-        _fail(f"{out} is there already; give another --out, or --force to overwrite it")
+        _fail(f"{out} exists already", "--force overwrites it; or give another --out")
     if zones > LARGE and out.suffix.lower() != ".json":
         typer.echo(f"{zones} zones as YAML take minutes to write and to read; .json takes seconds", err=True)
 
@@ -62,7 +60,7 @@ def generate(
     try:
         dump_fleet(fleet, out, header=HEADER.format(note=fleet.note, name=out.name))
     except OSError as error:
-        _fail(f"{out} cannot be written: {error.strerror}")
+        _fail(f"{out} cannot be written: {error.strerror}", "give another --out")
     typer.echo(f"{out}: {zones:,} zones over {accounts:,} accounts, seed {seed}")
 
 
@@ -74,10 +72,7 @@ def check(
     ] = False,
 ) -> None:
     """Say what a fleet file holds, or every mistake in it with line, field and what would be right."""
-    try:
-        fleet = load_fleet(file)
-    except FleetFileError as error:
-        _fail(str(error))
+    fleet = load_fleet(file)
     console = Console()
     console.print(_plans(fleet))
     console.print(_situations(fleet))
@@ -148,6 +143,6 @@ def _credentials(fleet: Fleet) -> list[str]:
     return [f"{one.label}  {one.kind}  {emails[one.user]}  {one.value}" for one in fleet.credentials]
 
 
-def _fail(text: str) -> NoReturn:
-    typer.echo(f"error: {text}", err=True)
-    raise typer.Exit(BAD_FILE)
+def _fail(text: str, hint: str) -> NoReturn:
+    first, *rest = text.splitlines()
+    raise CommandError(first, ExitCode.BAD_INPUT, hint=hint, details=tuple(rest))

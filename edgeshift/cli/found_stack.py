@@ -76,5 +76,5 @@ def _checked(before: TemporalSettings, change: dict[str, object]) -> TemporalSet
         return TemporalSettings.model_validate(before.model_dump() | change)
     except ValueError:
         raise SettingsError(
-            f"--address {change.get('address')!r} is not right: it is written as HOST:PORT"
+            f"--address {change.get('address')!r} is not an address: write it as HOST:PORT"
         ) from None

@@ -29,7 +29,7 @@ def history(
     everything: Annotated[bool, typer.Option("--all", help="Also technical events.")] = False,
     export_svg: Annotated[Path | None, typer.Option("--export-svg", hidden=True)] = None,
 ) -> None:
-    """Tell what happened to a zone, and who agreed: every attempt, out of the workflow's own history."""
+    """Show what happened to a zone, and who agreed: every attempt, from the workflow's own history."""
     shell = current()
 
     async def tell() -> Timeline:

@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple, NoReturn
 import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode, said, show
-from edgeshift.cli.shell import Shell, adopt
+from edgeshift.cli.shell import Shell, adopt, not_confirmed
 
 
 class Verb(NamedTuple):
@@ -40,20 +40,18 @@ VERBS: dict[str, Verb] = {
     "start": Verb("start", "start", "Start a campaign.", RUN),
     "sign-off": Verb("sign_off", "app", "Approve or reject what waits for a sign-off.", DECIDE),
     "pause": Verb("control", "pause", "Begin no new step until resume.", DECIDE),
-    "resume": Verb("control", "resume", "Go on after pause.", DECIDE),
-    "abort": Verb("control", "abort", "End a campaign; steps under way are settled first.", DECIDE),
-    "retry": Verb("control", "retry", "Begin failed, unknown, blocked or support zones again.", DECIDE),
-    "reopen": Verb(
-        "control", "reopen", "Begin zones on hold, aborted, rejected or rolled back again.", DECIDE
-    ),
+    "resume": Verb("control", "resume", "Continue after a pause or a halt.", DECIDE),
+    "abort": Verb("control", "abort", "End a campaign; steps in flight finish first.", DECIDE),
+    "retry": Verb("control", "retry", "Restart failed, unknown, blocked or support zones.", DECIDE),
+    "reopen": Verb("control", "reopen", "Restart zones on hold, aborted, rejected or rolled back.", DECIDE),
     "support-resolved": Verb(
-        "control", "support_resolved", "Say that the provider has mended a zone.", DECIDE
+        "control", "support_resolved", "Say that the provider has fixed a zone.", DECIDE
     ),
-    "repair": Verb("repair", "repair", "Get a workflow on whose history does not replay.", DECIDE),
+    "repair": Verb("repair", "repair", "Reset a workflow whose history does not replay.", DECIDE),
     "watch": Verb("watch", "watch", "Follow a campaign live.", LOOK),
     "status": Verb("status", "status", "Show a campaign, or list all.", LOOK),
-    "alarms": Verb("alarms", "alarms", "Tell what needs a person now. Exit 7 if something does.", LOOK),
-    "history": Verb("history", "history", "Tell what happened to a zone, and who agreed.", LOOK),
+    "alarms": Verb("alarms", "alarms", "List what needs a person now. Exit 7 if something does.", LOOK),
+    "history": Verb("history", "history", "Show what happened to a zone, and who agreed.", LOOK),
     "report": Verb("report", "report", "Write a campaign's report as one HTML file.", LOOK),
     "esc": Verb("esc", "app", "Test by hand what changes without Edge Side Code.", LOOK),
     "worker": Verb("worker", "worker", "Run a worker until it is told to stop.", SERVE),
@@ -150,12 +148,13 @@ def arranged(arguments: Sequence[str]) -> tuple[list[str], str | None]:
 
 
 def called(arguments: Sequence[str]) -> int:
-    """Call a verb; its exit code. Every expected failure is one line on stderr; a traceback only by
-    ``--debug``.
+    """Call a verb; its exit code. A failure says on stderr what failed and what to do, with ``--json`` as
+    JSON; a traceback only by ``--debug``.
     """
     given, verb = arranged(arguments)
-    debug = "--debug" in given
-    shell = Shell(no_color="--no-color" in given, debug=debug)
+    options = given[: given.index("--")] if "--" in given else given
+    debug, as_json = "--debug" in options, "--json" in options
+    shell = Shell(no_color="--no-color" in options, debug=debug)
     adopt(shell)
     try:
         # An unknown verb loads nothing: the parser names it and what was meant.
@@ -167,9 +166,12 @@ def called(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode.OK
     except Exception as problem:
-        code = _failed(shell, problem, debug)
+        code = _failed(shell, problem, verb, debug=debug, as_json=as_json)
     if code == ExitCode.INTERRUPTED:
-        shell.errors.print("stopped")
+        if as_json:
+            show(shell.errors, CommandError("stopped", ExitCode.INTERRUPTED), as_json=True)
+        else:
+            shell.errors.print("stopped")
     return int(code or 0)
 
 
@@ -196,33 +198,37 @@ def _leave(code: int) -> NoReturn:
     sys.exit(code)
 
 
-def _failed(shell: Shell, problem: Exception, debug: bool) -> int:
+def _failed(shell: Shell, problem: Exception, verb: str | None, *, debug: bool, as_json: bool) -> int:
     if (usage := _wrong_usage(problem)) is not None:
-        show(shell.errors, usage)
+        show(shell.errors, usage, as_json=as_json)
         return usage.code
     failure = said(problem)
     if debug:
         shell.errors.print_exception(show_locals=False)
     if failure is None:
         failure = CommandError(
-            f"unexpected {type(problem).__name__}" + ("" if debug else "; --debug shows where"),
-            ExitCode.FAILED,
+            f"`edgeshift {verb or ''}".rstrip() + "` failed by a fault of its own",
+            hint="report it with the traceback above" if debug else "--debug shows where; please report it",
         )
-    show(shell.errors, failure)
+    show(shell.errors, failure, as_json=as_json)
     return failure.code
 
 
 def _wrong_usage(problem: Exception) -> CommandError | None:
     """A complaint of the parser. Its classes are private to typer, so it is known by what it can do."""
     if isinstance(problem, typer.Abort):
-        return CommandError("not confirmed; nothing was changed", ExitCode.REFUSED)
+        return not_confirmed()
     if type(problem).__module__.startswith(("typer", "click")) and hasattr(problem, "format_message"):
         context = getattr(problem, "ctx", None)
         path = context.command_path if context is not None else "edgeshift"
         text = problem.format_message()
         if not text:
-            return CommandError(f"something is missing; see `{path} --help`", ExitCode.BAD_INPUT)
-        return CommandError(f"{text.rstrip('.')}; see `{path} --help`", ExitCode.BAD_INPUT)
+            return CommandError(
+                f"`{path}` needs a command", ExitCode.BAD_INPUT, hint=f"`{path} --help` lists them"
+            )
+        return CommandError(
+            text.rstrip("."), ExitCode.BAD_INPUT, hint=f"`{path} --help` lists arguments and options"
+        )
     return None
 
 

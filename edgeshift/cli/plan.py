@@ -29,7 +29,9 @@ def plan(
     shell = current()
     spec = load_campaign(file)
     if out is not None and not out.absolute().parent.is_dir():
-        raise CommandError(f"{out}: there is no folder {out.parent}", ExitCode.BAD_INPUT)
+        raise CommandError(
+            f"{out}: there is no folder {out.parent}", ExitCode.BAD_INPUT, hint="create the folder first"
+        )
     report, result = run(_assess(shell, spec))
     told = _as_data(spec, report, result)
     if out is not None:

@@ -1,4 +1,4 @@
-"""``edgeshift repair``: get a workflow on whose history does not replay."""
+"""``edgeshift repair``: reset a workflow whose history does not replay."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ async def _repair(shell: Shell, workflow: str, by: str, reason: str, *, dry_run:
     shell.errors.print("Replaying its history …", highlight=False)
     async with shell.temporal() as client:
         found = await repaired(client, workflow, by=by, reason=reason, replay=replay, dry_run=dry_run)
-    again = "would be made" if dry_run else "is made"
+    again = "would be reset" if dry_run else "was reset"
     lines = [
         f"Workflow {found.workflow} does not replay: {found.why}",
-        f"It {again} anew from event {found.task} of {found.events} on; signals and updates since then are"
-        f" applied again.",
+        f"It {again} to event {found.task} of {found.events};"
+        " signals and updates since then are applied again.",
     ]
-    lines.append("Nothing was changed." if dry_run else f"It goes on in run {found.run}.")
+    lines.append("Nothing was changed." if dry_run else f"It continues in run {found.run}.")
     for line in lines:
         shell.console.print(line, markup=False, soft_wrap=True)

@@ -36,7 +36,9 @@ def report(
     if as_json:
         if out or csv:
             raise CommandError(
-                "--json prints the report: it goes without --out and --csv", ExitCode.BAD_INPUT
+                "--json excludes --out and --csv",
+                ExitCode.BAD_INPUT,
+                hint="call it without --json to write files; with --json the report is printed",
             )
 
         async def gather() -> Source:

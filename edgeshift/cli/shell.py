@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
+def not_confirmed() -> CommandError:
+    """A person was asked and did not say yes."""
+    return CommandError(
+        "not confirmed; nothing was changed", ExitCode.REFUSED, hint="call it again and answer y to go on"
+    )
+
+
 class Shell:
     """The surroundings of one call of the command line.
 
@@ -98,11 +105,12 @@ class Shell:
             return
         if not self.interactive:
             raise CommandError(
-                "nobody can be asked here (no terminal); give --yes to go on. Nothing was changed",
+                "cannot prompt without a terminal; nothing was changed",
                 ExitCode.REFUSED,
+                hint="pass --yes to go on without a question",
             )
         if self._answer(question) not in ("y", "yes"):
-            raise CommandError("not confirmed; nothing was changed", ExitCode.REFUSED)
+            raise not_confirmed()
 
     def _answer(self, question: str) -> str:
         """What a person types; empty at the end of input. Ctrl-C ends it as anywhere else."""

@@ -52,12 +52,23 @@ def _command(choice: str, told: str) -> None:
         from edgeshift.model.sign_off import LONGEST_REASON, Choice
 
         if sum(map(bool, (zone, fingerprint, wave))) != 1:
-            raise CommandError("name exactly one of --zone, --fingerprint and --wave", ExitCode.BAD_INPUT)
+            raise CommandError(
+                "name exactly one of --zone, --fingerprint and --wave",
+                ExitCode.BAD_INPUT,
+                hint=f"`edgeshift status {campaign}` shows what waits",
+            )
         if digest and not zone:
-            raise CommandError("--digest goes with --zone", ExitCode.BAD_INPUT)
+            raise CommandError(
+                "--digest needs --zone",
+                ExitCode.BAD_INPUT,
+                hint="name the zone whose digest you saw, or leave --digest out",
+            )
         if len(reason) > LONGEST_REASON:
-            said = f"--reason has {len(reason)} characters; at most {LONGEST_REASON}"
-            raise CommandError(said, ExitCode.BAD_INPUT)
+            raise CommandError(
+                f"--reason has {len(reason)} characters",
+                ExitCode.BAD_INPUT,
+                hint=f"write at most {LONGEST_REASON} characters",
+            )
         who = (by or person()).strip()
         shell = current()
         if zone:
@@ -124,9 +135,9 @@ async def _sign_shapes(
         _show_shapes(shell, chosen, examples, names, campaign)
         if not chosen.fingerprints:
             raise CommandError(
-                "none of these zones can be signed together: the evidence of each did not pass. "
-                f"Sign each: edgeshift sign-off {choice.value} {campaign} --zone {names[0]}",
+                "none of these zones can be signed together: the evidence of each did not pass",
                 ExitCode.NOTHING,
+                hint=f"read the evidence of each: edgeshift history {names[0]} --campaign {campaign}",
             )
         where = f" of wave {wave}" if wave else ""
         question = (
@@ -169,7 +180,7 @@ def _show_shapes(
         for group in left:
             say(f"  {group.fingerprint[:16]}…  {counted(len(group.zones), 'zone')}")
     if separate:
-        say("Not signed by this, for their own evidence did not pass; sign each with --zone:")
+        say("Not signed by this: their own evidence did not pass. Decide on each with --zone:")
         for name in separate[:MOST_LINES]:
             say(f"  {name}", markup=False, soft_wrap=True)
         if len(separate) > MOST_LINES:

@@ -12,14 +12,14 @@ from typing import Annotated, NoReturn
 import typer
 from pydantic import ValidationError
 
+from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.testbed.simulator.clock import parse_timestamp
 from edgeshift.testbed.simulator.database import DataFolderError
-from edgeshift.testbed.simulator.fleet_file import Fleet, FleetFileError, load_fleet
+from edgeshift.testbed.simulator.fleet_file import Fleet, load_fleet
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.server import ListenError, running
 
-BAD_INPUT = 2
-"""Exit code for a fleet, option, folder or address that cannot be used."""
+_OPTIONS = "docs/simulator.md describes the file"
 
 
 def simulator(
@@ -67,8 +67,10 @@ def simulator(
     try:
         loaded = load_fleet(fleet)
         asyncio.run(_serve(loaded, data, host, port, edge_port, chosen))
-    except (FleetFileError, DataFolderError, ListenError) as problem:
-        _refuse(str(problem))
+    except DataFolderError as problem:
+        _refuse(str(problem), "give another --data folder")
+    except ListenError as problem:
+        _refuse(str(problem), "give another --listen or --edge-port, or end what listens there")
 
 
 async def _serve(
@@ -88,7 +90,7 @@ async def _serve(
 def _address(listen: str) -> tuple[str, int]:
     host, colon, port = listen.rpartition(":")
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        _refuse(f"--listen {listen}: give HOST:PORT, such as 127.0.0.1:8780")
+        _refuse(f"--listen {listen} is not an address", "write it as HOST:PORT, such as 127.0.0.1:8780")
     return host.strip("[]"), int(port)
 
 
@@ -96,7 +98,7 @@ def _moment(text: str | None) -> datetime | None:
     try:
         return None if text is None else parse_timestamp(text)
     except ValueError:
-        _refuse(f"--clock {text}: give a moment, such as 2023-10-01T00:00:00Z")
+        _refuse(f"--clock {text} is not a moment", "write it as 2023-10-01T00:00:00Z")
 
 
 def _options(path: Path | None) -> SimulatorOptions:
@@ -105,17 +107,17 @@ def _options(path: Path | None) -> SimulatorOptions:
     try:
         return SimulatorOptions.model_validate(json.loads(path.read_text(encoding="utf-8")))
     except OSError as problem:
-        _refuse(f"--options {path}: cannot be read ({problem.strerror})")
+        _refuse(f"--options {path} cannot be read: {problem.strerror}", _OPTIONS)
     except ValidationError as problem:
         told = [
             f"{path}: {'.'.join(map(str, one['loc'])) or 'options'}: {one['msg']}"
             for one in problem.errors(include_url=False, include_input=False)[:5]
         ]
-        _refuse("\n".join(told))
+        _refuse("\n".join(told), _OPTIONS)
     except ValueError as problem:
-        _refuse(f"{path}: not JSON ({problem})")
+        _refuse(f"--options {path} is not JSON: {problem}", _OPTIONS)
 
 
-def _refuse(text: str) -> NoReturn:
-    typer.echo(f"error: {text}", err=True)
-    raise typer.Exit(BAD_INPUT)
+def _refuse(text: str, hint: str) -> NoReturn:
+    first, *rest = text.splitlines()
+    raise CommandError(first, ExitCode.BAD_INPUT, hint=hint, details=tuple(rest))

@@ -42,18 +42,18 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
         frozen = await operations.planned(client, spec, digest)
         if frozen is None:
             shell.console.print(
-                f"No plan of this file as it is now: waves are not spread over the zones' shapes"
-                f" (`edgeshift plan {file}` first would do that). Finding the zones …",
+                f"There is no plan of this file as it is now, so waves are not spread over fingerprints"
+                f" (`edgeshift plan {file}` does that). Listing the zones …",
                 soft_wrap=True,
                 markup=False,
             )
-            frozen = await operations.freeze(client, spec, digest, trouble=said_once(shell))
+            frozen = await operations.freeze(client, archive, spec, digest, trouble=said_once(shell))
         _show(shell, spec, frozen)
         shell.confirm(f"Start campaign {spec.name} as {by}?", yes=yes)
         await operations.start_campaign(client, archive, spec, by=by, frozen=frozen, again=again)
-    shell.console.print(f"Campaign {spec.name} runs, started by {by}.", markup=False, soft_wrap=True)
+    shell.console.print(f"Started campaign {spec.name} as {by}.", markup=False, soft_wrap=True)
     shell.console.print(f"  edgeshift watch {spec.name}     follows it")
-    shell.console.print(f"  edgeshift sign-off approve {spec.name} --fingerprint …     signs what waits")
+    shell.console.print(f"  edgeshift status {spec.name}    shows what waits for a sign-off")
 
 
 def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
@@ -74,9 +74,10 @@ def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
         age = say_duration(datetime.now(UTC) - frozen.planned_at)
         say(f"  targets: those of the plan made {age} ago", markup=False)
     policy = spec.sign_off
-    who = ", ".join(policy.approvers) if policy.approvers else "anybody who can reach Temporal"
+    who = f"from {', '.join(policy.approvers)}" if policy.approvers else "from anyone who can reach Temporal"
+    many = "one approval" if policy.required == 1 else f"{policy.required} approvals"
     each = f", for each {noun} by itself" if policy.per == "zone" else ""
-    say(f"  sign-off: {policy.required} of {who}{each}", markup=False, soft_wrap=True)
-    say(f"  at work at a time: {spec.window}", markup=False)
+    say(f"  sign-off: {many}, {who}{each}", markup=False, soft_wrap=True)
+    say(f"  window: at most {counted(spec.window, noun)} at work at once", markup=False)
     for warning in warnings(spec):
         say(f"  warning: {warning}", markup=False, soft_wrap=True)

@@ -49,7 +49,11 @@ def status(
     shell = current()
     if campaign is None:
         if zone or wave or phase:
-            raise CommandError("--zone, --wave and --phase need a campaign", ExitCode.BAD_INPUT)
+            raise CommandError(
+                "--zone, --wave and --phase need a campaign",
+                ExitCode.BAD_INPUT,
+                hint="edgeshift status CAMPAIGN --zone ZONE; `edgeshift status` lists the campaigns",
+            )
         lines = run(_all(shell))
         if as_json:
             shell.print_json({"campaigns": lines})
@@ -59,7 +63,11 @@ def status(
     known, rows = run(_one(shell, campaign))
     some = chosen(rows, zone=zone, wave=wave - 1 if wave else None, phase=phase)
     if zone and not some:
-        raise CommandError(f"campaign {campaign} has no zone {zone!r} there", ExitCode.NOTHING)
+        raise CommandError(
+            f"campaign {campaign} has no zone {zone!r}" + (" there" if wave or phase else ""),
+            ExitCode.NOTHING,
+            hint=f"list its zones: edgeshift report {campaign} --json",
+        )
     narrowed = bool(zone or wave or phase)
     if as_json:
         shell.print_json(_json(known, rows, some, narrowed))

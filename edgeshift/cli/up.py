@@ -49,7 +49,11 @@ def up(
     from edgeshift.testbed.stack import StackError
 
     if fleet is not None and zones is not None:
-        raise CommandError("--fleet and --zones exclude each other", ExitCode.BAD_INPUT)
+        raise CommandError(
+            "--fleet and --zones exclude each other",
+            ExitCode.BAD_INPUT,
+            hint="give --fleet for a fleet of your own, or --zones to generate one",
+        )
     try:
         run(_stay(current(), folder, fleet, zones, seed, time_scale, _moment(clock), workers))
     except StackError as problem:

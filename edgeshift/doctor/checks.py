@@ -17,6 +17,7 @@ from edgeshift.doctor.area_checks import any_zone, check_area, check_permissions
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
+from edgeshift.model.failures import hint_of
 from edgeshift.model.fleet import Zone
 from edgeshift.quota.leases import Quotas
 from edgeshift.rate_limit.circuit import stops
@@ -87,9 +88,10 @@ async def check_temporal(settings: Settings) -> tuple[list[Check], Client | None
     where = f"{settings.temporal.address}, namespace {settings.temporal.namespace}"
     try:
         client = await connect(settings.temporal, identity="edgeshift-doctor")
-    except (TemporalError, SecretRefError) as problem:
-        said, _, mend = str(problem).partition(": ")
-        return [Check("Temporal", State.FAILED, said, mend)], None
+    except TemporalError as problem:
+        return [Check("Temporal", State.FAILED, problem.text, problem.hint)], None
+    except SecretRefError as problem:
+        return [Check("Temporal", State.FAILED, str(problem), hint_of("SecretRefError"))], None
     return [ok("Temporal", f"reachable at {where}")], client
 
 
@@ -145,7 +147,7 @@ async def check_workers(client: Client) -> Check:
     except RPCError as problem:
         return Check(name, State.FAILED, f"the task queues cannot be read: {problem.message[:150]}")
     if without := [queue for queue, pollers in seen.items() if not pollers]:
-        said = f"nobody polls task queue {' nor '.join(without)}"
+        said = f"no worker polls task queue {' nor '.join(without)}"
         return Check(name, State.FAILED, said, "start one: edgeshift worker")
     workers = sorted(set().union(*seen.values()))
     return ok(name, f"{counted(len(workers), 'worker')} connected: {', '.join(workers[:3])}")
@@ -163,7 +165,7 @@ async def check_clock(client: Client) -> Check:
     newest = max(poller.last_access_time.ToDatetime(tzinfo=UTC) for poller in found)
     ago = (datetime.now(UTC) - newest).total_seconds()
     if not -AGREES <= ago <= _POLL + AGREES:
-        said = f"Temporal heard of a worker {abs(ago):.0f} s {'ago' if ago > 0 else 'in the future'}"
+        said = f"Temporal last heard from a worker {abs(ago):.0f} s {'ago' if ago > 0 else 'in the future'}"
         return Check(name, State.WARNING, said, "let NTP set the clocks of this machine and of Temporal")
     return ok(name, "agrees with this machine's")
 

@@ -125,13 +125,48 @@ PERMANENT = tuple(
         failure.named or kind for kind, failure in {**OF_SERVICE, **OF_STORES}.items() if failure.tries == 1
     )
 )
-"""Types of failed activities that trying again cannot mend."""
+"""Types of failed activities that trying again cannot fix."""
 
 HELD = ("ServiceHeld", "InvalidCredential", "CredentialMissing")
 """Types of failed activities that are no fault of the target: it waits until the service may be called
 again.
 """
 
+_CHECK_SERVICE = "`edgeshift doctor FILE` checks the service and each credential"
+_CHECK_ARCHIVE = "check --archive or EDGESHIFT_ARCHIVE_URL, and its permissions; `edgeshift doctor` uses it"
+_CHECK_TICKETS = "correct `tickets` in the campaign file; `edgeshift doctor FILE` checks it"
+_CHECK_REFERENCE = "set the variable, or write the file, that the reference names (env:NAME or file:PATH)"
+_NEW_CREDENTIAL = "put a valid credential where the reference points; `edgeshift doctor FILE` checks it"
+
+HINTS: Mapping[str, str] = {
+    **{kind: _CHECK_SERVICE for kind, failure in OF_SERVICE.items() if failure.exit is _SERVICE},
+    "InvalidCredential": _NEW_CREDENTIAL,
+    "Unauthorized": _NEW_CREDENTIAL,
+    "CredentialMissing": _CHECK_REFERENCE,
+    "SecretUnresolved": _CHECK_REFERENCE,
+    "SecretRefError": _CHECK_REFERENCE,
+    "Forbidden": "give the credential the permissions that docs/operators.md lists",
+    "Misconfigured": "correct `service` in the campaign file",
+    "InvalidIdentifier": "name zones and accounts as the service does",
+    "ArchiveCorrupt": "docs/runbook.md, archive-damaged, says what to do",
+    "ArchiveMissing": "use the archive that the worker uses: --archive URL or EDGESHIFT_ARCHIVE_URL",
+    "ArchiveUnavailable": _CHECK_ARCHIVE,
+    "ArchiveMisconfigured": _CHECK_ARCHIVE,
+    "ArchiveError": _CHECK_ARCHIVE,
+    "TicketsUnavailable": _CHECK_TICKETS,
+    "TicketsRefused": _CHECK_TICKETS,
+    "TicketsMisconfigured": _CHECK_TICKETS,
+    "TicketError": _CHECK_TICKETS,
+    "SignOffRefused": "`edgeshift status CAMPAIGN` shows what waits for a sign-off, and from whom",
+    "CampaignOver": "`edgeshift status CAMPAIGN` shows how the campaign ended",
+    "NothingToDo": "`edgeshift status CAMPAIGN` shows where its zones are",
+    "CampaignFileError": "docs/campaign-file.md describes every field",
+    "FleetFileError": "docs/fleet-format.md describes the file",
+    "SettingsError": "correct the setting; docs/operators.md lists all of them",
+    "TemporalError": "`edgeshift doctor` checks Temporal",
+    "RPCError": "`edgeshift doctor` checks Temporal",
+}
+"""What a person can do about a failure, by its kind, where the failure itself says nothing better."""
 
 NO_CAMPAIGN = ("CampaignGone", "CampaignClosed")
 """Types of failed activities that have nobody to tell a word to."""
@@ -147,6 +182,11 @@ def kind_of(failure: type[BaseException]) -> str | None:
 def of_activity(kind: str | None) -> Failure | None:
     """The failure of an activity or an update that failed with this type; None where nobody expects it."""
     return _OF_ACTIVITIES.get(kind or "")
+
+
+def hint_of(kind: str | None) -> str:
+    """What a person can do about a failure of this kind; empty where that is not known."""
+    return HINTS.get(kind or "", "")
 
 
 def reason_of(kind: str | None) -> ReasonCode:

@@ -34,7 +34,7 @@ def _failed(why: Reason) -> str:
     if not why.tried:
         return why.said
     said = f": {why.said}" if why.said else ""
-    return f"{why.tried.replace('_', ' ')} did not succeed in time, however often it was tried{said}"
+    return f"{why.tried.replace('_', ' ')} did not succeed in time, in any of its tries{said}"
 
 
 def _refuses(why: Reason) -> str:
@@ -188,13 +188,13 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     # What people decided, or did not.
     _C.REJECTED: lambda why: f"rejected by {why.by}: {why.said or 'no reason given'}",
     _C.REJECTED_BEFORE: lambda why: (
-        "rejected before the campaign was started anew, and proposed unchanged; reopen begins it"
+        "rejected before the campaign was started again, and proposed unchanged; reopen restarts it"
     ),
-    _C.WAY_BACK_TAKEN_UP: lambda why: "its way back had been sent when its workflow was reset",
+    _C.WAY_BACK_TAKEN_UP: lambda why: "its rollback had been sent when its workflow was reset",
     _C.REJECTION_NOT_RECORDED: lambda why: (
-        f"not recorded for when the campaign is started anew: {text_of(*why.because)}"
+        f"not recorded for when the campaign is started again: {text_of(*why.because)}"
     ),
-    _C.NOT_SIGNED_IN_TIME: lambda why: "nobody signed it off in time; reopen it when somebody will",
+    _C.NOT_SIGNED_IN_TIME: lambda why: "sign-off expired; reopen it to wait for a sign-off again",
     _C.CAMPAIGN_ABORTED: lambda why: f"campaign aborted by {why.by}: {why.said or 'no reason'}",
     _C.CANCELLED: lambda why: f"ended by {why.by}",
     _C.ATTEMPT_OVER: lambda why: f"ended by {why.by}",
@@ -223,13 +223,13 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.ESC_STAYED_OFF: lambda why: "esc stayed off for as long as a change may take",
     _C.ESC_OFF_BY_URLS: lambda why: "esc is off, by what the URLs answer",
     _C.ESC_ON_BY_URLS: lambda why: "the service shows the secret alone, and the URLs esc on",
-    _C.ESC_TURNED_ON: lambda why: "somebody has turned esc on again meanwhile",
+    _C.ESC_TURNED_ON: lambda why: "somebody turned esc on again meanwhile",
     _C.SECRET_ALONE: lambda why: "the service shows the secret alone",
     _C.NO_URL_TELLS: lambda why: "the service shows the secret alone, and no URL tells for certain",
     _C.NOT_SHOWN_AND_WORSE: lambda why: f"it does not show, and {'; '.join(why.names)}"[:200],
     _C.SETTING_UNREADABLE: lambda why: f"the setting could not be read to the end: {why.said}",
     _C.URLS_CHANGED: lambda why: (
-        f"the URLs answer otherwise than before it was sent, and the setting does not show it; {LOOK}"
+        f"the URLs answer differently than before it was sent, and the setting does not show it; {LOOK}"
     ),
     _C.URLS_CONTRADICT: lambda why: "the service shows esc off, and the URLs answer as if it were on",
     _C.URLS_WORSE: lambda why: "; ".join(why.names)[:200],

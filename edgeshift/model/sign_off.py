@@ -27,6 +27,11 @@ class Choice(StrEnum):
     APPROVE = "approve"
     REJECT = "reject"
 
+    @property
+    def past(self) -> str:
+        """What a person did who chose this: ``approved``, ``rejected``."""
+        return "approved" if self is Choice.APPROVE else "rejected"
+
 
 class Decision(BaseModel):
     """One person's word on one digest: of a proposal (one zone), or of a fingerprint (every zone that shares
@@ -63,7 +68,7 @@ class SignOffPolicy(Part):
     """
 
     approvers: tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...] = Field(
-        default=(), description="Who may sign, by name. Empty: anybody who can reach Temporal."
+        default=(), description="Who may sign, by name. Empty: anyone who can reach Temporal."
     )
     required: Annotated[int, Field(ge=1, le=10), NUMBER] = Field(
         default=1, description="How many approvers must approve."

@@ -45,8 +45,9 @@ def outcomes_of(verb: str, named: Sequence[str]) -> list[str]:
     for name in named:
         if name not in allowed:
             other = "reopen" if verb == "retry" else "retry"
-            hint = f"`edgeshift {other}` is for it" if name in {o.value for o in VERBS[other]} else ""
-            raise BadInput(f"{verb} does not begin {name!r} again; it is for {', '.join(allowed)}", hint)
+            others = name in {outcome.value for outcome in VERBS[other]}
+            hint = f"use {other}" if others else f"{verb} is for {', '.join(allowed)}"
+            raise BadInput(f"{name!r} zones cannot be {'retried' if verb == 'retry' else 'reopened'}", hint)
     return list(named) or [
         name for name in allowed if name not in {outcome.value for outcome in BY_NAME_ONLY}
     ]
@@ -70,9 +71,9 @@ async def begin_again(
     result = await campaign_result(client, name)
     chosen = tuple(indexes)
     if result is not None:
-        return await _reopened(client, name, result, by, reason, chosen, places)
+        return await _reopened(client, name, verb, result, by, reason, chosen, places)
     if not chosen and not (await zones_at(client, name, places, 1)).total:
-        raise _nothing(name, places)
+        raise _nothing(name, verb, places)
     message = Again(by=by, reason=reason, indexes=chosen, places=() if chosen else tuple(places))
     return await tell(client, campaign_id(name), verb, message, f"campaign {name}")
 
@@ -80,6 +81,7 @@ async def begin_again(
 async def _reopened(
     client: Client,
     name: str,
+    verb: str,
     result: CampaignResult,
     by: str,
     reason: str,
@@ -90,23 +92,25 @@ async def _reopened(
     ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
     if result.carried is None:
         raise Refused(
-            f"campaign {name} closed without its state; nothing of it can begin again",
-            "`edgeshift start --again` starts it anew",
+            f"campaign {name} closed without its state; no zone of it can restart",
+            "`edgeshift start FILE --again` starts all of it again",
         )
     ledger.unpack(result.carried.ledger)
     wanted = frozenset(Place[place.upper()] for place in places)
     chosen = tuple(index for index in (indexes or range(start.count)) if ledger.places[index] in wanted)
     if not chosen:
-        raise _nothing(name, places)
+        raise _nothing(name, verb, places)
     # Those alone that the verb is for: the run that takes the campaign up does not know which it was.
     named = chosen if indexes else ()
     again = Again(by=by, reason=reason, indexes=named, places=() if indexes else tuple(places))
     await launch(client, start.model_copy(update={"carried": result.carried, "again": again}))
-    zones = f"{counted(len(chosen), 'zone')} {agreed(len(chosen), 'begins', 'begin')}"
-    return Answer(text=f"the closed campaign goes on: {zones} again")
+    zones = f"{counted(len(chosen), 'zone')} {agreed(len(chosen), 'restarts', 'restart')}"
+    return Answer(text=f"is reopened: {zones}")
 
 
-def _nothing(name: str, places: Sequence[str]) -> NotFound:
+def _nothing(name: str, verb: str, places: Sequence[str]) -> NotFound:
+    words = " or ".join(place.replace("_", " ") for place in places)
     return NotFound(
-        f"no such zone of campaign {name} is {' or '.join(place.replace('_', ' ') for place in places)}"
+        f"nothing to {verb}: none of these zones of campaign {name} is {words}",
+        f"`edgeshift status {name}` shows where its zones are",
     )

@@ -19,7 +19,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.messages import Answer
-from edgeshift.model.failures import of_activity
+from edgeshift.model.failures import hint_of, of_activity
 from edgeshift.operations.errors import (
     BY_EXIT_CODE,
     Failed,
@@ -58,23 +58,21 @@ def told(subject: str) -> Iterator[None]:
 def _of_rpc(subject: str, failure: RPCError) -> OperationError:
     if failure.status is RPCStatusCode.NOT_FOUND:
         if "completed" in failure.message:
-            return Refused(f"{subject} is closed")
+            return Refused(f"{subject} is closed", "`edgeshift status` lists the campaigns")
         return NotFound(f"there is no {subject}", "`edgeshift status` lists the campaigns")
     if failure.status in _NOBODY:
         return no_worker(subject)
     if is_away(failure):
-        return TemporalTrouble(
-            "Temporal does not answer any more", "try again when it is back; nothing is lost"
-        )
+        return TemporalTrouble("Temporal no longer answers", "try again when it is back; nothing is lost")
     return TemporalTrouble(f"Temporal refused the call for {subject}: {failure.message[:200]}")
 
 
 def no_worker(subject: str) -> TemporalTrouble:
     """Nobody answers for a workflow although Temporal is there."""
     return TemporalTrouble(
-        f"nobody answers for {subject}",
-        f"is a worker running on task queues {', '.join(Queue)}?"
-        " `edgeshift worker` starts one, `edgeshift doctor` looks",
+        f"no worker answers for {subject}",
+        f"`edgeshift doctor` shows whether workers poll the task queues {', '.join(Queue)};"
+        " `edgeshift worker` starts one",
     )
 
 
@@ -85,7 +83,8 @@ def of_failure(subject: str, cause: BaseException | None) -> OperationError:
     if isinstance(cause, ApplicationError):
         known = of_activity(cause.type)
         kind = BY_EXIT_CODE.get(known.exit) if known else None
-        return kind(cause.message) if kind else Failed(f"{subject} failed: {cause.message}")
+        hint = hint_of(cause.type)
+        return kind(cause.message, hint) if kind else Failed(f"{subject} failed: {cause.message}", hint)
     if isinstance(cause, CancelledError):
         return Failed(f"{subject} was cancelled")
     if isinstance(cause, FailureError):

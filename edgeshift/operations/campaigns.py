@@ -33,7 +33,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import Wave, assessment_id, campaign_id
 from edgeshift.operations.calls import ask, of_failure, tell, told
-from edgeshift.operations.errors import NotFound, OperationError, Refused, ServiceTrouble
+from edgeshift.operations.errors import Failed, NotFound, OperationError, Refused, ServiceTrouble
 from edgeshift.operations.waits import Trouble, with_progress
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import of_campaign
@@ -98,7 +98,7 @@ async def assess(
             await with_progress(handle.result(), client, handle.id, look=look, trouble=trouble)
         )
     except WorkflowFailureError as failure:
-        raise _named(spec, of_failure(subject, failure.cause)) from failure
+        raise _named(spec, archive, digest, of_failure(subject, failure.cause)) from failure
     except BaseException:
         with told(subject):
             await handle.cancel()
@@ -106,8 +106,15 @@ async def assess(
     return await get_document(archive, PlanReport, result.report), result
 
 
-def _named(spec: CampaignSpec, problem: OperationError) -> OperationError:
-    """The problem with the service's address in it, where it is one with the service."""
+def _named(spec: CampaignSpec, archive: Archive, digest: str, problem: OperationError) -> OperationError:
+    """The problem with the service's address in it, where it is one with the service, or with the archive's,
+    where the worker does not find the campaign file (``digest``) that was stored there just now.
+    """
+    if digest in problem.text:
+        return Failed(
+            f"the worker does not find the campaign file in its archive; it was stored in {archive.name}",
+            "use the archive that the worker uses: --archive URL or EDGESHIFT_ARCHIVE_URL",
+        )
     if not isinstance(problem, ServiceTrouble):
         return problem
     return ServiceTrouble(
@@ -136,7 +143,7 @@ async def planned(client: Client, spec: CampaignSpec, digest: str) -> Frozen | N
 
 
 async def freeze(
-    client: Client, spec: CampaignSpec, digest: str, *, trouble: Trouble | None = None
+    client: Client, archive: Archive, spec: CampaignSpec, digest: str, *, trouble: Trouble | None = None
 ) -> Frozen:
     """Find the targets at the service and freeze them, without assessing. Whoever asks for the same
     specification meanwhile waits for the same answer. Raises BadInput, ServiceTrouble.
@@ -158,7 +165,7 @@ async def freeze(
             await with_progress(handle.result(), client, handle.id, trouble=trouble)
         )
     except WorkflowFailureError as failure:
-        raise _named(spec, of_failure(subject, failure.cause)) from failure
+        raise _named(spec, archive, digest, of_failure(subject, failure.cause)) from failure
     return Frozen(
         targets=found.targets,
         count=found.count,
@@ -184,7 +191,7 @@ async def start_campaign(
     """
     await refuse_if_started(client, spec.name, again=again)
     digest = await store_spec(archive, spec)
-    frozen = frozen or await freeze(client, spec, digest)
+    frozen = frozen or await freeze(client, archive, spec, digest)
     start = campaign_start(
         spec,
         digest,
@@ -251,8 +258,8 @@ async def refuse_if_started(client: Client, name: str, *, again: bool = False) -
         at = f" at {described.close_time:%Y-%m-%d %H:%M} UTC" if described.close_time else ""
         raise Refused(
             f"campaign {name} has been run and is {words}{at}",
-            "`edgeshift retry` or `reopen` begins zones of it again; --again runs all of it anew;"
-            " or choose another name",
+            "`edgeshift retry` or `reopen` restarts zones of it; `edgeshift start FILE --again` restarts all"
+            " of it; or choose another name",
         )
 
 
@@ -288,7 +295,7 @@ async def campaign_result(client: Client, name: str) -> CampaignResult | None:
         words = described.status.name.lower().replace("_", " ") if described.status else "gone"
         raise Refused(
             f"campaign {name} was ended from outside ({words})",
-            "start it anew with `edgeshift start --again`",
+            "`edgeshift start FILE --again` starts all of it again",
         )
     handle = client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
     return CampaignResult.model_validate(await handle.result())
@@ -313,7 +320,7 @@ async def _steer(client: Client, name: str, verb: str, by: str, reason: str) -> 
     # The summary first: it tells quickly whether the campaign is there and whether anybody answers.
     found = await summary(client, name)
     if found.state == "closed":
-        raise Refused(f"campaign {name} is closed", f"there is nothing to {verb}")
+        raise Refused(f"campaign {name} is closed", f"nothing is left to {verb}")
     subject = f"campaign {name}"
     message = Person(by=by, reason=reason)
     return await tell(client, campaign_id(name), verb, message, subject, patient=verb in ("pause", "abort"))

@@ -91,6 +91,6 @@ async def _secret(client: ServiceClient, kind: str, identifier: str, name: str) 
     secret = setting.with_secret
     if secret is None or not secret.get_secret_value():
         why = "esc is off for all its requests" if always else "a campaign sets one before it probes"
-        raise NotFound(f"{kind} {name} has no secret: {why}")
+        raise NotFound(f"{kind} {name} has no secret", why)
     whose = esc.whose(secret.get_secret_value())
     return ScopeSecret(kind=kind, id=identifier, name=name, secret=secret, whose=whose, always=always)

@@ -30,7 +30,7 @@ LONGEST_REASON = 500
 
 @dataclass(frozen=True)
 class Repair:
-    """What a repair does, or did. ``task``: the workflow task that is made anew, by the number of the event
+    """What a repair does, or did. ``task``: the workflow task that is made again, by the number of the event
     with which it was completed; ``events``: of the whole history; ``why``: what a replay says of it; ``run``:
     the new run, empty where nothing was done.
     """
@@ -57,7 +57,9 @@ async def repair(
         described = await handle.describe()
         attempts = described.raw_description.pending_workflow_task.attempt
         if described.status is not WorkflowExecutionStatus.RUNNING:
-            raise Refused(f"{subject} is closed; there is nothing to repair")
+            raise Refused(
+                f"{subject} is closed; there is nothing to repair", "`edgeshift alarms` names what is stuck"
+            )
         if attempts < FAILS_OFTEN:
             raise Refused(
                 f"{subject} gets on: its task has not failed {FAILS_OFTEN} times in a row",
@@ -92,7 +94,7 @@ async def repair(
             )
         )
     if not answer.run_id:
-        raise Failed(f"{subject} was not reset: the server named no new run")
+        raise Failed(f"{subject} was not reset: the server named no new run", "try again")
     return Repair(workflow, run, task, found.events, found.why, answer.run_id)
 
 

@@ -85,7 +85,7 @@ def by_prefix(groups: Sequence[Group], prefix: str, name: str) -> ToSign:
     """
     wanted = prefix.strip().lower()
     if len(wanted) < 4 or len(wanted) > 64 or set(wanted) - set("0123456789abcdef"):
-        raise BadInput(f"{prefix!r} is no fingerprint", "give its first 4 to 64 hexadecimal digits")
+        raise BadInput(f"{prefix!r} is not a fingerprint", "give its first 4 to 64 hexadecimal digits")
     found = [group for group in groups if group.fingerprint.startswith(wanted)]
     if len(found) > 1:
         names = ", ".join(group.fingerprint[:16] for group in found[:5])
@@ -108,7 +108,10 @@ def by_wave(groups: Sequence[Group], wave: int, summary: CampaignSummary) -> ToS
             f"campaign {summary.name} has no wave {wave + 1}", f"its waves are 1 to {len(summary.waves)}"
         )
     if not groups:
-        raise NotFound(f"nothing in wave {wave + 1} of campaign {summary.name} waits for a sign-off")
+        raise NotFound(
+            f"nothing in wave {wave + 1} of campaign {summary.name} waits for a sign-off",
+            f"`edgeshift status {summary.name}` shows what waits",
+        )
     separate = tuple(target for group in groups for target in group.separate)
     return ToSign(groups=tuple(groups), wave=wave, separate=separate)
 
@@ -121,10 +124,13 @@ async def waiting_zone(client: Client, found: FoundZone, digest: str | None = No
     state = await zone_state(client, found)
     if state.phase is not ZonePhase.AWAITING_SIGN_OFF or not state.digest:
         what = state.outcome.value if state.outcome else state.phase.value
-        raise NotFound(f"zone {found.name} does not wait for a sign-off; it is {what.replace('_', ' ')}")
+        raise NotFound(
+            f"zone {found.name} does not wait for a sign-off; it is {what.replace('_', ' ')}",
+            f"`edgeshift history {found.name}` tells what happened to it",
+        )
     if digest is not None and digest.strip().lower() not in (state.digest, state.fingerprint):
         raise Refused(
-            f"zone {found.name} no longer proposes {digest[:16]}…; it waits with {state.digest}",
+            f"zone {found.name} no longer proposes {digest[:12]}…; it waits with {state.digest[:12]}…",
             "look at what it proposes now before you sign",
         )
     return state

@@ -51,8 +51,10 @@ def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area) -
     if not found:
         near = get_close_matches(wanted, [target.zone.name for target in targets[:20_000]], n=1)
         raise NotFound(
-            f"campaign {campaign} has no zone {zone!r}" + (f" (did you mean {near[0]}?)" if near else ""),
-            "" if near else "name it as the service does, or by its 32-digit identifier",
+            f"campaign {campaign} has no zone {zone!r}",
+            f"did you mean {near[0]}?"
+            if near
+            else "name it as the service does, or by its 32-digit identifier",
         )
     if len(found) > 1:
         ids = ", ".join(target.zone.id for _, target in found[:5])
@@ -78,13 +80,13 @@ async def zone_state(client: Client, found: FoundZone) -> ZoneState:
 
 
 async def support_resolved(client: Client, found: FoundZone, *, by: str, reason: str = "") -> ZoneState:
-    """Tell a zone that the provider's support has mended it; the state from before. Raises NotFound if it
+    """Tell a zone that the provider's support has fixed it; the state from before. Raises NotFound if it
     does not wait.
     """
     state = await zone_state(client, found)
     if state.phase is not ZonePhase.NEEDS_SUPPORT:
         phase = state.outcome.value if state.outcome else state.phase.value
-        hint = "`edgeshift retry` begins it again" if state.outcome else ""
+        hint = f"`edgeshift history {found.name}` tells what happened to it"
         raise NotFound(f"zone {found.name} does not wait for support; it is {phase.replace('_', ' ')}", hint)
     with told(f"zone {found.name}"):
         handle = client.get_workflow_handle(found.workflow_id)

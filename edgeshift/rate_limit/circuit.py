@@ -48,7 +48,7 @@ class ServiceHold(BaseModel):
             case Trouble.REFUSED:
                 return f"the service refuses {which} ({self.said})"
             case Trouble.MISSING:
-                return f"{which} is not to be had ({self.said})"
+                return f"{which} was not found ({self.said})"
         return f"the service does not answer as it should ({self.said})"
 
 
@@ -63,13 +63,15 @@ def to_mend(hold: ServiceHold, campaign: str) -> str:
     kind, _, name = hold.credential.partition(":")
     where = {
         "env": f"start the worker again with a valid one in {name}",
-        "file": f"put a valid one into {name}, which is read anew for each call",
+        "file": f"put a valid one into {name}, which is read again for each call",
     }.get(kind, "put a valid one where its reference points")
     resume = f"`edgeshift resume {campaign}`"
     if hold.trouble is Trouble.OUTAGE:
-        then = f"nothing is to be mended here; it goes on by itself once it is answered, at once by {resume}"
+        then = f"no action needed: the campaign resumes when the service responds, or at once by {resume}"
     else:
-        then = f"{where}; it then goes on by itself, or at once by `edgeshift doctor FILE` or {resume}"
+        then = (
+            f"{where}; the campaign then resumes by itself, or at once by `edgeshift doctor FILE` or {resume}"
+        )
     return f"{then}; meanwhile one call a minute is made"
 
 

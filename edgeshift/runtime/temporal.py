@@ -74,7 +74,12 @@ _CONNECT_WITHIN = 10.0
 
 
 class TemporalError(RuntimeError):
-    """Temporal cannot be used as the settings say; the text names the address and what to do."""
+    """Temporal cannot be used as the settings say. ``text`` names the address, ``hint`` what to do."""
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(f"{text}; {hint}" if hint else text)
+        self.text = text
+        self.hint = hint
 
 
 class TemporalUnreachable(TemporalError):
@@ -89,13 +94,13 @@ async def connect(settings: TemporalSettings, *, identity: str | None = None) ->
     """A client for the server and namespace of `settings`, its payloads converted by pydantic.
 
     Raises TemporalUnreachable within about ten seconds, NamespaceMissing, SecretRefError for an API key
-    that is not to be had, and TemporalError for plain text outside loopback, unreadable TLS files or a
+    that is not found, and TemporalError for plain text outside loopback, unreadable TLS files or a
     server that does not let this client in.
     """
     if not settings.encrypted and not is_loopback(settings.address):
         raise TemporalError(
-            f"plain text to Temporal at {settings.address} is refused: it is not on this machine. "
-            "Set EDGESHIFT_TEMPORAL_TLS=true, or give certificates or an API key"
+            f"plain text to Temporal at {settings.address} is refused: it is not on this machine",
+            "set EDGESHIFT_TEMPORAL_TLS=true, or give certificates or an API key",
         )
     try:
         async with asyncio.timeout(_CONNECT_WITHIN):
@@ -135,7 +140,8 @@ async def ensure_search_attributes(client: Client) -> None:
         elif found != wanted:
             raise TemporalError(
                 f"search attribute {key.name} of namespace {client.namespace} is of type "
-                f"{_type_name(found)}; edgeshift needs {_type_name(wanted)}"
+                f"{_type_name(found)}; edgeshift needs {_type_name(wanted)}",
+                "register it in another namespace: a registered type cannot be changed",
             )
 
 
@@ -149,7 +155,8 @@ async def _registered(client: Client) -> Mapping[str, IndexedValueType.ValueType
         if error.status == RPCStatusCode.UNIMPLEMENTED:
             return {}
         raise TemporalError(
-            f"the search attributes of namespace {client.namespace} cannot be read: {error.message}"
+            f"the search attributes of namespace {client.namespace} cannot be read: {error.message}",
+            "ask an administrator for the right to read them",
         ) from error
     return answer.custom_attributes
 
@@ -164,7 +171,8 @@ async def _register(client: Client, name: str, kind: IndexedValueType.ValueType)
         if error.status != RPCStatusCode.ALREADY_EXISTS:
             raise TemporalError(
                 f"namespace {client.namespace} lacks the search attribute {name} ({_type_name(kind)}), and "
-                f"this client cannot register it ({error.message}); have an administrator create it"
+                f"this client cannot register it ({error.message})",
+                "ask an administrator to create it",
             ) from error
 
 
@@ -199,14 +207,14 @@ async def _check_namespace(client: Client, settings: TemporalSettings) -> None:
 def _named(error: RPCError, settings: TemporalSettings) -> TemporalError:
     if error.status == RPCStatusCode.NOT_FOUND:
         return NamespaceMissing(
-            f"Temporal at {settings.address} has no namespace {settings.namespace!r}: create it with "
-            f"`temporal operator namespace create -n {settings.namespace}`, "
-            "or let EDGESHIFT_TEMPORAL_NAMESPACE name another"
+            f"Temporal at {settings.address} has no namespace {settings.namespace!r}",
+            f"create it with `temporal operator namespace create -n {settings.namespace}`, or name another"
+            " with --namespace or EDGESHIFT_TEMPORAL_NAMESPACE",
         )
     if error.status in (RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.PERMISSION_DENIED):
         return TemporalError(
-            f"Temporal at {settings.address} does not let this client into namespace "
-            f"{settings.namespace!r}: check the API key or the certificate"
+            f"Temporal at {settings.address} does not let this client into namespace {settings.namespace!r}",
+            "check the API key or the certificate",
         )
     if is_away(error) or error.status == RPCStatusCode.DEADLINE_EXCEEDED:
         return _unreachable(settings)
@@ -216,8 +224,8 @@ def _named(error: RPCError, settings: TemporalSettings) -> TemporalError:
 def _unreachable(settings: TemporalSettings) -> TemporalUnreachable:
     how = "with TLS" if settings.encrypted else "in plain text"
     return TemporalUnreachable(
-        f"no Temporal answers at {settings.address} ({how}): start one with `edgeshift up`, "
-        "or let EDGESHIFT_TEMPORAL_ADDRESS name yours"
+        f"no Temporal answers at {settings.address} ({how})",
+        "start one with `edgeshift up`, or name yours with --address or EDGESHIFT_TEMPORAL_ADDRESS",
     )
 
 
@@ -257,7 +265,9 @@ def _pem(variable: str, path: Path | None) -> bytes | None:
     try:
         return path.expanduser().read_bytes()
     except OSError as error:
-        raise TemporalError(f"EDGESHIFT_TEMPORAL_{variable}: {path}: {error.strerror}") from None
+        raise TemporalError(
+            f"EDGESHIFT_TEMPORAL_{variable}: {path}: {error.strerror}", "name a PEM file that can be read"
+        ) from None
 
 
 def _type_name(kind: IndexedValueType.ValueType) -> str:

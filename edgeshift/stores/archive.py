@@ -25,7 +25,7 @@ import rfc8785
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore, ObjectStore
 
-from edgeshift.stores.object_stores import StoreRefused, folder_of, remote_store
+from edgeshift.stores.object_stores import StoreRefused, folder_of, in_words, remote_store
 
 T = TypeVar("T")
 
@@ -69,6 +69,11 @@ class Archive:
     def __repr__(self) -> str:
         return f"Archive({self._name!r})"
 
+    @property
+    def name(self) -> str:
+        """Where it is, for messages: a folder or a URL without secrets."""
+        return self._name
+
     async def put_object(self, data: bytes, *, verify: bool = False) -> str:
         """Store ``data``; its digest. With ``verify`` it is read back, and on a folder flushed to the disk,
         first.
@@ -88,7 +93,7 @@ class Archive:
         key = object_key(digest)
         data = await self._read(key)
         if data is None:
-            raise ArchiveMissing(f"{self._name} has no object {digest}")
+            raise ArchiveMissing(f"the archive {self._name} has no object {digest}")
         if (found := _sha256(data)) != digest:
             raise ArchiveCorrupt(
                 f"{self._name}: object {digest} is damaged: its bytes have the digest {found}"
@@ -180,8 +185,8 @@ class Archive:
             raise self._unavailable(verb, key, why) from None
 
     def _unavailable(self, verb: str, key: str, why: Exception) -> ArchiveUnavailable:
-        # Texts of the store can carry whole requests: only their kind and, on a folder, the reason is told.
-        reason = type(why).__name__
+        # Texts of the store can carry whole requests: only their kind and, on a folder, the reason is named.
+        reason = in_words(why)
         if self._folder and (found := re.search(r"\(os error (\d+)\)", str(why))):
             reason = os.strerror(int(found.group(1)))
         return ArchiveUnavailable(f"{self._name}: could not {verb} {key[:120] or 'it'}: {reason}")
@@ -240,7 +245,7 @@ def _folder(path: Path) -> tuple[Path, ObjectStore, str]:
         path.mkdir(parents=True, exist_ok=True)
         return path, LocalStore(prefix=path), str(path)
     except (BaseError, OSError) as why:
-        reason = why.strerror if isinstance(why, OSError) else type(why).__name__
+        reason = why.strerror if isinstance(why, OSError) else in_words(why)
         raise ArchiveMisconfigured(f"archive: the folder {path} cannot be used: {reason}") from None
 
 

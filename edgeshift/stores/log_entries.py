@@ -15,7 +15,7 @@ from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, MemoryStore, ObjectStore
 
 from edgeshift.model.fleet import Zone
-from edgeshift.stores.object_stores import StoreRefused, folder_of, remote_store
+from edgeshift.stores.object_stores import StoreRefused, folder_of, in_words, remote_store
 
 MOST_OBJECTS = 400
 MOST_ENTRIES = 20_000
@@ -108,7 +108,7 @@ class LogStore:
 
     def _unreadable(self, verb: str, why: Exception) -> LogStoreError:
         # Texts of the store can carry whole requests: only their kind is told.
-        return LogStoreError(f"{self._name} could not be {verb}: {type(why).__name__}")
+        return LogStoreError(f"{self._name} could not be {verb}: {in_words(why)}")
 
 
 def moment(value: object) -> datetime | None:
@@ -149,7 +149,7 @@ def _opened(url: str, zone: Zone) -> tuple[ObjectStore, str]:
         try:
             return (LocalStore(prefix=folder) if folder.is_dir() else MemoryStore()), str(folder)
         except (BaseError, OSError) as why:
-            raise LogStoreError(f"the store of log entries cannot be opened ({type(why).__name__})") from None
+            raise LogStoreError(f"the store of log entries cannot be opened ({in_words(why)})") from None
     if parts.scheme not in ("s3", "gs", "az") or not parts.netloc:
         raise LogStoreError(
             "the store of log entries: write it as file:///FOLDER, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or"

@@ -5,6 +5,7 @@ profile, instance): never with any in the URL.
 from __future__ import annotations
 
 import os
+import re
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import SplitResult, unquote
@@ -41,8 +42,14 @@ def remote_store(parts: SplitResult, *, limit: timedelta) -> tuple[ObjectStore, 
             retry_config={"max_retries": 3, "retry_timeout": limit},
         )
     except (BaseError, OSError, ValueError) as why:
-        raise StoreRefused(f"{name} cannot be opened ({type(why).__name__})") from None
+        raise StoreRefused(f"{name} cannot be opened ({in_words(why)})") from None
     return store, name
+
+
+def in_words(why: Exception) -> str:
+    """The kind of a store's failure in words: "permission denied". Its text can carry a whole request."""
+    kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(why).__name__.removesuffix("Error")).lower()
+    return {"generic": "the store says no more", "os": "the system says no more"}.get(kind, kind)
 
 
 def _plain_endpoint() -> bool:

@@ -191,7 +191,7 @@ def blocked_removal_date(here: Desk) -> None:
     async def begun() -> None:
         client = await connect(TemporalSettings(address=here.stack.address))
         digest = await operations.store_spec(here.archive, spec)
-        frozen = await operations.freeze(client, spec, digest)
+        frozen = await operations.freeze(client, here.archive, spec, digest)
         await here.stack.control.send("PUT", "clock", {"now": "2024-01-02T00:00:00Z"})
         await operations.start_campaign(client, here.archive, spec, by="olga", frozen=frozen)
 

@@ -32,7 +32,7 @@ def damage(found: Desk) -> None:
     async def started() -> asyncio.Future[Any]:
         client = await connect(TemporalSettings(address=found.stack.address))
         digest = await operations.store_spec(found.archive, spec)
-        frozen = await operations.freeze(client, spec, digest)
+        frozen = await operations.freeze(client, found.archive, spec, digest)
         file = found.stack.places.archive / object_key(frozen.targets)
         (found.folder / "copy").write_bytes(file.read_bytes())
         file.write_bytes(b"[]")

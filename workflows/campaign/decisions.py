@@ -41,8 +41,12 @@ class Decisions:
         self._state.apply_book(list(range(ledger.count)))
         moved = ledger.number(Place.READY, Place.REJECTING) - waited
         self._state.changed()
-        zones = f"{counted(moved, 'waiting zone')} {agreed(moved, 'goes', 'go')} on with it"
-        return Answer(text=f"{message.choice.value} by {message.by}: recorded; {zones}")
+        what = counted(len(message.fingerprints), "fingerprint")
+        then = agreed(moved, "goes on", "go on")
+        if message.choice is Choice.REJECT:
+            then = agreed(moved, "ends", "end")
+        zones = f"{counted(moved, 'waiting zone')} {then}"
+        return Answer(text=f"{message.choice.past.capitalize()} {what} ({message.by}); {zones}")
 
     def _rule(self, verb: RulingVerb, decision: Decision, wave: int | None) -> None:
         self._state.rule(verb, decision.by, decision.reason, fingerprint=decision.digest, wave=wave)

@@ -190,7 +190,7 @@ class CampaignState:
             return (
                 f"{counted(failures, 'zone')} failed, unknown or rolled back,"
                 f" {self.start.advance_failures} allowed:"
-                " nothing more is sent until a person says so (resume)"
+                f" sending has stopped; edgeshift resume {self.start.name}"
             )
         return ""
 

@@ -37,13 +37,9 @@ class Steering:
         state.note(f"paused by {message.by}: {message.reason or 'no reason given'}")
         out = await self.take_back_permits()
         if state.paused is not message:
-            return Answer(
-                text="not paused: it was resumed, or paused by somebody else, before permits settled"
-            )
-        return Answer(
-            text=f"paused; {counted(out, 'permit')} {agreed(out, 'was', 'were')} out"
-            f" and {agreed(out, 'is', 'are')} settled"
-        )
+            return Answer(text="is not paused: somebody resumed it, or paused it again, meanwhile")
+        steps = f"{counted(out, 'step')} in flight {agreed(out, 'has', 'have')} finished or expired"
+        return Answer(text=f"is paused; {steps}" if out else "is paused; no step was in flight")
 
     def resume(self, message: Person) -> Answer:
         """End a pause, also the campaign's own, and accept the zones that have failed so far."""
@@ -54,10 +50,11 @@ class Steering:
         state.ledger.accept_failures()
         state.note(f"resumed by {message.by} (was {was}): {message.reason or 'no reason given'}")
         state.changed()
-        return Answer(text=f"running; it was {was}{again}")
+        now = "is already running" if was == "running" else f"is running again; it was {was}"
+        return Answer(text=f"{now}{again}")
 
     async def abort(self, message: Person) -> Answer:
-        """End the campaign; the answer names what may be past return, and what stays in validation mode."""
+        """End the campaign; the answer names what may be in flight, and what stays in validation mode."""
         state, ledger = self._state, self._state.ledger
         # Before anybody is told: those that wait end by that word.
         steps = {permit.index: permit.step for permit in ledger.permits.values()}
@@ -69,13 +66,19 @@ class Steering:
         permitted = ledger.indexes(Place.PERMITTED)
         sent = tuple(index for index in permitted if self._commits(index, steps))
         left = tuple(sorted(validated.difference(sent)))
-        others = f"{len(left)} may be left in validation mode"
+        change = "commit" if state.area.validates else "change"
+        others = f"Up to {counted(len(left), 'zone')} {agreed(len(left), 'stays', 'stay')} in validation mode"
+        if not left:
+            others = "No zone stays in validation mode"
         if not state.area.validates:
-            left, others = (), f"{ledger.number(Place.WAITING)} are watched to the end"
-        zones = counted(len(sent), "zone")
-        through = f"{zones} may be past return and {agreed(len(sent), 'is', 'are')} seen through"
+            watched = ledger.number(Place.WAITING)
+            left, others = (), f"{counted(watched, 'zone')} {agreed(watched, 'is', 'are')} watched to the end"
+        flying = f"No {change} is in flight"
+        if sent:
+            be = agreed(len(sent), "is", "are")
+            flying = f"Up to {counted(len(sent), change)} {be} in flight, and verified to the end"
         return Answer(
-            text=f"aborting; {through}, {others}",
+            text=f"is aborting. {flying}. {others}",
             sent=sent[:MOST_NAMED],
             in_validation=left[:MOST_NAMED],
         )
@@ -129,7 +132,7 @@ class Steering:
                         timeout_summary="until no permit can be used",
                     )
                 except TimeoutError:
-                    state.note("permits settled by their expiry")
+                    state.note("permits expired before their steps finished")
             return len(permits)
         finally:
             state.pausing -= 1
@@ -175,9 +178,9 @@ class Steering:
         for index in indexes:
             state.ledger.again(index, named=bool(message.indexes))
         zones = counted(len(indexes), "zone")
-        state.note(f"{zones} begun again by {message.by}: {message.reason or 'no reason given'}")
+        state.note(f"{zones} restarted by {message.by}: {message.reason or 'no reason given'}")
         state.changed()
-        return Answer(text=f"{zones} {agreed(len(indexes), 'begins', 'begin')} again")
+        return Answer(text=f"restarts {zones}")
 
     def _void_rejections(self, indexes: list[int], message: Again) -> None:
         """Have it recorded that no rejection of before counts for these targets, nor for the fingerprints of
@@ -200,9 +203,7 @@ class Steering:
         refuse_if_over(self._state)
         if not self.candidates(message, outcomes):
             names = ", ".join(sorted(outcome.value for outcome in outcomes))
-            raise refused(
-                "NothingToDo", f"no such zone has an outcome that this begins again ({names}, excluded)"
-            )
+            raise refused("NothingToDo", f"nothing to restart: none of these zones is {names} or excluded")
 
 
 def refuse_if_over(state: CampaignState) -> None:

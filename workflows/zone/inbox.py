@@ -81,7 +81,7 @@ class Inbox:
         """A person's decision by update, refused at once where it cannot count."""
         self._zone.keep(decision)
         name = self._zone.start.target.zone.name
-        return Answer(text=f"{decision.choice.value} by {decision.by} counts for {name}")
+        return Answer(text=f"{decision.choice.past.capitalize()} {name} ({decision.by})")
 
     def refuse_decision(self, decision: Decision) -> None:
         """The validator of ``decide``."""

@@ -30,10 +30,8 @@ SAID = {
 }
 """What a WAF does to a request, by the words of Agreement."""
 
-LOG_ONLY = "only the form that logs was validated: the rules themselves first act when they are committed"
-CONSENT = (
-    "with consents.enforce_validation and modes: [shadow, enforce] they are validated as well before that"
-)
+LOG_ONLY = "only log mode was tested: the rules first block after the commit"
+CONSENT = "to test blocking before the commit, set consents.enforce_validation and modes: [shadow, enforce]"
 
 
 def sample_line(found: Evidence) -> str:
@@ -100,7 +98,7 @@ def limits_lines(found: Evidence) -> list[str]:
     if not found.whole:
         lines.append("the service holds more events of this window than it gives; the rest was not judged")
     if found.stands_for > found.requests:
-        lines.append("what is rarer than the sample is coarse may not be in it")
+        lines.append("rare requests may be missing: the service samples events")
     if found.mode == "shadow":
         lines += [LOG_ONLY, CONSENT]
     return lines

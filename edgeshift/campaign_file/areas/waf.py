@@ -16,7 +16,7 @@ class WafFile(CampaignFilePart):
             found.append("URI-based overrides may be deleted, each after a sign-off of its own")
         if ValidationMode.ENFORCE in spec.validation.modes:
             found.append(
-                "validation enforces: the new WAF can block requests before anybody agreed to its rules"
+                "validation enforces: the new WAF can block requests before anyone agreed to its rules"
             )
         return found
 

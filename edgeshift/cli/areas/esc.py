@@ -17,7 +17,7 @@ from edgeshift.campaign_file.warnings import calls_a_second
 from edgeshift.cli.parts import CliPart
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
-from edgeshift.model.counts import agreed, counted
+from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import ScopeKind, Wave
 from edgeshift.model.reason_texts import text_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_SCOPES = 20
 SECRETS = {
-    esc.Secret.NONE.value: "none yet: a test secret is set",
+    esc.Secret.NONE.value: "none; edgeshift sets a test secret",
     esc.Secret.OWN.value: "its own: used, never overwritten",
     esc.Secret.TEST.value: "edgeshift's test secret",
 }
@@ -62,7 +62,7 @@ def _show(console: Console, spec: CampaignSpec, report: PlanReport, result: Asse
         probe, zones = spec.esc.probe, sum(line.zone.covers for line in ready)
         requests = zones * probe.sample * 2 * probe.rounds
         console.print(
-            "\n[bold]Probe first[/]: what changes is known once a scope was probed, and signed then."
+            "\n[bold]Probe first[/]: what changes is known after the probe of a scope, and is signed then."
             f" {counted(requests, 'request')} to {counted(zones, 'zone')}, {probe.method} alone,"
             f" {probe.per_second:g} a second to a host; more only where something looks different."
         )
@@ -112,7 +112,9 @@ def _deadline(console: Console, spec: CampaignSpec, report: PlanReport, result: 
     )
     late = late_scopes(spec, report, result)
     if not late:
-        console.print("Every scope can make it at this pace, the time that people take to sign aside.")
+        console.print(
+            "At this pace every scope can make it; the time that people take to sign is not counted."
+        )
         return
     console.print(
         Text(
@@ -167,10 +169,7 @@ class EscCli(CliPart):
         from edgeshift.views.differences import changes, changes_table
 
         found_changes = changes([shown.probe])
-        said = "nothing that was asked for changes"
-        if many := len(found_changes):
-            said = f"{counted(many, 'thing')} {agreed(many, 'changes', 'change')}"
-        say(f"  probe: {said}", markup=False)
+        say(f"  probe: finished, {counted(len(found_changes), 'difference')}", markup=False)
         if found_changes:
             say(Padding(changes_table(found_changes), (0, 0, 0, 4)))
         for line in coverage_lines(shown.probe):
