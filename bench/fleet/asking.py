@@ -1,8 +1,8 @@
 """The people of a measured campaign, in a process: ``python -m bench.fleet.asking OPTIONS FILE``.
 
 They ask how the campaign stands, sign what waits and pause it now and then, each as the command line does it,
-as regularly as the options (JSON) say. FILE gets a line for each thing as it happens. The process ends with the
-campaign.
+as regularly as the options (JSON) say. FILE gets a line for each thing as it happens. The process ends with
+the campaign.
 """
 
 from __future__ import annotations

@@ -101,8 +101,8 @@ async def measured_many(many: Many, folder: Path, code: str, say: Say) -> dict[s
 
 
 def _folder(many: Many, folder: Path, code: str) -> Fleet | None:
-    """Make the folder ready: begun again where it is about another code or course. The fleet, where the folder
-    has none.
+    """Make the folder ready: begun again where it is about another code or course. The fleet, where there is
+    none yet.
     """
     mark, wanted = folder / "code", f"{code} {many.model_dump_json()}"
     if not mark.exists() or mark.read_text() != wanted:

@@ -19,8 +19,8 @@ Found = Mapping[str, Any]
 
 def put(page: Path, found: Found, engine: Found | None) -> None:
     """Put the tables into the page, between their marks, and its pictures beside it. ``found``: what is in
-    out/bench-fleet.json; ``engine``: in out/bench-waf.json, if it is there. Raises ValueError for a page without
-    marks.
+    out/bench-fleet.json; ``engine``: in out/bench-waf.json, if it is there. Raises ValueError for a page
+    without marks.
     """
     content = page.read_text()
     if BEGIN not in content or END not in content:
