@@ -50,16 +50,19 @@ PARTS: tuple[Course | Many, ...] = (
     _FAULTY.model_copy(update={"name": "faults-5", "faults": 0.05}),
     _FLEET,
     _FLEET.model_copy(update={"name": "paced-4", "workers": 4}),
-    # Nobody signs four in five fingerprints for half an hour, and migrations take so long that what is signed
-    # stays in flight.
+    # All wait; then one fingerprint in five is signed, and for a quarter of an hour these zones are in flight
+    # while the others wait on.
     _FLEET.model_copy(
         update={
             "name": "crowd",
             "limited": False,
             "migration": 9_000.0,
+            "enterprise": 0,
+            "window": 2_000,
             "pause_every": 30.0,
+            "gather": 0.99,
             "hold_back": 0.8,
-            "held_for": 1_800.0,
+            "held_for": 900.0,
         }
     ),
     Many(name="many"),

@@ -34,7 +34,7 @@ def after(seconds: float) -> datetime:
 
 def call(at: float, zone: str | None = "a", name: str = "waf.status", **more: Any) -> Request:
     """One call, so many seconds after the beginning."""
-    given = {"method": "GET", "status": 200, "user": "u"} | more
+    given: dict[str, Any] = {"method": "GET", "status": 200, "user": "u"} | more
     return Request(seq=0, time=after(at), call=name, zone=zone, **given)
 
 
