@@ -35,6 +35,9 @@ OPERATOR = "olga"
 PATIENCE = 120.0
 """Seconds after which somebody who waits for an answer gives up."""
 
+PAUSED_FOR = 0.5
+"""Seconds for which a campaign stands still: long enough for the checker of rule 7 to see what goes on."""
+
 AWAITING = ("awaiting", "awaiting_separate")
 """Places of targets that wait for a sign-off."""
 
@@ -163,7 +166,10 @@ class People:
             await asyncio.sleep(self._options.pause_every)
             asked_at = datetime.now(UTC)
             trouble = await self._ask("pause", stop)
-            answered_at = resumed_at = datetime.now(UTC)
+            answered_at = datetime.now(UTC)
+            if trouble is None:
+                await asyncio.sleep(PAUSED_FOR)
+            resumed_at = datetime.now(UTC)
             # Also where no answer came: the campaign may stand still.
             for _ in range(TRIES):
                 why = await self._ask("resume", go_on)
@@ -222,20 +228,13 @@ def asked(file: Path) -> Asked:
 
 
 @contextlib.asynccontextmanager
-async def people(options: Asking, file: Path) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
-    """The people, in a process of their own, until the block ends or their campaign does. What is given waits
-    so many seconds for their end.
-    """
+async def people(options: Asking, file: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The people, in a process of their own, until the block ends or their campaign does."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bench.fleet.asking", options.model_dump_json(), str(file)
     )
-
-    async def ended(seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), seconds)
-
     try:
-        yield ended
+        yield process
     finally:
         if process.returncode is None:
             process.terminate()

@@ -42,6 +42,9 @@ REQUESTS, PER = 1200, 300.0
 
 WORKERS_WITHIN = 120.0
 
+LEAVE_WITHIN = 60.0
+"""Seconds until whoever asks has heard that the campaign is closed."""
+
 Say = Callable[[str], None]
 
 
@@ -171,10 +174,11 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
             campaign_id(spec.name), result_type=CampaignResult
         )
         notes = running.places.folder / "asked.txt"
-        async with people(_asking(course, running, spec), notes) as ended:
-            result = await handle.result()
+        async with people(_asking(course, running, spec), notes) as process:
+            result = await ended(handle, process)
             makespan, over = time.perf_counter() - clock, datetime.now(UTC)
-            await ended(60.0)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), LEAVE_WITHIN)
     finally:
         for task in looking:
             task.cancel()
@@ -207,6 +211,20 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
         "lost": lost(seen),
         "rules": verdicts(seen, frozenset(absent)),
     }
+
+
+async def ended(
+    handle: WorkflowHandle[object, CampaignResult], process: asyncio.subprocess.Process
+) -> CampaignResult:
+    """The campaign's end. Raises RuntimeError where its people end before it: nobody would sign any more."""
+    closing = asyncio.create_task(handle.result())
+    leaving = asyncio.create_task(process.wait())
+    await asyncio.wait({closing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    if leaving.done() and leaving.result() != 0:
+        closing.cancel()
+        raise RuntimeError(f"whoever asks and signs ended with {leaving.result()}")
+    leaving.cancel()
+    return await closing
 
 
 def _asking(course: Course, running: Stack, spec: CampaignSpec) -> Asking:

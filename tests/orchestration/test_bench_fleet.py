@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+import uuid
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from temporalio.client import Client
 
-from bench.fleet.campaign import Course, measured
+from bench.fleet.campaign import Course, ended, measured
 from bench.fleet.many import Many, measured_many
 from bench.fleet.parts import KEYS, with_broken
 from bench.naive import measure_naive
 from bench.stand import simulator
 from bench.waf import INSTANT, equal_zones
+from edgeshift.messages import CampaignResult
 
 pytestmark = pytest.mark.embedded
 
@@ -31,6 +35,17 @@ async def test_the_naive_flow_makes_five_calls_a_zone(temporal_client: Client, t
     calls = Counter((entry["zone"], entry["call"]) for entry in journal)
     names = ("waf.config", "pagerules.list", "entrypoint.put", "waf.status", "entrypoint.get")
     assert calls == Counter({(zone, name): 1 for zone in zones for name in names})
+
+
+async def test_a_campaign_whose_people_have_left_is_not_waited_for(temporal_client: Client) -> None:
+    """Nobody would sign any more: it ends with an error, and not never."""
+    handle = await temporal_client.start_workflow(
+        "Campaign", id=f"campaign/{uuid.uuid4()}", task_queue="nobody-is-here", result_type=CampaignResult
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "raise SystemExit(3)")
+    with pytest.raises(RuntimeError, match="ended with 3"):
+        await asyncio.wait_for(ended(handle, process), 30)
+    await handle.terminate()
 
 
 @pytest.mark.long
