@@ -295,6 +295,17 @@ def test_goals_that_were_missed_are_named() -> None:
     ]
 
 
+def test_each_part_has_goals_of_its_own() -> None:
+    """Nothing may be lost in any; a crowd is not at the limit, and its worker has a bound of memory."""
+    assert missed({"faults-0": paced(lost=1)}) == ["faults-0: lost: 1, not <= 0"]
+    crowd = paced(makespan_ratio=None, worker_rss_mb=301.0)
+    assert missed({"crowd": crowd}) == ["crowd: worker_rss_mb: 301, not <= 300"]
+    many = {"state_bytes": 300_000, "packing_seconds": 0.01, "sweep": {"found_share": 1.0}}
+    assert missed({"many": {**many, "refused": 0, "double_commits": 0}}) == [
+        "many: state_bytes: 300000, not <= 256000"
+    ]
+
+
 def test_cpu_is_flat_or_missed_and_faults_cost_little_or_are_missed() -> None:
     """15 % from the smallest fleet's; 2 % longer for each per cent of faults."""
     cpu = {"cpu-100": paced(), "cpu-1000": paced(worker_cpu_per_zone=0.057)}
