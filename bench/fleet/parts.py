@@ -113,13 +113,17 @@ FAULTS_COST = 0.02
 def chosen(
     parts: Sequence[str], *, zones: int | None = None, workers: int | None = None
 ) -> list[Course | Many]:
-    """The parts whose names begin with one of these; all where there are none. ``zones`` and ``workers``: in
-    place of their own numbers. Raises ValueError for a name that none begins with.
+    """The parts of these names, or else those whose names begin with one; all where there are none. ``zones``
+    and ``workers``: in place of their own numbers. Raises ValueError for a name that none begins with.
     """
+    names = [one.name for one in PARTS]
+    meant: set[str] = set() if parts else set(names)
     for name in parts:
-        if not any(one.name.startswith(name) for one in PARTS):
-            raise ValueError(f"there is no part {name!r}; there are {', '.join(one.name for one in PARTS)}")
-    found = [one for one in PARTS if not parts or any(one.name.startswith(name) for name in parts)]
+        beginning = {one for one in names if one.startswith(name)}
+        if not beginning:
+            raise ValueError(f"there is no part {name!r}; there are {', '.join(names)}")
+        meant |= {name} if name in names else beginning
+    found = [one for one in PARTS if one.name in meant]
     if zones:
         found = [one.model_copy(update={"zones": zones}) for one in found]
     if workers:

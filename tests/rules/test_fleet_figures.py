@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bench.fleet import figures
+from bench.fleet.__main__ import of_one_code
 from bench.fleet.asking import asked
 from bench.fleet.campaign import Course, faults_of
 from bench.fleet.counted import answers, counted_up, pauses_of, peaks
@@ -225,6 +226,7 @@ def test_parts_are_chosen_by_the_beginning_of_their_names() -> None:
     """A number of zones stands in place of theirs; a name that none has is refused."""
     assert [one.name for one in chosen(["paced"], zones=50)] == ["paced-1", "paced-4"]
     assert {one.zones for one in chosen(["paced"], zones=50)} == {50}
+    assert [one.name for one in chosen(["cpu-100", "many"])] == ["cpu-100", "many"]
     assert chosen([]) == list(PARTS)
     with pytest.raises(ValueError, match="there is no part 'fast'"):
         chosen(["fast"])
@@ -344,6 +346,25 @@ def test_the_page_says_which_code_it_is_about(tmp_path: Path) -> None:
     page.write_text("no marks")
     with pytest.raises(ValueError, match="has no"):
         put(page, {**summed_up({}), **about}, None)
+
+
+def test_the_page_takes_the_figures_of_make_bench_too(tmp_path: Path) -> None:
+    """By themselves where fleets were not measured; never beside those of another code."""
+    about = {"code": "c" * 64, "commit": "abc", "cores": 2, "measured_at": "2026-11-01T08:00+00:00"}
+    rates = {"zones_per_second": 5, "bare_per_second": 10, "ratio_to_bare": 0.5}
+    beside = {"planned_per_second": 8, "naive_per_second": 10, "ratio_to_naive": 0.8}
+    engine = {**rates, **beside, **about, "paced": paced(own_429=3)}
+    page = tmp_path / "performance.md"
+    page.write_text(f"{BEGIN}\n{END}")
+    put(page, *of_one_code(None, engine))
+    text = page.read_text()
+    assert "| ratio (goal ≥ 1) | 0.8 |" in text
+    assert "- paced: own_429: 3, not <= 0\n- ratio_to_naive: 0.8, not >= 1" in text
+    assert "images/fleet-paced-calls-per-second.svg)" in text
+    with pytest.raises(ValueError, match="different code"):
+        of_one_code({"code": "d"}, engine)
+    with pytest.raises(ValueError, match="measure first"):
+        of_one_code(None, None)
 
 
 def test_a_picture_needs_points() -> None:
