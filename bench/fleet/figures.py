@@ -167,7 +167,7 @@ def a_second(moments: Iterable[datetime], begin: datetime, seconds: float) -> li
     ]
 
 
-def _number(value: float) -> str:
+def _number(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -163,9 +163,15 @@ def test_a_question_without_an_answer_counts_with_its_time() -> None:
 
 def test_peaks_are_the_most_at_each_place() -> None:
     """Over all standings, permits too."""
-    seen = [({"awaiting": 3}, 1), ({"awaiting": 2, "migrated": 1}, 4)]
+    seen = [({"awaiting": 3, "working": 2}, 1), ({"awaiting": 2, "permitted": 1, "working": 1}, 4)]
     noted = Asked(standings=[Standing(at=BEGAN, state="running", places=p, permits=n) for p, n in seen])
-    assert peaks(noted) == {"awaiting": 3, "migrated": 1, "permits_out": 4}
+    assert peaks(noted) == {
+        "at_work": 2,
+        "awaiting": 3,
+        "permits_out": 4,
+        "permitted": 1,
+        "working": 2,
+    }
 
 
 def test_notes_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -268,7 +274,7 @@ def paced(**more: Any) -> dict[str, Any]:
         "answer_p99_seconds": {"sign_off": 0.2, "pause": 0.5, "status": 0.1, "resume": 0.1},
         "answer_seconds": {"status": {"count": 3}},
         "unanswered": {"status": 0},
-        "peaks": {"working": 5},
+        "peaks": {"at_work": 5},
         "state_bytes": 3_000,
         "history_events_per_run": 100,
         "history_events_per_zone": {"pro": {"median": 23}},
