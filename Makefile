@@ -15,7 +15,7 @@ SHORT = $(if $(PYTEST_ARGS),, and not long)
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-esc demo-log-fields test test-all test-long test-runbook test-faults test-mutants test-schedules check bench lock wheel clean binaries test-binaries
+.PHONY: help setup demo demo-esc demo-log-fields test test-all test-long test-runbook test-faults test-mutants test-schedules check bench bench-fleet lock wheel clean binaries test-binaries
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -91,6 +91,10 @@ check: $(READY) ## Lint, format, strict types, import contracts, deployment file
 bench: setup ## Speed, history events, calls, what is found and lost; AREA=waf, esc, log-fields or evidence: one
 	@mkdir -p out
 	@$(BIN)/python -m bench $(AREA)
+
+bench-fleet: setup ## Fleets at the rate limit and of 100,000 zones, in hours; PART=paced-1, ZONES=1000, WORKERS=4
+	@mkdir -p out
+	@$(BIN)/python -m bench.fleet run $(PART) $(if $(ZONES),--zones $(ZONES)) $(if $(WORKERS),--workers $(WORKERS))
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_ARGS)

@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-import httpx
 from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.worker import Worker
+
+with workflow.unsafe.imports_passed_through():
+    import httpx
 
 QUEUE = "bench-naive"
 PHASE = "http_request_firewall_managed"

@@ -17,6 +17,7 @@ from temporalio.client import Client
 from bench.bare import measure_bare
 from bench.figures import Spread, show, spread, told
 from bench.fleet.campaign import measured
+from bench.fleet.kept import code_digest, described
 from bench.fleet.parts import KEYS, PACED
 from bench.fleet.tables import show_course
 from bench.naive import measure_naive
@@ -120,6 +121,7 @@ async def measure(console: Console, client: Client, folder: Path) -> dict[str, A
         "enterprise_zones": ENTERPRISE_ZONES,
         "window": WINDOW,
         **{key: paced[key] for key in KEYS},
+        **described(code_digest()),
         "paced": paced,
     }
 

@@ -52,6 +52,27 @@ def write(kept: Kept, parts: Sequence[Course | Many]) -> None:
     FIGURES.write_text(json.dumps({**summed_up(found), **described(kept.code)}, indent=2) + "\n")
 
 
+def of_one_code(
+    fleet: dict[str, Any] | None, engine: dict[str, Any] | None
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The figures of both files for the page. Raises ValueError where there are none, or of two codes."""
+    if fleet is None and engine is None:
+        raise ValueError(f"neither {FIGURES} nor {ENGINE} is there: measure first")
+    if fleet is None:
+        about = {key: (engine or {})[key] for key in ("code", "commit", "cores", "measured_at")}
+        return {**summed_up({}), **about}, engine
+    if engine is not None and engine["code"] != fleet["code"]:
+        raise ValueError(
+            f"{FIGURES} and {ENGINE} are of different code: measure again, or remove one of them"
+        )
+    return fleet, engine
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = json.loads(path.read_text()) if path.exists() else None
+    return found
+
+
 def main() -> None:
     """Measure parts, or put the tables of what was measured into the page. Exit 1 where a goal was missed."""
     parser = argparse.ArgumentParser(prog="python -m bench.fleet", description="Measure fleets.")
@@ -65,10 +86,10 @@ def main() -> None:
     given = parser.parse_args()
     OUT.mkdir(exist_ok=True)
     if given.verb == "table":
-        engine = json.loads(ENGINE.read_text()) if ENGINE.exists() else None
-        if not FIGURES.exists():
-            parser.error(f"{FIGURES} is not there: measure first")
-        put(given.page, json.loads(FIGURES.read_text()), engine)
+        try:
+            put(given.page, *of_one_code(_read(FIGURES), _read(ENGINE)))
+        except ValueError as error:
+            parser.error(str(error))
         return
     try:
         parts = chosen(given.parts, zones=given.zones, workers=given.workers)

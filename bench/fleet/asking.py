@@ -1,8 +1,8 @@
 """The people of a measured campaign, in a process: ``python -m bench.fleet.asking OPTIONS FILE``.
 
 They ask how the campaign stands, sign what waits and pause it now and then, each as the command line does it,
-as regularly as the options (JSON) say. FILE gets a line for each thing as it happens. The process ends with the
-campaign.
+as regularly as the options (JSON) say. FILE gets a line for each thing as it happens. The process ends with
+the campaign.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import contextlib
 import itertools
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 from temporalio.client import Client
@@ -25,6 +26,7 @@ from edgeshift.model.sign_off import Choice
 from edgeshift.operations import NotFound, OperationError, Refused, pause, resume, sign_fingerprints, summary
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.invariants.control import Control
 from edgeshift.testbed.invariants.seen import Signature, StopRecord
 
 APPROVER = "ada"
@@ -32,6 +34,12 @@ OPERATOR = "olga"
 
 PATIENCE = 120.0
 """Seconds after which somebody who waits for an answer gives up."""
+
+PAUSED_FOR = 0.5
+"""Seconds for which a campaign stands still: long enough for the checker of rule 7 to see what goes on."""
+
+AWAITING = ("awaiting", "awaiting_separate")
+"""Places of targets that wait for a sign-off."""
 
 TRIES = 100
 """How often somebody asks for a campaign to go on until it answers."""
@@ -41,8 +49,11 @@ MOST_SIGNED = 100
 
 
 class Asking(BaseModel):
-    """How often what is asked, in seconds. ``pause_every`` None: never. ``hold_back``: the share of
-    fingerprints that nobody signs for the first ``held_for`` seconds.
+    """How often what is asked, in seconds. ``pause_every`` None: never.
+
+    ``gather``: nobody signs before so many targets wait. For ``held_for`` seconds from then on, nobody signs
+    the share ``hold_back`` of the fingerprints; at their end the simulator (its control API at ``hurry``) is
+    told that further migrations take no time, where that is given.
     """
 
     address: str
@@ -51,8 +62,10 @@ class Asking(BaseModel):
     status_every: float = 1.0
     sign_every: float = 2.0
     pause_every: float | None = 15.0
+    gather: int = 0
     hold_back: float = 0.0
     held_for: float = 0.0
+    hurry: str | None = None
 
 
 class People:
@@ -61,7 +74,8 @@ class People:
     def __init__(self, client: Client, options: Asking, file: Path) -> None:
         self._client, self._options = client, options
         self._file = file.open("a", buffering=1)
-        self._began = time.monotonic()
+        self._gathered = asyncio.Event()
+        self._gathered_at = 0.0
         self._known: set[str] = set()
         self._signed: set[str] = set()
         self._over = asyncio.Event()
@@ -70,10 +84,20 @@ class People:
         """Ask until the campaign is closed."""
         with self._file:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one()) for one in (self._look, self._sign, self._pause)]
+                tasks = [group.create_task(one()) for one in self._parts()]
                 await self._over.wait()
                 for task in tasks:
                     task.cancel()
+
+    def _parts(self) -> tuple[Callable[[], Coroutine[Any, Any, None]], ...]:
+        return (self._look, self._sign, self._pause, self._hurry)
+
+    async def _hurry(self) -> None:
+        if self._options.hurry is None:
+            return
+        await self._gathered.wait()
+        await asyncio.sleep(self._options.held_for)
+        await Control(self._options.hurry).send("PUT", "options", {"migration_seconds": 0})
 
     async def _look(self) -> None:
         async def look() -> None:
@@ -89,6 +113,10 @@ class People:
             at=datetime.now(UTC), state=found.state, places=found.places, permits=found.permits_out
         )
         self._write("standing", standing)
+        waiting = sum(found.places.get(place, 0) for place in AWAITING)
+        if not self._gathered.is_set() and waiting >= self._options.gather:
+            self._gathered_at = time.monotonic()
+            self._gathered.set()
         if found.state == "closed":
             self._over.set()
 
@@ -119,7 +147,9 @@ class People:
 
     def _may(self, fingerprint: str) -> bool:
         """Whether it is signed yet. Fingerprints are digests: their first digits are as even as chance."""
-        if time.monotonic() - self._began >= self._options.held_for:
+        if not self._gathered.is_set():
+            return False
+        if time.monotonic() - self._gathered_at >= self._options.held_for:
             return True
         return int(fingerprint[:8], 16) / 0xFFFFFFFF >= self._options.hold_back
 
@@ -136,7 +166,10 @@ class People:
             await asyncio.sleep(self._options.pause_every)
             asked_at = datetime.now(UTC)
             trouble = await self._ask("pause", stop)
-            answered_at = resumed_at = datetime.now(UTC)
+            answered_at = datetime.now(UTC)
+            if trouble is None:
+                await asyncio.sleep(PAUSED_FOR)
+            resumed_at = datetime.now(UTC)
             # Also where no answer came: the campaign may stand still.
             for _ in range(TRIES):
                 why = await self._ask("resume", go_on)
@@ -195,20 +228,13 @@ def asked(file: Path) -> Asked:
 
 
 @contextlib.asynccontextmanager
-async def people(options: Asking, file: Path) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
-    """The people, in a process of their own, until the block ends or their campaign does. What is given waits
-    so many seconds for their end.
-    """
+async def people(options: Asking, file: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The people, in a process of their own, until the block ends or their campaign does."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bench.fleet.asking", options.model_dump_json(), str(file)
     )
-
-    async def ended(seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), seconds)
-
     try:
-        yield ended
+        yield process
     finally:
         if process.returncode is None:
             process.terminate()

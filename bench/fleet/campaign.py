@@ -34,21 +34,30 @@ from edgeshift.testbed.stack import Stack, stack
 WINDOW = 400
 """Where a campaign cannot size its window itself."""
 
+LARGEST_WINDOW = 1_000
+"""Where it takes no number as large as the one that is asked for."""
+
 REQUESTS, PER = 1200, 300.0
 """The limit of a user: so many calls in so many seconds, before the time scale (docs/service.md §8)."""
 
 WORKERS_WITHIN = 120.0
 
+LEAVE_WITHIN = 60.0
+"""Seconds until whoever asks has heard that the campaign is closed."""
+
 Say = Callable[[str], None]
 
 
 class Course(BaseModel):
-    """What is measured. ``enterprise``: every so manieth zone is an Enterprise zone, 0: none. ``limited``:
-    whether the rate limit binds. ``migration``: seconds that one takes, ``window_seconds`` of an Enterprise
-    zone's validation window, both before ``scale`` divides them. ``faults``: which share of the calls goes
-    wrong: a reading that is answered 502, a change whose answer is lost. ``hold_back``, ``held_for``: the
-    share of fingerprints that nobody signs for the first seconds. ``window``: ``auto`` where the product
-    offers it, else ``WINDOW``. ``pause_every``: real seconds, None: never.
+    """What is measured. Seconds are those before ``scale`` divides them, where they are not said to be real.
+
+    ``enterprise``: every so manieth zone is an Enterprise zone, 0: none. ``limited``: whether the rate limit
+    binds. ``migration``: seconds that one takes; ``window_seconds``: of the validation window. ``faults``:
+    which share of the calls goes wrong: a reading that is answered 502, a change whose answer is lost.
+    ``gather``: nobody signs before this share of the zones waits.
+    ``hold_back``, ``held_for``: as of ``Asking``.
+    ``window``: ``auto`` where there is that, else ``WINDOW``; of a number, as much as the product takes.
+    ``pause_every``: real seconds, None: never.
     """
 
     name: str
@@ -63,6 +72,7 @@ class Course(BaseModel):
     window: int | Literal["auto"] = "auto"
     faults: float = 0.0
     pause_every: float | None = 15.0
+    gather: float = 0.0
     hold_back: float = 0.0
     held_for: float = 0.0
 
@@ -92,18 +102,17 @@ def spec_of(course: Course, running: Stack) -> CampaignSpec:
         "validation": {"window": f"{course.window_seconds:g}s", "evidence": {"enough": 0}},
         # Nobody keeps a share of the limit, and what fails stops nobody: the faults are the measurement's.
         "advance": {"failures": course.zones},
+        "commit": {"migration_limit": f"{max(3_600.0, 2 * course.migration):g}s"},
         "service": {
             "base_url": running.service,
             "credentials": [one.model_dump() for one in running.credentials],
             "rate": {"requests": course.limit, "per": f"{PER:g}s", "people": 0},
         },
     }
-    if course.window == "auto":
+    for window in (course.window, LARGEST_WINDOW if course.window != "auto" else WINDOW):
         with contextlib.suppress(ValidationError):
-            return CampaignSpec.model_validate({**described, "window": "auto"})
-    return CampaignSpec.model_validate(
-        {**described, "window": WINDOW if course.window == "auto" else course.window}
-    )
+            return CampaignSpec.model_validate({**described, "window": window})
+    return CampaignSpec.model_validate({**described, "window": WINDOW})
 
 
 def options_of(course: Course) -> dict[str, Any]:
@@ -165,10 +174,11 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
             campaign_id(spec.name), result_type=CampaignResult
         )
         notes = running.places.folder / "asked.txt"
-        async with people(_asking(course, running, spec), notes) as ended:
-            result = await handle.result()
+        async with people(_asking(course, running, spec), notes) as process:
+            result = await ended(handle, process)
             makespan, over = time.perf_counter() - clock, datetime.now(UTC)
-            await ended(60.0)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), LEAVE_WITHIN)
     finally:
         for task in looking:
             task.cancel()
@@ -203,14 +213,30 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
     }
 
 
+async def ended(
+    handle: WorkflowHandle[object, CampaignResult], process: asyncio.subprocess.Process
+) -> CampaignResult:
+    """The campaign's end. Raises RuntimeError where its people end before it: nobody would sign any more."""
+    closing = asyncio.create_task(handle.result())
+    leaving = asyncio.create_task(process.wait())
+    await asyncio.wait({closing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    if leaving.done() and leaving.result() != 0:
+        closing.cancel()
+        raise RuntimeError(f"whoever asks and signs ended with {leaving.result()}")
+    leaving.cancel()
+    return await closing
+
+
 def _asking(course: Course, running: Stack, spec: CampaignSpec) -> Asking:
     return Asking(
         address=running.address,
         namespace=running.namespace,
         campaign=spec.name,
         pause_every=course.pause_every,
+        gather=int(course.gather * course.zones),
         hold_back=course.hold_back,
         held_for=course.held_for,
+        hurry=running.control.url if course.held_for else None,
     )
 
 

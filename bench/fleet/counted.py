@@ -14,6 +14,9 @@ from bench.fleet.usage import Usage
 from edgeshift.testbed.invariants.pace import busiest
 from edgeshift.testbed.invariants.requests import Request
 
+AT_WORK = ("working", "permitted")
+"""Places of targets that are at work."""
+
 PLOTTED_EVERY = 5.0
 """Seconds of one point in the plot of calls."""
 
@@ -114,10 +117,14 @@ def answers(noted: Asked) -> dict[str, Any]:
 
 
 def peaks(noted: Asked) -> dict[str, int]:
-    """The most targets that were seen at each place, and the most permits that were out."""
+    """The most targets that were seen at each place at one time, the most that were at work (by themselves or
+    under a permit), and the most permits that were out.
+    """
     found: dict[str, int] = {}
     for standing in noted.standings:
-        for place, number in {**standing.places, "permits_out": standing.permits}.items():
+        at_work = sum(standing.places.get(place, 0) for place in AT_WORK)
+        seen = {**standing.places, "at_work": at_work, "permits_out": standing.permits}
+        for place, number in seen.items():
             found[place] = max(found.get(place, 0), number)
     return dict(sorted(found.items()))
 

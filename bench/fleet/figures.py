@@ -167,6 +167,10 @@ def a_second(moments: Iterable[datetime], begin: datetime, seconds: float) -> li
     ]
 
 
+def _number(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
 def missed(found: Mapping[str, Any], goals: Mapping[str, tuple[str, float]]) -> list[str]:
     """The goals that figures miss, as those that are not there do. ``goals``: path of the figure (``a.b``) to
     ``<=`` or ``>=`` and the bound.
@@ -179,5 +183,5 @@ def missed(found: Mapping[str, Any], goals: Mapping[str, tuple[str, float]]) -> 
         if value is None:
             texts.append(f"{path}: not measured ({relation} {bound:g})")
         elif not (value <= bound if relation == "<=" else value >= bound):
-            texts.append(f"{path}: {value:g}, not {relation} {bound:g}")
+            texts.append(f"{path}: {_number(value)}, not {relation} {bound:g}")
     return texts

@@ -6,6 +6,7 @@ Its stack is durable, and each stage's figures are kept: a measurement that was 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import shutil
 import time
@@ -17,8 +18,10 @@ from typing import Any
 
 from pydantic import BaseModel
 from temporalio.client import Client
+from temporalio.service import RPCError
 
 from bench.fleet import figures
+from bench.fleet.asking import AWAITING
 from bench.fleet.campaign import Course, Say, options_of, spec_of, until_served
 from bench.fleet.histories import campaign_histories, last_tasks
 from bench.fleet.usage import Usage
@@ -53,7 +56,6 @@ BLOCK = 1_000
 
 STAGES = "stages.json"
 ENDED = frozenset(outcome.value for outcome in ZoneOutcome)
-AWAITING = ("awaiting", "awaiting_separate")
 
 Stage = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -101,8 +103,8 @@ async def measured_many(many: Many, folder: Path, code: str, say: Say) -> dict[s
 
 
 def _folder(many: Many, folder: Path, code: str) -> Fleet | None:
-    """Make the folder ready: begun again where it is about another code or course. The fleet, where the folder
-    has none.
+    """Make the folder ready: begun again where it is about another code or course. The fleet, where there is
+    none yet.
     """
     mark, wanted = folder / "code", f"{code} {many.model_dump_json()}"
     if not mark.exists() or mark.read_text() != wanted:
@@ -232,10 +234,13 @@ class _Scene:
         listed = await summary(self._client, self._spec.name)
         targets = await frozen_targets(self._archive, listed.targets)
         step = len(targets) // self._many.terminated
-        before = _ended(listed.places)
         for target in targets[step // 2 :: step][: self._many.terminated]:
             handle = self._client.get_workflow_handle(zone_migration_id(target.zone.id, self._spec.area))
-            await handle.terminate("measured")
+            # Where the stage is played again, it has been ended before.
+            with contextlib.suppress(RPCError):
+                await handle.terminate("measured")
+        # Nobody has signed to the end yet: no other zone has ended.
+        before = self._many.settled
         wanted = before + self._many.terminated
         began = time.perf_counter()
         last = before

@@ -60,7 +60,7 @@ def _questions(one: Found) -> str:
 
 def _peaks(one: Found) -> str:
     peaks = one["peaks"]
-    return f"{peaks.get('working', 0) + peaks.get('permitted', 0):,}; {peaks.get('awaiting', 0):,}"
+    return f"{peaks['at_work']:,}; {peaks.get('awaiting', 0):,}"
 
 
 def _events(one: Found) -> str:

@@ -1,0 +1,88 @@
+"""The measurements of fleets on real processes: what they count is what the simulator and Temporal have."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import uuid
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from bench.fleet.campaign import Course, ended, measured
+from bench.fleet.many import Many, measured_many
+from bench.fleet.parts import KEYS, with_broken
+from bench.naive import measure_naive
+from bench.stand import simulator
+from bench.waf import INSTANT, equal_zones
+from edgeshift.messages import CampaignResult
+
+pytestmark = pytest.mark.embedded
+
+
+async def test_the_naive_flow_makes_five_calls_a_zone(temporal_client: Client, tmp_path: Path) -> None:
+    """Those that a Professional zone cannot do without, each once, and the zone is migrated."""
+    fleet = equal_zones("pro", 4)
+    async with simulator(fleet, tmp_path / "service", INSTANT) as service:
+        zones = [zone.id for zone in fleet.zones]
+        rate = await measure_naive(temporal_client, service.base_url, fleet.credentials[0].value, zones, 2)
+        journal = await service.control.journal()
+        states = {(await service.control.get(f"zones/{zone}"))["migration_state"] for zone in zones}
+    assert rate > 0
+    assert states == {"complete"}
+    calls = Counter((entry["zone"], entry["call"]) for entry in journal)
+    names = ("waf.config", "pagerules.list", "entrypoint.put", "waf.status", "entrypoint.get")
+    assert calls == Counter({(zone, name): 1 for zone in zones for name in names})
+
+
+async def test_a_campaign_whose_people_have_left_is_not_waited_for(temporal_client: Client) -> None:
+    """Nobody would sign any more: it ends with an error, and not never."""
+    handle = await temporal_client.start_workflow(
+        "Campaign", id=f"campaign/{uuid.uuid4()}", task_queue="nobody-is-here", result_type=CampaignResult
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "raise SystemExit(3)")
+    with pytest.raises(RuntimeError, match="ended with 3"):
+        await asyncio.wait_for(ended(handle, process), 30)
+    await handle.terminate()
+
+
+@pytest.mark.long
+@pytest.mark.stack
+@pytest.mark.timeout(600)
+async def test_a_campaign_at_the_limit_leaves_every_figure(tmp_path: Path) -> None:
+    """Of a small one: nothing is lost, no rule is broken, and each figure that is told is there."""
+    course = Course(name="small", zones=12, enterprise=4, fingerprints=3, scale=100.0, pause_every=3.0)
+    told: list[str] = []
+    found = await measured(course, tmp_path / "state", told.append)
+    assert found["outcomes"] == {"migrated": 12}
+    assert found["lost"] == 0
+    assert with_broken(found)["rules_broken"] == 0, found["rules"]
+    assert [rule["rule"] for rule in found["rules"] if not rule["checked"]] in ([4], [4, 7])
+    assert {key for key in KEYS if found[key] is None} == set()
+    assert found["own_429"] == 0
+    assert found["calls_per_zone"]["pro"] >= 5
+    assert found["calls_per_zone"]["plan"] > 1
+    assert found["answer_p99_seconds"]["status"] is not None
+    assert found["answer_seconds"]["sign_off"]["count"] >= 1
+    assert found["makespan_ratio"] >= 1
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.long
+@pytest.mark.stack
+@pytest.mark.timeout(600)
+async def test_one_campaign_over_many_zones_is_measured_stage_by_stage(tmp_path: Path) -> None:
+    """Of a few: all wait, are signed by three people, the sweep finds who was ended, some are migrated."""
+    many = Many(
+        name="few", zones=40, fingerprints=4, waves=2, settled=2, terminated=2, sweep_within=300, migrated=10
+    )
+    told: list[str] = []
+    found = await measured_many(many, tmp_path / "few", "code", told.append)
+    assert found["waiting"]["waiting"] == 38
+    assert (found["signed"]["fingerprints"], found["signed"]["refused"]) == (4, 0)
+    assert found["sweep"]["found_share"] == 1
+    assert found["migrated"]["migrated"] >= 10
+    assert found["double_commits"] == 0
+    assert found["state_bytes"] > 0
