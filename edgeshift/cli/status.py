@@ -25,6 +25,7 @@ from edgeshift.views.gathering import Known, each, known_campaign, summary_of, z
 from edgeshift.views.lists import CampaignLine, campaigns_table, rows_table, zone_card, zone_lists
 from edgeshift.views.live import campaign_view
 from edgeshift.views.rows import ZoneRow, chosen, listed
+from edgeshift.views.widths import Card
 from edgeshift.views.words import finished
 
 MOST_CAMPAIGNS = 50
@@ -111,9 +112,9 @@ async def _line(client: Client, execution: WorkflowExecution) -> CampaignLine:
 
 def _narrow(rows: Sequence[ZoneRow], campaign: str, zone: str, plain: bool) -> RenderableType:
     if zone:
-        return Group(*(zone_card(row, campaign, plain=plain) for row in rows))
+        return zone_card(rows[0], campaign, plain=plain)
     if not rows:
-        return Padding(Text("No zone is there."), (1, 2))
+        return Padding(Text("No zone is in that state."), (1, 2))
     parts: list[RenderableType] = [rows_table(rows[:MOST_ROWS], places=True)]
     if len(rows) > MOST_ROWS:
         parts.append(
@@ -163,6 +164,7 @@ def _json(
 
 
 def _show(shell: Shell, shown: RenderableType, export_svg: Path | None, title: str) -> None:
-    shell.console.print(shown)
+    # A card leaves long words whole: a path that is broken cannot be copied.
+    shell.console.print(shown, soft_wrap=isinstance(shown, Card))
     if export_svg:
         save_picture(export_svg, shown, title)

@@ -221,7 +221,7 @@ async def begun(here: Desk) -> None:
     known: Client = await connect(TemporalSettings(address=here.stack.address))
     client = await here.client()
     digest = await operations.store_spec(here.archive, spec)
-    frozen = await operations.freeze(known, spec, digest)
+    frozen = await operations.freeze(known, here.archive, spec, digest)
     start = campaign_start(
         spec,
         digest,

@@ -95,10 +95,10 @@ def test_a_start_is_refused_for_the_same_reasons(place: Place, plans: dict[str, 
 def test_the_doctor_names_the_part_that_is_ill(
     place: Place, plans: dict[str, Ran], name: str, part: str
 ) -> None:
-    """And what to mend."""
+    """And what to fix."""
     ran = place.run("doctor", f"{name}.yaml")
     assert ran.code == 1
-    assert f"failed  {part}" in ran.out and "mend: " in ran.out
+    assert f"failed  {part}" in ran.out and "fix: " in ran.out
 
 
 def test_nothing_was_sent_by_any_of_this(place: Place, plans: dict[str, Ran]) -> None:
