@@ -141,15 +141,16 @@ def test_a_call_that_was_not_made_says_nothing() -> None:
         (
             refused("env:EDGE_TOKEN"),
             "the service refuses the credential env:EDGE_TOKEN (9109 Invalid access token)",
-            "start the worker again with a valid one in EDGE_TOKEN; the campaign then resumes by itself, or at"
-            " once by `edgeshift doctor FILE` or `edgeshift resume waf-autumn`; meanwhile one call a minute is made",
+            "start the worker again with a valid one in EDGE_TOKEN; the campaign then resumes by itself, or"
+            " at once by `edgeshift doctor FILE` or `edgeshift resume waf-autumn`; meanwhile one call a"
+            " minute is made",
         ),
         (
             refused("file:/run/edge-token"),
             "the service refuses the credential file:/run/edge-token (9109 Invalid access token)",
             "put a valid one into /run/edge-token, which is read again for each call; the campaign then"
-            " resumes by itself, or at once by `edgeshift doctor FILE` or `edgeshift resume waf-autumn`; meanwhile one"
-            " call a minute is made",
+            " resumes by itself, or at once by `edgeshift doctor FILE` or `edgeshift resume waf-autumn`;"
+            " meanwhile one call a minute is made",
         ),
         (
             outage(),
