@@ -14,7 +14,7 @@ from rich.text import Text
 
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import ScopeKind
-from edgeshift.views.rows import ZoneRow, listed
+from edgeshift.views.rows import ZoneRow, listed, look_of
 from edgeshift.views.widths import ByWidth, Card, shortened, ticket_name
 from edgeshift.views.words import look, moment, one_line, short, targets
 
@@ -109,7 +109,7 @@ def rows_table(rows: Sequence[ZoneRow], *, places: bool = False) -> RenderableTy
     grid.add_column(ratio=3, overflow="fold")
     narrow: list[RenderableType] = []
     for row, name in zip(rows, names, strict=True):
-        appears = look(row.place, row.area)
+        appears = look_of(row)
         place = [Text(appears.label, style=appears.style)] if places else []
         wave, why = f"wave {row.wave + 1}", _why(row)
         grid.add_row("", Text(name), *place, wave, why)
@@ -131,7 +131,7 @@ def _why(row: ZoneRow) -> Text:
 
 def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False) -> RenderableType:
     """All that is known of one zone now."""
-    appears = look(row.place, row.area)
+    appears = look_of(row)
     name = one_line(row.name, 253)
     approve = f"edgeshift sign-off approve {campaign} --zone {name}"
     lines = [
