@@ -24,7 +24,7 @@ from edgeshift.views.finding import campaigns
 from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
 from edgeshift.views.lists import CampaignLine, campaigns_table, rows_table, zone_card, zone_lists
 from edgeshift.views.live import campaign_view
-from edgeshift.views.rows import ZoneRow, chosen, listed
+from edgeshift.views.rows import ZoneRow, chosen, is_phase, listed
 from edgeshift.views.widths import Card
 from edgeshift.views.words import finished
 
@@ -62,6 +62,12 @@ def status(
             _show(shell, campaigns_table(lines), export_svg, "edgeshift status")
         return
     known, rows = run(_one(shell, campaign))
+    if phase and not is_phase(phase, known.start.area):
+        raise CommandError(
+            f"--phase {phase!r} is not a phase, a place or an outcome",
+            ExitCode.BAD_INPUT,
+            hint="docs/output.md lists them, such as awaiting, failed or on_hold",
+        )
     some = chosen(rows, zone=zone, wave=wave - 1 if wave else None, phase=phase)
     if zone and not some:
         raise CommandError(

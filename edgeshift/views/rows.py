@@ -13,7 +13,7 @@ from pydantic import BaseModel, computed_field
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
-from edgeshift.views.words import Kind, Look, look
+from edgeshift.views.words import PLACES, Kind, Look, look
 
 LISTED = (
     "awaiting",
@@ -143,6 +143,13 @@ def chosen(
         and (wave is None or row.wave == wave)
         and (not wanted or wanted in (row.place, _called(row.place), _called(row.place, row.area)))
     ]
+
+
+def is_phase(phase: str, area: Area) -> bool:
+    """Whether there is such a place, phase or word for one, as people type it."""
+    wanted = _typed(phase.strip())
+    known = {*AS_PLACE, *AS_PLACE.values(), *PLACES, "terminated", "canceled", "timed_out"}
+    return wanted in known or any(wanted in (_called(place), _called(place, area)) for place in known)
 
 
 def _called(place: str, area: Area | None = None) -> str:

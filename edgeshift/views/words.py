@@ -96,6 +96,10 @@ summary.
 """
 
 
+PLACES = frozenset(map(str, _LOOKS))
+"""Every outcome and place that has a look of its own."""
+
+
 @lru_cache(maxsize=1_000)
 def look(place: str, area: Area | None = None) -> Look:
     """How ``place`` appears, in the words of ``area`` where it has its own. One that is not known here is

@@ -86,7 +86,8 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
     assert "waits for a sign-off of fingerprint 00000000" in place.refused(
         5, *sign, "--fingerprint", "00000000"
     )
-    assert "has no wave 2; its waves are 1 to 1" in place.refused(2, *sign, "--wave", "2")
+    assert "has no wave 2\n\nhint: its waves are 1 to 1" in place.refused(2, *sign, "--wave", "2")
+    assert "is not a phase" in place.refused(2, "status", "main", "--phase", "nonsense")
     assert "exactly one of" in place.refused(2, *sign, "--wave", "1", "--zone", "odd.example")
     assert "there is no campaign none" in place.refused(5, "sign-off", "reject", "none", "--wave", "1")
     assert all("validation" in str(entry["query"]) for entry in place.writes())
