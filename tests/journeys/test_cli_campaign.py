@@ -81,7 +81,7 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
     said = place.refused(6, *sign, "--zone", "odd.example", "--by", "mallory")
     assert "'mallory' is not an approver of this campaign; approvers are ada, grace" in said
     said = place.refused(6, *sign, "--zone", "odd.example", "--by", "ada", "--digest", "0" * 64)
-    assert "no longer proposes 0000000000000000…; it waits with " in said
+    assert "no longer proposes 000000000000…; it waits with " in said
     assert "is not a fingerprint" in place.refused(2, *sign, "--fingerprint", "zz")
     assert "waits for a sign-off of fingerprint 00000000" in place.refused(
         5, *sign, "--fingerprint", "00000000"
