@@ -106,7 +106,7 @@ def test_wrong_usage_is_an_error_and_code_2(place: Place, arguments: tuple[str, 
     ("arguments", "code", "name", "said"),
     [
         (("plan", "none.yaml"), 2, "bad_input", "none.yaml: there is no such file"),
-        (("status", "--nonsense"), 2, "bad_input", "No such option: --nonsense"),
+        (("status", "--qq"), 2, "bad_input", "No such option: --qq"),
         (("report", "c", "--out", "x.html"), 2, "bad_input", "--json excludes --out and --csv"),
         (("status", "c"), 3, "temporal", f"no Temporal answers at {NOWHERE} (in plain text)"),
     ],

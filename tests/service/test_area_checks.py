@@ -125,7 +125,7 @@ async def test_log_fields_have_their_store_and_destination_checked(
 async def test_a_secret_is_read_by_name_or_identifier_of_zone_or_account(caller: Caller) -> None:
     """It never appears in what is printed of the answer."""
     campaign = spec(caller, "esc")
-    with pytest.raises(NotFound, match=r"zone pro\.example has no secret: a campaign sets one"):
+    with pytest.raises(NotFound, match=r"zone pro\.example has no secret; a campaign sets one"):
         await scope_secret(campaign, "pro.example")
     assert (await caller("POST", "pro:/disable_esc", {"with_secret": SECRET})).is_success
     account = next(one for one in caller.fleet.accounts if one.name == "First")
