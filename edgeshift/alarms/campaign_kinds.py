@@ -7,7 +7,6 @@ from edgeshift.alarms.kinds import DOCTOR, DOCTOR_FILE, HISTORY, RESUME, STATUS,
 _THERE = "--workflow-id WORKFLOW --namespace NAMESPACE --address ADDRESS"
 _SHOW = f"temporal workflow show {_THERE}"
 _DESCRIBE = f"temporal workflow describe {_THERE}"
-_APPROVE_ZONE = 'edgeshift sign-off approve CAMPAIGN --zone ZONE --reason "REASON"'
 _APPROVE = 'edgeshift sign-off approve CAMPAIGN --fingerprint FINGERPRINT --reason "REASON"'
 _REJECT_ZONE = 'edgeshift sign-off reject CAMPAIGN --zone ZONE --reason "REASON"'
 
@@ -15,14 +14,14 @@ SURROUNDINGS = (
     Kind(
         "temporal-unreachable",
         Severity.CRITICAL,
-        "Temporal does not answer: nothing goes on, and nothing is lost",
+        "Temporal does not answer: every campaign stands still, and nothing is lost",
         ("edgeshift doctor --address ADDRESS --namespace NAMESPACE",),
         ("edgeshift alarms --address ADDRESS --namespace NAMESPACE",),
     ),
     Kind(
         "no-worker",
         Severity.CRITICAL,
-        "nobody polls the task queues: campaigns stand still, also with what was sent and is to be verified",
+        "no worker is connected: campaigns stand still, and what was sent is not verified",
         (DOCTOR,),
         ("edgeshift worker",),
     ),
@@ -62,7 +61,7 @@ SURROUNDINGS = (
     Kind(
         "tickets",
         Severity.WARNING,
-        "support tickets cannot be opened: zones that need one are tried again, and fail after a while",
+        "support tickets cannot be opened: zones that need one are retried, and fail after a while",
         (DOCTOR_FILE,),
     ),
     Kind(
@@ -74,7 +73,7 @@ SURROUNDINGS = (
     Kind(
         "workflow-stuck",
         Severity.CRITICAL,
-        "the task of a workflow fails again and again: it does not go on",
+        "the task of a workflow fails again and again: the workflow stands still",
         (_DESCRIBE, _SHOW),
         (
             "edgeshift worker",
@@ -110,7 +109,7 @@ OF_SERVICE = (
         Severity.WARNING,
         "Edge Side Code is removed in less than two weeks by the service's clock, or is gone",
         ("edgeshift plan FILE", STATUS),
-        ('edgeshift abort CAMPAIGN --reason "REASON" --yes',),
+        ('edgeshift abort CAMPAIGN --reason "REASON"',),
     ),
     Kind(
         "probe",
@@ -137,21 +136,21 @@ CAMPAIGN = (
     Kind(
         "campaign-silent",
         Severity.CRITICAL,
-        "nobody answers for the campaign: no worker runs it, or its workflow does not get on",
+        "nobody answers for the campaign: no worker runs it, or its workflow is stuck",
         (DOCTOR, "edgeshift status"),
         ("edgeshift worker",),
     ),
     Kind(
         "campaign-ended",
         Severity.CRITICAL,
-        "somebody ended the campaign's workflow from outside: its zones have nobody who gives permits",
+        "somebody ended the campaign's workflow from outside: its zones get no permits",
         ("edgeshift status", _DESCRIBE),
-        ("edgeshift start FILE --again --yes",),
+        ("edgeshift start FILE --again",),
     ),
     Kind(
         "halted",
         Severity.WARNING,
-        "more zones failed than the campaign allows: nothing more is sent until a person says so",
+        "more zones failed than the campaign allows: sending has stopped until a person resumes it",
         (STATUS, "edgeshift status CAMPAIGN --phase failed"),
         ('edgeshift retry CAMPAIGN --reason "REASON"', RESUME),
     ),
@@ -165,21 +164,21 @@ CAMPAIGN = (
     Kind(
         "credential-refused",
         Severity.CRITICAL,
-        "the campaign paused itself, since the service refuses a credential",
+        "the campaign paused itself: the service refuses a credential",
         (STATUS, DOCTOR_FILE),
         (RESUME,),
     ),
     Kind(
         "credential-missing",
         Severity.CRITICAL,
-        "the campaign paused itself, since a credential is not where its reference points, for the worker",
+        "the campaign paused itself: the worker does not find a credential where its reference points",
         (STATUS, DOCTOR_FILE),
         (RESUME,),
     ),
     Kind(
         "service-outage",
         Severity.CRITICAL,
-        "the campaign paused itself, since the service does not answer as it should",
+        "the campaign paused itself: the service does not answer as it should",
         (STATUS, DOCTOR_FILE),
         (RESUME,),
     ),
@@ -192,7 +191,7 @@ CAMPAIGN = (
     Kind(
         "batch-fails",
         Severity.CRITICAL,
-        "a piece of the campaign's own work fails for good and is tried again, ever more seldom",
+        "a part of the campaign's own work fails, and is retried at growing intervals",
         (STATUS, DOCTOR),
     ),
     Kind(
@@ -204,41 +203,43 @@ CAMPAIGN = (
 )
 """What a campaign as a whole asks for."""
 
+# No approval with --yes, and none of a single zone, whose own evidence may speak against it: a person reads
+# it first. A decision on a fingerprint does not reach those zones.
 SIGN_OFFS = (
     Kind(
         "sign-off-waits",
         Severity.NOTICE,
         "zones wait for a sign-off of their fingerprint",
         (STATUS, ZONE_STATUS),
-        (_APPROVE + " --yes", _REJECT_ZONE + " --yes"),
+        (_APPROVE, _REJECT_ZONE),
     ),
     Kind(
         "sign-off-alone",
         Severity.NOTICE,
         "zones wait for a sign-off of their own: their evidence did not pass, or each zone is signed alone",
         (ZONE_STATUS, HISTORY),
-        (_APPROVE_ZONE + " --yes", _REJECT_ZONE + " --yes"),
+        (_REJECT_ZONE,),
     ),
     Kind(
         "sign-off-again",
         Severity.NOTICE,
         "the configuration changed between sign-off and commit: nothing was sent, the new proposal waits",
         (ZONE_STATUS, HISTORY),
-        (_APPROVE_ZONE + " --yes", _REJECT_ZONE + " --yes"),
+        (_REJECT_ZONE,),
     ),
     Kind(
         "sign-off-expires",
         Severity.WARNING,
         "zones have waited for most of the time that the campaign lets them: they go on hold soon",
-        (ZONE_STATUS, STATUS),
-        (_APPROVE_ZONE + " --yes", _REJECT_ZONE + " --yes"),
+        (ZONE_STATUS, HISTORY),
+        (_REJECT_ZONE,),
     ),
     Kind(
         "log-entry-size",
         Severity.NOTICE,
         "sampled log entries say that the fields do not fit into 8 KB: what comes last is cut off",
         (ZONE_STATUS, HISTORY),
-        (_APPROVE_ZONE + " --yes", _REJECT_ZONE + " --yes"),
+        (_REJECT_ZONE,),
     ),
 )
 """What waits for approvers."""

@@ -57,7 +57,7 @@ class CheckFact(BaseModel):
     name: str
     state: str
     said: str
-    mend: str = ""
+    fix: str = ""
     campaign: str = ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from edgeshift.alarms.kinds import HISTORY, REOPEN, RETRY, ZONE_STATUS, Kind, Severity
 
 _LOOK = (ZONE_STATUS, HISTORY)
-_MENDED = 'edgeshift support-resolved CAMPAIGN --zone ZONE --reason "REASON"'
+_FIXED = 'edgeshift support-resolved CAMPAIGN --zone ZONE --reason "REASON"'
 
 SUPPORT = (
     Kind(
@@ -13,26 +13,26 @@ SUPPORT = (
         Severity.WARNING,
         "more than 200 firewall rules would migrate: the provider's support has to act, a ticket is open",
         _LOOK,
-        (_MENDED,),
+        (_FIXED,),
     ),
     Kind(
         "support-long-expression",
         Severity.WARNING,
         "an expression of a migrating rule is over 4 KB: the provider's support has to act, a ticket is open",
         _LOOK,
-        (_MENDED,),
+        (_FIXED,),
     ),
     Kind(
         "support-refusal",
         Severity.WARNING,
         "the service refused the zone in words that ask for its support: a ticket is open",
         _LOOK,
-        (_MENDED,),
+        (_FIXED,),
     ),
     Kind(
         "needs-support",
         Severity.WARNING,
-        "nobody said in time that the zone's support case is mended: the zone has ended so",
+        "nobody said in time that support has fixed the zone: it ended as needs support",
         _LOOK,
         (RETRY,),
     ),
@@ -69,7 +69,7 @@ BLOCKED = (
     Kind(
         "blocked-account",
         Severity.WARNING,
-        "zones of the account are being worked on by others",
+        "other campaigns work on zones of the account",
         _LOOK,
         (RETRY,),
     ),
@@ -122,7 +122,7 @@ OUTCOMES = (
     Kind(
         "on-hold",
         Severity.WARNING,
-        "nobody signed it off in time",
+        "its sign-off expired: nobody signed it in time",
         _LOOK,
         (REOPEN,),
     ),
@@ -143,7 +143,7 @@ OUTCOMES = (
     Kind(
         "rolled-back",
         Severity.WARNING,
-        "it got worse than was agreed, or could not be finished, and was undone",
+        "it got worse than was agreed, or could not be finished, and was rolled back",
         _LOOK,
         (REOPEN,),
     ),
@@ -171,7 +171,7 @@ OUTCOMES = (
     Kind(
         "failed-tries",
         Severity.WARNING,
-        "a step did not come about, 20 times: nothing of it happened",
+        "a step failed 20 times: nothing of it happened",
         _LOOK,
         (RETRY,),
     ),

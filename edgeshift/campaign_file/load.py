@@ -50,14 +50,18 @@ class CampaignFileError(ValueError):
     field: text``.
     """
 
-    def __init__(self, path: str, mistakes: list[Mistake]) -> None:
+    def __init__(self, path: str, mistakes: list[Mistake], hint: str = "") -> None:
         self.path = path
+        self.hint = hint
         self.mistakes = sorted(set(mistakes))
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
         """A heading and a line for each mistake."""
         count = len(self.mistakes)
+        if self.hint and count == 1:
+            # The file as a whole is not there, or cannot be read.
+            return [f"{self.path}: {self.mistakes[0].text}"]
         found = [f"{self.path} has {count} mistakes" if count > 1 else f"{self.path} has a mistake"]
         for mistake in self.mistakes:
             place = f":{mistake.line}:{mistake.column}" if mistake.line else ""
@@ -91,10 +95,11 @@ def load_campaign(path: Path) -> CampaignSpec:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        hint = f"`edgeshift init {path}` writes one"
-        raise CampaignFileError(str(path), [Mistake(0, 0, "", f"there is no such file; {hint}")]) from None
+        missing = [Mistake(0, 0, "", "there is no such file")]
+        raise CampaignFileError(str(path), missing, f"`edgeshift init {path}` writes one") from None
     except OSError as why:
-        raise CampaignFileError(str(path), [Mistake(0, 0, "", f"cannot be read: {why.strerror}")]) from None
+        unread = [Mistake(0, 0, "", f"cannot be read: {why.strerror}")]
+        raise CampaignFileError(str(path), unread, "name a file that you may read") from None
     if len(data) > LARGEST:
         text = f"the file has {len(data):,} bytes; a campaign file has at most {LARGEST:,}"
         raise CampaignFileError(str(path), [Mistake(0, 0, "", text)])

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from edgeshift.areas import AREAS
-from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.errors import ExitCode, of_stack
 from edgeshift.cli.shell import current, run
 from edgeshift.model.fleet import DEFAULT_AREA
 
@@ -54,7 +54,6 @@ def demo(
         for part in chosen:
             held &= run(run_demo(current().console, part, zones=zones, seed=seed, out=out, keep=keep))
     except StackError as problem:
-        first, *rest = str(problem).splitlines()
-        raise CommandError(first, ExitCode.FAILED, details=tuple(rest)) from None
+        raise of_stack(problem) from None
     if not held:
         raise typer.Exit(ExitCode.FAILED)

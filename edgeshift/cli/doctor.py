@@ -39,9 +39,9 @@ def doctor(
     else:
         for check in checks:
             mark = Text(f"{check.state.value:<8}", style=STYLES[check.state.value])
-            shell.console.print(Text.assemble(mark, (check.name, "bold"), f": {check.said}"), soft_wrap=True)
-            if check.mend:
-                shell.console.print(Text(f"         mend: {check.mend}"), soft_wrap=True)
+            shell.console.print(Text.assemble(mark, (check.name, "bold"), f": {check.text}"), soft_wrap=True)
+            if check.fix:
+                shell.console.print(Text(f"         fix: {check.fix}"), soft_wrap=True)
         if spec is not None:
             from edgeshift.campaign_file.warnings import warnings
 
@@ -49,6 +49,6 @@ def doctor(
                 shell.console.print(
                     Text.assemble(("warning ", "yellow"), f"campaign file: {warning}"), soft_wrap=True
                 )
-        shell.console.print(f"{len(failed)} of {len(checks)} failed" if failed else "all is well")
+        shell.console.print(f"{len(failed)} of {len(checks)} failed" if failed else "no check failed")
     if failed:
         raise typer.Exit(ExitCode.FAILED)

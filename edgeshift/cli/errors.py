@@ -53,7 +53,7 @@ class CommandError(Exception):
         }
 
 
-def said(problem: BaseException) -> CommandError | None:
+def described(problem: BaseException) -> CommandError | None:
     """The failure as a person should read it, or None for one that nobody expected."""
     if isinstance(problem, CommandError):
         return problem
@@ -72,6 +72,15 @@ def said(problem: BaseException) -> CommandError | None:
             hint="check the path, its permissions and the free space",
         )
     return None
+
+
+def of_stack(problem: Exception) -> CommandError:
+    """A failure of the embedded stack, whose text says what is in the way, and after a semicolon what to do;
+    further lines are the end of a log.
+    """
+    first, *rest = str(problem).splitlines()
+    text, _, hint = first.partition("; ")
+    return CommandError(text, ExitCode.FAILED, hint=hint, details=tuple(rest))
 
 
 def _expected(kind: type[BaseException]) -> tuple[str, Failure] | None:

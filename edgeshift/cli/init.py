@@ -25,6 +25,10 @@ def init(
     shell = current()
     name = re.sub(r"[^a-z0-9-]+", "-", file.stem.lower()).strip("-")[:60] or "campaign"
     text = campaign_text(name, area)
+    if file.is_dir():
+        raise CommandError(
+            f"{file} is a folder", ExitCode.BAD_INPUT, hint=f"name a file in it: {file}/campaign.yaml"
+        )
     try:
         with file.open("w" if force else "x", encoding="utf-8") as out:
             out.write(text)
@@ -35,10 +39,6 @@ def init(
     except FileNotFoundError:
         raise CommandError(
             f"{file}: there is no folder {file.parent}", ExitCode.BAD_INPUT, hint="create the folder first"
-        ) from None
-    except IsADirectoryError:
-        raise CommandError(
-            f"{file} is a folder", ExitCode.BAD_INPUT, hint=f"name a file in it: {file}/campaign.yaml"
         ) from None
     shell.console.print(f"Wrote {file}: every option with its default.", soft_wrap=True)
     besides = CLI.of(area).besides

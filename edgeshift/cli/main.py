@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple, NoReturn
 
 import typer
 
-from edgeshift.cli.errors import CommandError, ExitCode, said, show
+from edgeshift.cli.errors import CommandError, ExitCode, described, show
 from edgeshift.cli.shell import Shell, adopt, not_confirmed
 
 
@@ -202,7 +202,7 @@ def _failed(shell: Shell, problem: Exception, verb: str | None, *, debug: bool, 
     if (usage := _wrong_usage(problem)) is not None:
         show(shell.errors, usage, as_json=as_json)
         return usage.code
-    failure = said(problem)
+    failure = described(problem)
     if debug:
         shell.errors.print_exception(show_locals=False)
     if failure is None:
@@ -221,7 +221,7 @@ def _wrong_usage(problem: Exception) -> CommandError | None:
     if type(problem).__module__.startswith(("typer", "click")) and hasattr(problem, "format_message"):
         context = getattr(problem, "ctx", None)
         path = context.command_path if context is not None else "edgeshift"
-        text = problem.format_message()
+        text = problem.format_message().replace("argument(s)", "argument").replace(": Value error, ", ": ")
         if not text:
             return CommandError(
                 f"`{path}` needs a command", ExitCode.BAD_INPUT, hint=f"`{path} --help` lists them"

@@ -24,7 +24,8 @@ from edgeshift.views.finding import campaigns
 from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
 from edgeshift.views.lists import CampaignLine, campaigns_table, rows_table, zone_card, zone_lists
 from edgeshift.views.live import campaign_view
-from edgeshift.views.rows import ZoneRow, chosen, listed
+from edgeshift.views.rows import ZoneRow, chosen, is_phase, listed
+from edgeshift.views.widths import Card
 from edgeshift.views.words import finished
 
 MOST_CAMPAIGNS = 50
@@ -61,6 +62,12 @@ def status(
             _show(shell, campaigns_table(lines), export_svg, "edgeshift status")
         return
     known, rows = run(_one(shell, campaign))
+    if phase and not is_phase(phase, known.start.area):
+        raise CommandError(
+            f"--phase {phase!r} is not a phase, a place or an outcome",
+            ExitCode.BAD_INPUT,
+            hint="docs/output.md lists them, such as awaiting, failed or on_hold",
+        )
     some = chosen(rows, zone=zone, wave=wave - 1 if wave else None, phase=phase)
     if zone and not some:
         raise CommandError(
@@ -111,9 +118,9 @@ async def _line(client: Client, execution: WorkflowExecution) -> CampaignLine:
 
 def _narrow(rows: Sequence[ZoneRow], campaign: str, zone: str, plain: bool) -> RenderableType:
     if zone:
-        return Group(*(zone_card(row, campaign, plain=plain) for row in rows))
+        return zone_card(rows[0], campaign, plain=plain)
     if not rows:
-        return Padding(Text("No zone is there."), (1, 2))
+        return Padding(Text("No zone is in that state."), (1, 2))
     parts: list[RenderableType] = [rows_table(rows[:MOST_ROWS], places=True)]
     if len(rows) > MOST_ROWS:
         parts.append(
@@ -163,6 +170,7 @@ def _json(
 
 
 def _show(shell: Shell, shown: RenderableType, export_svg: Path | None, title: str) -> None:
-    shell.console.print(shown)
+    # A card leaves long words whole: a path that is broken cannot be copied.
+    shell.console.print(shown, soft_wrap=isinstance(shown, Card))
     if export_svg:
         save_picture(export_svg, shown, title)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.errors import CommandError, ExitCode, of_stack
 from edgeshift.cli.shell import Shell, current, run
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def up(
 ) -> None:
     """Run Temporal, the simulated service and a worker until Ctrl-C.
 
-    Their state is in the folder: started again, everything goes on where it was, a running campaign included.
+    Their state is in the folder: started again, everything continues where it was, also a running campaign.
     """
     from edgeshift.testbed.stack import StackError
 
@@ -57,8 +57,7 @@ def up(
     try:
         run(_stay(current(), folder, fleet, zones, seed, time_scale, _moment(clock), workers))
     except StackError as problem:
-        first, *rest = str(problem).splitlines()
-        raise CommandError(first, ExitCode.FAILED, details=tuple(rest)) from None
+        raise of_stack(problem) from None
 
 
 async def _stay(
@@ -84,7 +83,7 @@ async def _stay(
     ) as running:
         _introduce(shell, running)
         await _until(stop, running)
-        say("stopping: what runs is let finish, and goes on at the next start")
+        say("stopping: steps in flight finish; the rest continues at the next start")
     say("stopped")
 
 
@@ -94,8 +93,9 @@ def _moment(text: str | None) -> datetime | None:
     try:
         return None if text is None else parse_timestamp(text)
     except ValueError:
-        said = f"--clock {text}: give a moment, such as 2023-10-01T00:00:00Z"
-        raise CommandError(said, ExitCode.BAD_INPUT) from None
+        raise CommandError(
+            f"--clock {text} is not a moment", ExitCode.BAD_INPUT, hint="write it as 2023-10-01T00:00:00Z"
+        ) from None
 
 
 async def _until(stop: asyncio.Event, running: Stack) -> None:
@@ -147,15 +147,17 @@ def _introduce(shell: Shell, running: Stack) -> None:
         table.add_row(name, Text(value))
     console.print(table)
     found_by_itself = running.places.folder.name == ".edgeshift"
-    console.print("\nA campaign file for it is there:")
+    console.print("\nIt has a campaign file:")
     for verb in ("plan", "start"):
         console.print(Text(f"  edgeshift {verb} {running.campaign_file}"), soft_wrap=True)
     if found_by_itself:
         console.print(
-            Text(f"In {running.places.folder.parent}, commands find it by themselves; elsewhere, first:")
+            Text(
+                f"In {running.places.folder.parent}, commands find the stack by themselves; elsewhere, first:"
+            )
         )
     else:
         console.print("Before other commands:")
     for name, value in running.environment.items():
         console.print(Text(f"  export {name}={value}"), soft_wrap=True)
-    console.print("\nCtrl-C stops it; started again, everything goes on.")
+    console.print("\nCtrl-C stops it. Started again, it continues where it was.")

@@ -17,12 +17,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """One check: its name, what it found, in words, and what to mend where something is wrong."""
+    """One check: its name, what it found, in words (``text``), and what fixes it where something is wrong."""
 
     name: str
     state: State
-    said: str
-    mend: str = ""
+    text: str
+    fix: str = ""
 
 
 def ok(name: str, said: str) -> Check:

@@ -1,5 +1,5 @@
 """Checks of everything that a campaign stands on, each by really using it: what works, what does not,
-what to mend.
+what to fix.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ async def check_attributes(client: Client) -> Check:
             ListSearchAttributesRequest(namespace=client.namespace)
         )
     except RPCError as problem:
-        mend = "ask an administrator for the right to read them"
-        return Check(name, State.WARNING, f"cannot be read: {problem.message[:150]}", mend)
+        fix = "ask an administrator for the right to read them"
+        return Check(name, State.WARNING, f"cannot be read: {problem.message[:150]}", fix)
     missing = [key.name for key in SEARCH_ATTRIBUTES if key.name not in found.custom_attributes]
     wrong = [
         key.name
@@ -112,11 +112,11 @@ async def check_attributes(client: Client) -> Check:
         if found.custom_attributes.get(key.name, key.indexed_value_type) != key.indexed_value_type
     ]
     if wrong:
-        mend = "register them in another namespace; a registered type cannot be changed"
-        return Check(name, State.FAILED, f"of another type: {', '.join(wrong)}", mend)
+        fix = "register them in another namespace; a registered type cannot be changed"
+        return Check(name, State.FAILED, f"of another type: {', '.join(wrong)}", fix)
     if missing:
-        mend = "`edgeshift worker` registers them when it starts and may; else an administrator does"
-        return Check(name, State.FAILED, f"missing: {', '.join(missing)}", mend)
+        fix = "`edgeshift worker` registers them when it starts and may; else an administrator does"
+        return Check(name, State.FAILED, f"missing: {', '.join(missing)}", fix)
     return ok(name, f"all {len(SEARCH_ATTRIBUTES)} are registered")
 
 
@@ -132,8 +132,8 @@ async def check_retention(client: Client) -> Check:
     kept = described.config.workflow_execution_retention_ttl.ToTimedelta()
     said = f"histories are kept for {say_duration(kept)} after their end"
     if kept < KEPT:
-        mend = f"temporal operator namespace update -n {client.namespace} --retention 90d"
-        return Check(name, State.WARNING, said, mend)
+        fix = f"temporal operator namespace update -n {client.namespace} --retention 90d"
+        return Check(name, State.WARNING, said, fix)
     return ok(name, said)
 
 
@@ -180,11 +180,11 @@ async def check_archive(url: str) -> Check:
         await archive.create_once("checks/create-once", b"edgeshift\n")
         twice = await archive.create_once("checks/create-once", b"edgeshift\n")
     except ArchiveError as problem:
-        mend = "check the URL (--archive, EDGESHIFT_ARCHIVE_URL), its permissions and credentials"
-        return Check(name, State.FAILED, str(problem), mend)
+        fix = "check the URL (--archive, EDGESHIFT_ARCHIVE_URL), its permissions and credentials"
+        return Check(name, State.FAILED, str(problem), fix)
     if twice:
-        mend = "use a store with conditional writes: a step could be sent twice without them"
-        return Check(name, State.FAILED, f"{url} does not honour create-only", mend)
+        fix = "use a store with conditional writes: a step could be sent twice without them"
+        return Check(name, State.FAILED, f"{url} does not honour create-only", fix)
     return ok(name, f"{url}: written, read back, create-only honoured")
 
 

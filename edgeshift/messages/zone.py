@@ -249,7 +249,7 @@ class Stop(Message):
 
 
 class SupportResolved(Message):
-    """A person's word that the provider's support has mended the zone."""
+    """A person's word that the provider's support has fixed the zone."""
 
     by: str
     reason: str = ""

@@ -76,7 +76,7 @@ class SignOffPolicy(Part):
     four_eyes: bool = Field(default=False, description="Whoever started the campaign cannot approve.")
     expires_after: Duration = Field(
         default=timedelta(days=14),
-        description="How long a zone waits before it goes on hold (`reopen` begins it again).",
+        description="How long a zone waits before it goes on hold (`reopen` restarts it).",
     )
     valid_for: Duration = Field(default=timedelta(days=14), description="How long an approval counts.")
     per: Literal["fingerprint", "zone"] = Field(

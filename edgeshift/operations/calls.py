@@ -59,7 +59,9 @@ def _of_rpc(subject: str, failure: RPCError) -> OperationError:
     if failure.status is RPCStatusCode.NOT_FOUND:
         if "completed" in failure.message:
             return Refused(f"{subject} is closed", "`edgeshift status` lists the campaigns")
-        return NotFound(f"there is no {subject}", "`edgeshift status` lists the campaigns")
+        stuck = subject.startswith("workflow ")
+        hint = "`edgeshift alarms` names what is stuck" if stuck else "`edgeshift status` lists the campaigns"
+        return NotFound(f"there is no {subject}", hint)
     if failure.status in _NOBODY:
         return no_worker(subject)
     if is_away(failure):

@@ -119,7 +119,7 @@ def _named(spec: CampaignSpec, archive: Archive, digest: str, problem: Operation
         return problem
     return ServiceTrouble(
         f"the service at {spec.service.base_url}: {problem.text}",
-        "`edgeshift doctor FILE` checks the service and each credential",
+        problem.hint or "`edgeshift doctor FILE` checks the service and each credential",
     )
 
 
@@ -320,7 +320,10 @@ async def _steer(client: Client, name: str, verb: str, by: str, reason: str) -> 
     # The summary first: it tells quickly whether the campaign is there and whether anybody answers.
     found = await summary(client, name)
     if found.state == "closed":
-        raise Refused(f"campaign {name} is closed", f"nothing is left to {verb}")
+        raise Refused(
+            f"campaign {name} is closed: nothing is left to {verb}",
+            "`edgeshift retry` and `edgeshift reopen` restart zones of it",
+        )
     subject = f"campaign {name}"
     message = Person(by=by, reason=reason)
     return await tell(client, campaign_id(name), verb, message, subject, patient=verb in ("pause", "abort"))

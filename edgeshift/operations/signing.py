@@ -94,7 +94,7 @@ def by_prefix(groups: Sequence[Group], prefix: str, name: str) -> ToSign:
         raise NotFound(
             f"nothing in campaign {name} waits for a sign-off of fingerprint {wanted}",
             f"{counted(len(groups), 'fingerprint')} {agreed(len(groups), 'waits', 'wait')};"
-            f" `edgeshift status {name}` shows {agreed(len(groups), 'it', 'them')}",
+            f" `edgeshift status {name}` shows what waits",
         )
     return ToSign(groups=tuple(found), separate=found[0].separate)
 
@@ -124,8 +124,9 @@ async def waiting_zone(client: Client, found: FoundZone, digest: str | None = No
     state = await zone_state(client, found)
     if state.phase is not ZonePhase.AWAITING_SIGN_OFF or not state.digest:
         what = state.outcome.value if state.outcome else state.phase.value
+        what = what.replace("_", " ").replace("sign off", "sign-off")
         raise NotFound(
-            f"zone {found.name} does not wait for a sign-off; it is {what.replace('_', ' ')}",
+            f"zone {found.name} does not wait for a sign-off; it is {what}",
             f"`edgeshift history {found.name}` tells what happened to it",
         )
     if digest is not None and digest.strip().lower() not in (state.digest, state.fingerprint):

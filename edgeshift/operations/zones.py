@@ -87,7 +87,8 @@ async def support_resolved(client: Client, found: FoundZone, *, by: str, reason:
     if state.phase is not ZonePhase.NEEDS_SUPPORT:
         phase = state.outcome.value if state.outcome else state.phase.value
         hint = f"`edgeshift history {found.name}` tells what happened to it"
-        raise NotFound(f"zone {found.name} does not wait for support; it is {phase.replace('_', ' ')}", hint)
+        phase = phase.replace("_", " ").replace("sign off", "sign-off")
+        raise NotFound(f"zone {found.name} does not wait for support; it is {phase}", hint)
     with told(f"zone {found.name}"):
         handle = client.get_workflow_handle(found.workflow_id)
         await handle.signal("support_resolved", SupportResolved(by=by, reason=reason))

@@ -18,8 +18,8 @@ LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 34
 STEPS = 60
 """Points along the time axis of the chart of finishes."""
 
-LAYERS = (Kind.DONE, Kind.SET_ASIDE, Kind.FAILED)
-LAYER_WORDS = {Kind.SET_ASIDE: "set aside", Kind.FAILED: "failed or unknown"}
+LAYERS = (Kind.DONE, Kind.NEEDS_PERSON, Kind.FAILED)
+LAYER_WORDS = {Kind.NEEDS_PERSON: "needs a person", Kind.FAILED: "failed or unknown"}
 
 
 def layer_words(kind: Kind, area: Area) -> str:

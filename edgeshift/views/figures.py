@@ -76,7 +76,7 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
     lines: list[str] = []
     if before is None or before.state != now.state or before.why != now.why:
         lines.append(f"{now.name}: {now.state}{f' - {one_line(now.why)}' if now.why else ''}")
-        lines += [f"mend: {one_line(now.mend)}"] if now.mend else []
+        lines += [f"to do: {one_line(now.mend)}"] if now.mend else []
     if before is not None and before.wave != now.wave and now.wave < len(now.waves):
         wave = now.waves[now.wave]
         lines.append(
@@ -86,17 +86,19 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
     for item in now.waiting:
         if item.fingerprint not in known:
             step = word(item.step, now.area)
-            lines.append(
-                f"waiting for a sign-off: fingerprint {short(item.fingerprint)}, {step},"
-                f" {targets(item.zones, now.area)} -> {sign_command(now.name, item.fingerprint)}"
-            )
+            line = f"waiting for a sign-off: fingerprint {short(item.fingerprint)}, {step},"
+            line += f" {targets(item.zones, now.area)}"
+            # A decision on the fingerprint does not reach zones whose evidence did not pass.
+            if item.zones > item.separate:
+                line += f" -> {sign_command(now.name, item.fingerprint)}"
+            lines.append(line)
     signed = _signed(before)
     for book in now.book:
         for decision in book.decisions:
             if (book.fingerprint, book.wave, decision.by, decision.choice) not in signed:
                 reason = f": {one_line(decision.reason)}" if decision.reason else ""
                 lines.append(
-                    f"{decision.by} says {decision.choice} to fingerprint {short(book.fingerprint)}{reason}"
+                    f"{decision.by} {decision.choice.past} fingerprint {short(book.fingerprint)}{reason}"
                 )
     noted = set(before.notes) if before else set()
     # That a wave begins has just been said, with its size.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pydantic import BaseModel
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -13,7 +14,8 @@ from rich.text import Text
 
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import ScopeKind
-from edgeshift.views.rows import ZoneRow, listed
+from edgeshift.views.rows import ZoneRow, listed, look_of
+from edgeshift.views.widths import ByWidth, Card, shortened, ticket_name
 from edgeshift.views.words import look, moment, one_line, short, targets
 
 MOST_NAMES = 15
@@ -40,7 +42,7 @@ class CampaignLine(BaseModel):
 def campaigns_table(lines: Sequence[CampaignLine]) -> RenderableType:
     """All campaigns, newest first."""
     if not lines:
-        return Padding(Text("There is no campaign yet. Begin with: edgeshift init"), (1, 2))
+        return Padding(Text("There is no campaign yet. Start with: edgeshift init"), (1, 2))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for title, justify in (
         ("campaign", "left"),
@@ -50,17 +52,23 @@ def campaigns_table(lines: Sequence[CampaignLine]) -> RenderableType:
     ):
         table.add_column(title, justify="right" if justify == "right" else "left", no_wrap=True)
     table.add_column("by", overflow="ellipsis", no_wrap=True)
-    for line in lines:
-        done = (
-            f"{line.finished:,}/{line.zones:,}"
-            if line.finished is not None and line.zones is not None
-            else "-"
-        )
+    finished = [
+        f"{line.finished:,}/{line.zones:,}" if line.finished is not None and line.zones is not None else "-"
+        for line in lines
+    ]
+    for line, done in zip(lines, finished, strict=True):
         state = Text(line.state, style="" if line.closed_at else "bold green")
         table.add_row(
             Text(line.name, style="bold"), state, done, moment(line.started_at), one_line(line.started_by, 40)
         )
-    return Padding(table, (1, 2))
+    narrow: list[RenderableType] = []
+    for line, done in zip(lines, finished, strict=True):
+        narrow.append(Text(line.name, style="bold", overflow="fold"))
+        below = f"{line.state}, {done} finished, started {moment(line.started_at)}"
+        below += f" by {one_line(line.started_by, 40)}" if line.started_by else ""
+        narrow.append(Padding(Text(below), (0, 0, 0, 2)))
+    longest = max(cell_len(line.name) for line in lines)
+    return Padding(ByWidth(table, Group(*narrow), longest + 60), (1, 2))
 
 
 def zone_lists(rows: Sequence[ZoneRow], campaign: str, *, plain: bool = False) -> RenderableType:
@@ -90,38 +98,49 @@ def zone_lists(rows: Sequence[ZoneRow], campaign: str, *, plain: bool = False) -
 
 def rows_table(rows: Sequence[ZoneRow], *, places: bool = False) -> RenderableType:
     """Zones with wave, reason, and the fingerprint that waits. ``places``: with a column for the place."""
+    names = [one_line(row.name, 253) for row in rows]
+    longest = max(map(cell_len, names), default=0)
     grid = Table.grid(padding=(0, 2, 0, 0), expand=True)
     grid.add_column(width=1)
-    grid.add_column(overflow="fold", ratio=2, min_width=16)
+    grid.add_column(no_wrap=True, min_width=longest)
     if places:
-        grid.add_column(ratio=1)
+        grid.add_column(ratio=1, overflow="fold")
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(ratio=3, overflow="fold")
-    for row in rows:
-        appears = look(row.place, row.area)
+    narrow: list[RenderableType] = []
+    for row, name in zip(rows, names, strict=True):
+        appears = look_of(row)
         place = [Text(appears.label, style=appears.style)] if places else []
-        grid.add_row("", Text(one_line(row.name, 253)), *place, f"wave {row.wave + 1}", _why(row))
-    return grid
+        wave, why = f"wave {row.wave + 1}", _why(row)
+        grid.add_row("", Text(name), *place, wave, why)
+        narrow.append(Padding(Text(name, overflow="fold"), (0, 0, 0, 2)))
+        below = Text("; ").join(filter(None, [*place, Text(wave, style="dim"), why]))
+        narrow.append(Padding(below, (0, 0, 0, 4)))
+    # Beside the name: the gaps, the wave, and room for a fingerprint or the words of a reason.
+    return ByWidth(grid, Group(*narrow), longest + 40 + (20 if places else 0))
 
 
 def _why(row: ZoneRow) -> Text:
-    text = Text(one_line(row.reason))
+    text = Text(shortened(one_line(row.reason)))
     if row.place.startswith("awaiting"):
         text.append(f"{'; ' if row.reason else ''}fingerprint {short(row.fingerprint)}", style="dim")
     for ticket in row.tickets:
-        text.append(f"{' ' if text.plain else ''}ticket {one_line(ticket, 200)}", style="dim")
+        text.append(f"{'; ' if text.plain else ''}ticket {ticket_name(one_line(ticket, 200))}", style="dim")
     return text
 
 
 def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False) -> RenderableType:
     """All that is known of one zone now."""
-    appears = look(row.place, row.area)
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    state = Text().append(f"{appears.ascii if plain else appears.mark} {appears.label}", style=appears.style)
-    grid.add_row(row.kind.value, Text(f"{one_line(row.name, 253)} ({row.id})"))
-    grid.add_row("state", state)
+    appears = look_of(row)
+    name = one_line(row.name, 253)
+    approve = f"edgeshift sign-off approve {campaign} --zone {name}"
+    lines = [
+        (row.kind.value, Text(f"{name} ({row.id})")),
+        (
+            "state",
+            Text(f"{appears.ascii if plain else appears.mark} {appears.label}", style=appears.style),
+        ),
+    ]
     for title, value in (
         ("reason", one_line(row.reason)),
         ("plan", row.plan if row.kind is ScopeKind.ZONE else ""),
@@ -134,10 +153,10 @@ def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False) -> Renderable
         ("fingerprint", row.fingerprint),
         ("result record", row.record),
         *(("ticket", one_line(ticket, 300)) for ticket in row.tickets),
+        # Offered only where no evidence of the zone itself speaks against it.
+        ("sign it", approve if row.place == "awaiting" else ""),
+        ("history", f"edgeshift history {name} --area {row.area.value}"),
     ):
         if value:
-            grid.add_row(title, Text(value))
-    if row.place.startswith("awaiting"):
-        grid.add_row("sign it", f"edgeshift sign-off approve {campaign} --zone {one_line(row.name, 253)}")
-    grid.add_row("all of it", f"edgeshift history {one_line(row.name, 253)} --area {row.area.value}")
-    return Padding(grid, (1, 2))
+            lines.append((title, Text(value)))
+    return Card(lines)

@@ -15,6 +15,7 @@ from rich.text import Text
 from edgeshift.messages import CampaignSummary, WaveSummary
 from edgeshift.model.counts import counted
 from edgeshift.views.figures import Progress, sign_command
+from edgeshift.views.widths import ByWidth
 from edgeshift.views.words import (
     STYLES,
     Kind,
@@ -40,7 +41,7 @@ MOST_NOTES = 5
 
 _FILLS = {
     Kind.DONE: ("█", "#"),
-    Kind.SET_ASIDE: ("▓", "="),
+    Kind.NEEDS_PERSON: ("▓", "="),
     Kind.FAILED: ("▚", "!"),
     Kind.WORKING: ("▒", "~"),
     Kind.WAITING: ("░", "-"),
@@ -56,7 +57,7 @@ _STATES = {
 }
 _KIND_WORDS = {
     Kind.DONE: "done",
-    Kind.SET_ASIDE: "set aside",
+    Kind.NEEDS_PERSON: "needs a person",
     Kind.FAILED: "failed or unknown",
     Kind.WORKING: "at work",
     Kind.WAITING: "waiting",
@@ -108,7 +109,7 @@ def header(summary: CampaignSummary, now: datetime) -> RenderableType:
     if summary.why:
         parts.append(Text(one_line(summary.why), style=_STATES.get(summary.state, "")))
     if summary.mend:
-        parts.append(Text(f"mend: {one_line(summary.mend)}"))
+        parts.append(Text(f"to do: {one_line(summary.mend)}"))
     return Group(*parts)
 
 
@@ -192,7 +193,7 @@ def figures_line(progress: Progress, summary: CampaignSummary) -> Text:
     if waiting := progress.kinds.get(Kind.WAITING):
         line.append(f" · {waiting:,} waiting")
     if summary.permits_out:
-        line.append(f" · {counted(summary.permits_out, 'permit')} out")
+        line.append(f" · {counted(summary.permits_out, 'step')} in flight")
     return line
 
 
@@ -207,17 +208,20 @@ def phases_table(summary: CampaignSummary, *, plain: bool = False) -> Renderable
     several = len(summary.waves) > 1 and summary.state != "closed" and summary.wave < len(summary.waves)
     current = summary.waves[summary.wave].places if several else {}
     table.add_column("this wave" if several else "", justify="right")
+    narrow: list[RenderableType] = []
     for place, count in ordered(summary.places):
         appears = look(place, summary.area)
         share = f"{100 * count / summary.count:.0f} %" if summary.count else ""
+        mark = appears.ascii if plain else appears.mark
+        narrow.append(Text(f"{mark} {appears.label}: {count:,}", style=appears.style))
         table.add_row(
-            Text(appears.ascii if plain else appears.mark, style=appears.style),
+            Text(mark, style=appears.style),
             Text(appears.label, style=appears.style),
             f"{count:,}",
             Text(share, style="dim"),
             Text(f"{current.get(place, 0):,}" if current.get(place) else "", style="dim"),
         )
-    return table
+    return ByWidth(table, Group(*narrow), 60)
 
 
 def waiting_block(
@@ -230,6 +234,7 @@ def waiting_block(
     table.add_column("to", no_wrap=True)
     table.add_column("waves")
     table.add_column("")
+    narrow: list[RenderableType] = [Text("waiting for a sign-off", style="bold magenta")]
     for item in summary.waiting[:most]:
         waves = ", ".join(str(wave + 1) for wave in item.waves[:6]) + (", …" if len(item.waves) > 6 else "")
         digest = (
@@ -238,14 +243,17 @@ def waiting_block(
             .append(short(item.fingerprint), style="bold")
         )
         singly = Text(f"{item.separate:,} to be signed singly" if item.separate else "", style="yellow")
-        table.add_row(digest, f"{item.zones:,}", word(item.step, summary.area), waves, singly)
-    parts: list[RenderableType] = [table]
+        step = word(item.step, summary.area)
+        table.add_row(digest, f"{item.zones:,}", step, waves, singly)
+        narrow.append(digest + Text(f" {targets(item.zones, summary.area)}, {step}, waves {waves} ") + singly)
+    parts: list[RenderableType] = [ByWidth(table, Group(*narrow), 60)]
     if len(summary.waiting) > most:
         more = counted(len(summary.waiting) - most, "more fingerprint")
         parts.append(Text(f"… {more}: edgeshift status {summary.name}", style="dim"))
-    parts.append(
-        Text(f"sign it with: {sign_command(summary.name, summary.waiting[0].fingerprint)}", style="dim")
-    )
+    # Only where a decision on the fingerprint reaches a zone: the evidence of the others did not pass.
+    if signable := next((item for item in summary.waiting if item.zones > item.separate), None):
+        parts.append(Text("to read it, and then to sign it:", style="dim"))
+        parts.append(Text(f"  {sign_command(summary.name, signable.fingerprint)}", style="dim"))
     return Group(*parts)
 
 

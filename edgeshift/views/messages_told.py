@@ -52,7 +52,7 @@ def told_signal(context: Context, event: Event) -> Entry:
             text = "the account's workflow let go of it"
             return Entry(at=event.at, kind=EntryKind.HELD, text=text, event=event.id)
         case "support_resolved":
-            return _said(event, message, EntryKind.SUPPORT, "said that support has mended the zone")
+            return _said(event, message, EntryKind.SUPPORT, "said that support has fixed the zone")
     text = f"signal {one_line(event.name, 100)}"
     return Entry(at=event.at, kind=EntryKind.OTHER, text=text, by=one_line(event.who), event=event.id)
 

@@ -16,7 +16,7 @@ from edgeshift.model.durations import say_duration
 from edgeshift.views import charts
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.report_data import ReportData
-from edgeshift.views.rows import ZoneRow, as_csv
+from edgeshift.views.rows import ZoneRow, as_csv, look_of
 from edgeshift.views.words import finished, lasting, look, moment, printable, short, word
 
 MOST_EMBEDDED = 3_000_000
@@ -63,6 +63,7 @@ def _environment(package: str) -> Environment:
         "number": lambda value: f"{value:,}",
         "percent": lambda value: f"{value:.1f} %" if 0 < value < 10 else f"{value:.0f} %",
         "look": look,
+        "look_of": look_of,
         "word": word,
         "parts": charts.parts_of,
         "meaning": lambda kind: MEANINGS[kind],

@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from pydantic import BaseModel, computed_field
 
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
-from edgeshift.model.reasons import Reason
-from edgeshift.views.words import Kind, look
+from edgeshift.model.reasons import Reason, ReasonCode, codes_of
+from edgeshift.views.words import PLACES, Kind, Look, look
 
 LISTED = (
     "awaiting",
@@ -99,6 +100,17 @@ class ZoneRow(BaseModel):
         return self.plan if self.kind is ScopeKind.ZONE else f"account of {counted(self.covers, 'zone')}"
 
 
+_UNVERIFIED = frozenset({ReasonCode.FIELDS_KEPT_UNVERIFIED, ReasonCode.FIELDS_NOT_VERIFIED})
+
+
+def look_of(row: ZoneRow) -> Look:
+    """How a zone appears: as its place does, but that what was written and not verified has no ✓."""
+    appears = look(row.place, row.area)
+    if appears.kind is Kind.DONE and _UNVERIFIED & set(codes_of(row.causes)):
+        return replace(appears, label=f"{appears.label}, not verified", mark="○", ascii="/")
+    return appears
+
+
 def listed(rows: Sequence[ZoneRow]) -> dict[str, list[ZoneRow]]:
     """The zones that ask something of a person, by place; those that ended without an outcome too."""
     found: dict[str, list[ZoneRow]] = {place: [] for place in LISTED}
@@ -115,7 +127,7 @@ def is_odd(place: str) -> bool:
 
 def notable(row: ZoneRow) -> bool:
     """Whether a zone is worth a line of its own in a report."""
-    return look(row.place).kind is not Kind.DONE
+    return look(row.place).kind is not Kind.DONE or look_of(row) != look(row.place, row.area)
 
 
 def chosen(
@@ -131,6 +143,13 @@ def chosen(
         and (wave is None or row.wave == wave)
         and (not wanted or wanted in (row.place, _called(row.place), _called(row.place, row.area)))
     ]
+
+
+def is_phase(phase: str, area: Area) -> bool:
+    """Whether there is such a place, phase or word for one, as people type it."""
+    wanted = _typed(phase.strip())
+    known = {*AS_PLACE, *AS_PLACE.values(), *PLACES, "terminated", "canceled", "timed_out"}
+    return wanted in known or any(wanted in (_called(place), _called(place, area)) for place in known)
 
 
 def _called(place: str, area: Area | None = None) -> str:

@@ -23,19 +23,19 @@ class Kind(StrEnum):
     """What a place means to whoever looks: the order of these is the order of a progress bar's parts."""
 
     DONE = "done"
-    SET_ASIDE = "set_aside"
+    NEEDS_PERSON = "needs_person"
     FAILED = "failed"
     WORKING = "working"
     WAITING = "waiting"
     UNSTARTED = "unstarted"
 
 
-FINISHED = frozenset({Kind.DONE, Kind.SET_ASIDE, Kind.FAILED})
+FINISHED = frozenset({Kind.DONE, Kind.NEEDS_PERSON, Kind.FAILED})
 """Kinds of places at which a zone has ended, for this attempt."""
 
 STYLES = {
     Kind.DONE: "green",
-    Kind.SET_ASIDE: "yellow",
+    Kind.NEEDS_PERSON: "yellow",
     Kind.FAILED: "bold red",
     Kind.WORKING: "blue",
     Kind.WAITING: "magenta",
@@ -65,12 +65,12 @@ _LOOKS: dict[str, Look] = {
     ZoneOutcome.ALREADY_MIGRATED: Look("already migrated", "✓", "+", Kind.DONE, 1),
     ZoneOutcome.SETTLED: Look("settled", "✓", "+", Kind.DONE, 2),
     ZoneOutcome.ALREADY_SETTLED: Look("was settled already", "✓", "+", Kind.DONE, 3),
-    ZoneOutcome.ROLLED_BACK: Look("rolled back", "↶", "<", Kind.SET_ASIDE, 29),
-    ZoneOutcome.BLOCKED: Look("blocked", "■", "#", Kind.SET_ASIDE, 30),
-    ZoneOutcome.NEEDS_SUPPORT: Look("needs support", "▲", "^", Kind.SET_ASIDE, 31),
-    ZoneOutcome.REJECTED: Look("rejected", "⊘", "x", Kind.SET_ASIDE, 32),
-    ZoneOutcome.ON_HOLD: Look("on hold", "◷", "=", Kind.SET_ASIDE, 33),
-    ZoneOutcome.ABORTED: Look("aborted", "◼", "-", Kind.SET_ASIDE, 34),
+    ZoneOutcome.ROLLED_BACK: Look("rolled back", "↶", "<", Kind.NEEDS_PERSON, 29),
+    ZoneOutcome.BLOCKED: Look("blocked", "■", "#", Kind.NEEDS_PERSON, 30),
+    ZoneOutcome.NEEDS_SUPPORT: Look("needs support", "▲", "^", Kind.NEEDS_PERSON, 31),
+    ZoneOutcome.REJECTED: Look("rejected", "⊘", "x", Kind.NEEDS_PERSON, 32),
+    ZoneOutcome.ON_HOLD: Look("on hold", "◷", "=", Kind.NEEDS_PERSON, 33),
+    ZoneOutcome.ABORTED: Look("aborted", "◼", "-", Kind.NEEDS_PERSON, 34),
     ZoneOutcome.FAILED: Look("failed", "✗", "!", Kind.FAILED, 40),
     ZoneOutcome.UNKNOWN: Look("unknown", "?", "?", Kind.FAILED, 41),
 }
@@ -88,12 +88,16 @@ _LOOKS |= {
     "rejecting": Look("ending: rejected", "●", "o", Kind.WORKING, 18),
     "expiring": Look("ending: nobody signed in time", "●", "o", Kind.WORKING, 18),
     "stopping": Look("ending", "●", "o", Kind.WORKING, 18),
-    "closed": Look("closed", "○", "/", Kind.SET_ASIDE, 36),
-    "excluded": Look("left out", "○", "/", Kind.SET_ASIDE, 35),
+    "closed": Look("closed", "○", "/", Kind.NEEDS_PERSON, 36),
+    "excluded": Look("left out", "○", "/", Kind.NEEDS_PERSON, 35),
 }
 """Outcomes, and the places of a campaign's ledger (edgeshift/campaign/ledger.py), by their names in a
 summary.
 """
+
+
+PLACES = frozenset(map(str, _LOOKS))
+"""Every outcome and place that has a look of its own."""
 
 
 @lru_cache(maxsize=1_000)

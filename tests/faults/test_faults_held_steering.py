@@ -232,7 +232,7 @@ async def no_token(client: Client, folder: Path) -> None:
         try:
             await play.sign([item.fingerprint for item in waiting.waiting])
             found = await stands_still(play)
-            assert f"the credential env:{variable} is not to be had" in found.why
+            assert f"the credential env:{variable} was not found" in found.why
             assert await watched(play) == []
         finally:
             os.environ[variable] = good

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -75,7 +76,7 @@ class Place:
 
     def run(self, *arguments: str) -> Ran:
         """Call a verb. Whatever comes of it, there is no traceback, and an error is one line that begins
-        with error.
+        with error, and a hint.
         """
         done = subprocess.run(
             [*CLI, *arguments],
@@ -102,6 +103,8 @@ class Place:
         assert ran.code == code, (arguments, ran)
         errors = [line for line in ran.err.splitlines() if line.startswith("error: ")]
         assert len(errors) == 1, ran.err
+        # What failed, a blank line, what to do.
+        assert re.search(r"[^\n]\n\nhint: [^\n]+\n\Z", ran.err), ran.err
         return ran.err[ran.err.index("error: ") :]
 
     def json(self, *arguments: str) -> Any:

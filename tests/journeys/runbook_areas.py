@@ -273,7 +273,10 @@ def log_entry_size(here: Desk) -> None:
         zone = f"size-{number}.example"
         assert "KB" in here.alarmed("log-entry-size", "sizes", zone=zone)["said"]
         here.look("log-entry-size", names_of("sizes", f"size-{number}"))
-        here.act("log-entry-size", names_of("sizes", f"size-{number}"), only=[number - 1])
+        if number == 1:
+            here.ok("sign-off", "approve", "sizes", "--zone", zone, "--reason", "read")
+        else:
+            here.act("log-entry-size", names_of("sizes", f"size-{number}"))
         here.over("log-entry-size", "sizes", zone=zone)
 
 

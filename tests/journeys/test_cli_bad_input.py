@@ -70,8 +70,9 @@ def plans(place: Place) -> dict[str, Ran]:
         ("unknown-account", 2, "1 account of the campaign file is not known to the service"),
         ("nothing-left", 2, "no zone is left after include, exclude, accounts and plans"),
         ("wrong-token", 4, "Invalid access token"),
-        ("wrong-token", 4, "`edgeshift doctor FILE` checks the service and each credential"),
+        ("wrong-token", 4, "`edgeshift doctor FILE` checks it"),
         ("no-token", 4, "the variable NO_SUCH_VARIABLE is not set"),
+        ("no-token", 4, "hint: set the variable, or write the file, that the reference names"),
         ("nobody-there", 4, "the service at http://127.0.0.1:9/client/v4: "),
         ("nobody-there", 4, "no connection to 127.0.0.1:9"),
         ("nonsense", 4, "expected a JSON object with success and result"),
@@ -101,10 +102,10 @@ def test_a_start_is_refused_for_the_same_reasons(place: Place, plans: dict[str, 
 def test_the_doctor_names_the_part_that_is_ill(
     place: Place, plans: dict[str, Ran], name: str, part: str
 ) -> None:
-    """And what to mend."""
+    """And what to fix."""
     ran = place.run("doctor", f"{name}.yaml")
     assert ran.code == 1
-    assert f"failed  {part}" in ran.out and "mend: " in ran.out
+    assert f"failed  {part}" in ran.out and "fix: " in ran.out
 
 
 def test_nothing_was_sent_by_any_of_this(place: Place, plans: dict[str, Ran]) -> None:

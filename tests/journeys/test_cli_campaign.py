@@ -34,7 +34,7 @@ def test_the_doctor_finds_all_well(place: Place) -> None:
     assert {"Temporal", "search attributes", "retention", "worker", "archive", "tickets", "service"} <= names
     shown = place.ok("doctor", "main.yaml")
     token = next((place.folder / ".edgeshift/credentials").iterdir()).read_text().strip()
-    assert "credential 1, file:" in shown and "all is well" in shown and token not in shown
+    assert "credential 1, file:" in shown and "no check failed" in shown and token not in shown
 
 
 def test_a_plan_reads_and_changes_nothing(place: Place) -> None:
@@ -56,7 +56,7 @@ def test_a_plan_reads_and_changes_nothing(place: Place) -> None:
 
 def test_a_start_asks_and_is_refused_where_nobody_can_answer(place: Place) -> None:
     """Without a terminal and without --yes nothing is started."""
-    assert "give --yes" in place.refused(6, "start", "main.yaml")
+    assert "pass --yes" in place.refused(6, "start", "main.yaml")
     assert "there is no campaign main" in place.refused(5, "pause", "main")
 
 
@@ -81,12 +81,13 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
     said = place.refused(6, *sign, "--zone", "odd.example", "--by", "mallory")
     assert "'mallory' is not an approver of this campaign; approvers are ada, grace" in said
     said = place.refused(6, *sign, "--zone", "odd.example", "--by", "ada", "--digest", "0" * 64)
-    assert "no longer proposes 0000000000000000…; it waits with " in said
-    assert "is no fingerprint" in place.refused(2, *sign, "--fingerprint", "zz")
+    assert "no longer proposes 000000000000…; it waits with " in said
+    assert "is not a fingerprint" in place.refused(2, *sign, "--fingerprint", "zz")
     assert "waits for a sign-off of fingerprint 00000000" in place.refused(
         5, *sign, "--fingerprint", "00000000"
     )
-    assert "has no wave 2; its waves are 1 to 1" in place.refused(2, *sign, "--wave", "2")
+    assert "has no wave 2\n\nhint: its waves are 1 to 1" in place.refused(2, *sign, "--wave", "2")
+    assert "is not a phase" in place.refused(2, "status", "main", "--phase", "nonsense")
     assert "exactly one of" in place.refused(2, *sign, "--wave", "1", "--zone", "odd.example")
     assert "there is no campaign none" in place.refused(5, "sign-off", "reject", "none", "--wave", "1")
     assert all("validation" in str(entry["query"]) for entry in place.writes())
@@ -94,15 +95,15 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
 
 def test_a_pause_answers_and_nothing_begins_until_resume(place: Place) -> None:
     """What is signed meanwhile is committed after it."""
-    assert "paused; 0 permits were out" in place.ok("pause", "main", "--reason", "lunch")
+    assert "Campaign main is paused; no step was in flight." in place.ok("pause", "main", "--reason", "lunch")
     before = len(place.writes())
     out = place.ok(
         "sign-off", "approve", "main", "--wave", "1", "--yes", "--by", "ada", "--reason", "as expected"
     )
-    assert "Not signed by this, for their own evidence did not pass" in out and "editor.example" in out
+    assert "Not signed by this: their own evidence did not pass" in out and "editor.example" in out
     assert "this cannot be undone" in out and "evidence: pass" in out
     assert len(place.writes()) == before
-    assert "running; it was paused" in place.ok("resume", "main")
+    assert "Campaign main is running again; it was paused." in place.ok("resume", "main")
     place.until("main", lambda places: places.get("migrated") == 5)
 
 
@@ -112,9 +113,9 @@ def test_a_zone_whose_evidence_failed_is_signed_singly(place: Place) -> None:
     assert "evidence: fail" in out and "false positive: rule" in out
     place.until("main", lambda places: places.get("rejected") == 1)
     said = place.refused(2, "retry", "main", "--outcome", "rejected")
-    assert "`edgeshift reopen` is for it" in said
-    assert "no such zone of campaign main is" in place.refused(5, "reopen", "main")
-    assert "1 zone begins again" in place.ok("reopen", "main", "--zone", "editor.example")
+    assert "'rejected' zones cannot be retried\n\nhint: use reopen" in said
+    assert "nothing to reopen: none of these zones of campaign main is" in place.refused(5, "reopen", "main")
+    assert "Campaign main restarts 1 zone." in place.ok("reopen", "main", "--zone", "editor.example")
     place.until("main", lambda places: places.get("awaiting_separate") == 1)
     place.ok("sign-off", "approve", "main", "--zone", "editor.example", "--by", "ada", "--yes")
     place.until("main", lambda places: places.get("migrated") == 6)
@@ -126,7 +127,7 @@ def test_support_is_told_of_only_for_a_zone_that_waits_for_it(place: Place) -> N
         5, "support-resolved", "main", "--zone", "odd.example"
     )
     out = place.ok("support-resolved", "main", "--zone", "long.example")
-    assert "is read anew" in out and ".md" in out
+    assert "is read again" in out and ".md" in out
     place.until("main", lambda places: places.get("support") == 1)
     assert len(list((place.folder / ".edgeshift/tickets").glob("*.md"))) == 1
 
@@ -142,16 +143,16 @@ def test_a_zone_of_a_running_campaign_is_excluded_from_another(place: Place) -> 
 
 def test_an_abort_ends_it_and_a_closed_campaign_says_so(place: Place) -> None:
     """What waits ends as aborted; afterwards zones can be begun again, and the campaign only with --again."""
-    assert "aborting" in place.ok("abort", "main", "--yes", "--reason", "enough")
+    assert "Campaign main is aborting. No commit is in flight." in place.ok(
+        "abort", "main", "--yes", "--reason", "enough"
+    )
     places = place.until("main", lambda places: places.get("aborted") == 1)
     assert places == {"migrated": 6, "blocked": 1, "aborted": 1}
     assert "campaign main is closed" in place.refused(6, "pause", "main")
     said = place.refused(6, "start", "main.yaml", "--yes")
     assert "has been run and is completed" in said and "--again" in said
-    assert "2 zones begin again" not in place.refused(5, "retry", "main")
-    assert "the closed campaign goes on: 1 zone begins again" in place.ok(
-        "retry", "main", "--outcome", "blocked"
-    )
+    assert "restarts" not in place.refused(5, "retry", "main")
+    assert "Campaign main is reopened: 1 zone restarts." in place.ok("retry", "main", "--outcome", "blocked")
     place.until("main", lambda places: places.get("blocked") == 1)
 
 

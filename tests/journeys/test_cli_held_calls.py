@@ -65,7 +65,7 @@ async def test_a_revoked_token_is_told_mended_and_gone_on_with(
         assert f"{play.spec.name} waf paused" in shown
         for words in (
             f"by itself: the service refuses the credential {credential.reference} (9109 Invalid access",
-            "mend: start the worker again with a valid one in",
+            "to do: start the worker again with a valid one in",
             f"by `edgeshift doctor FILE` or `edgeshift resume {play.spec.name}`",
             "meanwhile one call a minute is made",
         ):
@@ -79,6 +79,6 @@ async def test_a_revoked_token_is_told_mended_and_gone_on_with(
         assert any("the service may be called again" in note for note in found.notes)
         if (lifted := checks.get(f"calls of {credential.user}")) is not None:
             # Else the next probe was earlier.
-            assert "they go on now" in lifted["said"] and "start it again" in lifted["mend"]
+            assert "they go on now" in lifted["text"] and "start it again" in lifted["fix"]
         assert (await play.sign_everything()).outcomes == {"migrated": 3}
         await play.check_rules(absent={3, 4, 7})

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pty
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -15,7 +17,7 @@ import typer.core
 import typer.main
 
 from edgeshift.cli.errors import MEANINGS, ExitCode
-from edgeshift.cli.main import VERBS, arranged, build
+from edgeshift.cli.main import VERBS, arranged, build, called
 from tests.journeys.cli_kit import Place
 
 DOCS = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
@@ -85,19 +87,54 @@ def test_shared_options_may_stand_after_the_verb(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("statu",), "No such command 'statu'. Did you mean 'status', 'start'?; see `edgeshift --help`"),
+        (("statu",), "No such command 'statu'. Did you mean 'status', 'start'?"),
         (("plan",), "Missing argument 'file'"),
-        (("plan", "a", "b"), "unexpected extra argument"),
+        (("plan", "a", "b"), "unexpected extra argument (b)"),
         (("status", "--nonsense"), "No such option: --nonsense"),
         (("sign-off", "approve", "x"), "exactly one of --zone, --fingerprint and --wave"),
         (("plan", "none.yaml"), "`edgeshift init none.yaml` writes one"),
-        (("status", "--address", "nonsense"), "it is written as HOST:PORT"),
-        (("retry", "x", "--zone", "a", "--outcome", "failed"), "name zones or outcomes, not both"),
+        (("status", "--address", "nonsense"), "write it as HOST:PORT"),
+        (("retry", "x", "--zone", "a", "--outcome", "failed"), "--zone and --outcome exclude each other"),
     ],
 )
-def test_wrong_usage_is_one_line_and_code_2(place: Place, arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_usage_is_an_error_and_code_2(place: Place, arguments: tuple[str, ...], said: str) -> None:
     """With what would be right, or where to read it."""
     assert said in place.refused(2, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "name", "said"),
+    [
+        (("plan", "none.yaml"), 2, "bad_input", "none.yaml: there is no such file"),
+        (("status", "--qq"), 2, "bad_input", "No such option: --qq"),
+        (("report", "c", "--out", "x.html"), 2, "bad_input", "--json excludes --out and --csv"),
+        (("status", "c"), 3, "temporal", f"no Temporal answers at {NOWHERE} (in plain text)"),
+    ],
+)
+def test_with_json_an_error_is_json(
+    place: Place, arguments: tuple[str, ...], code: int, name: str, said: str
+) -> None:
+    """On the last line of stderr, with its code, what failed and what to do; stdout stays empty."""
+    ran = place.run(*arguments, "--json", "--address", NOWHERE)
+    assert (ran.code, ran.out) == (code, "")
+    found = json.loads(ran.err.splitlines()[-1])
+    assert (found["code"], found["exit_code"], found["message"]) == (name, code, said)
+    assert found["hint"] and "error:" not in ran.err
+
+
+def test_a_fault_of_our_own_names_no_class(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """It says that it is one, and what to do; --debug alone shows more."""
+
+    def broken() -> None:
+        raise KeyError("inner")
+
+    monkeypatch.setattr("edgeshift.cli.init.init", broken)
+    assert called(["init"]) == 1
+    found = capsys.readouterr().err
+    assert "`edgeshift init` failed by a fault of its own\n\nhint: --debug shows where" in found
+    assert "KeyError" not in found and "inner" not in found
+    assert called(["init", "--debug"]) == 1
+    assert "KeyError" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["plan", "start", "doctor"])
@@ -117,7 +154,7 @@ def test_init_writes_a_file_and_never_over_one(place: Place) -> None:
     out = place.ok("init", "WAF 2024.yaml")
     assert "edgeshift plan" in out
     assert "\nname: waf-2024\n" in (place.folder / "WAF 2024.yaml").read_text()
-    assert "--force writes over it" in place.refused(6, "init", "WAF 2024.yaml")
+    assert "--force overwrites it" in place.refused(6, "init", "WAF 2024.yaml")
     assert "there is no folder" in place.refused(2, "init", "no/where.yaml")
 
 
@@ -168,7 +205,7 @@ def test_temporal_that_is_not_there_is_named(place: Place, arguments: tuple[str,
     assert f"no Temporal answers at {NOWHERE}" in said and "edgeshift up" in said
 
 
-def test_the_doctor_says_what_to_mend_where_nothing_is_there(place: Place) -> None:
+def test_the_doctor_says_what_to_fix_where_nothing_is_there(place: Place) -> None:
     """Each part that failed is named; exit 1."""
     place.write("c.yaml", "name: c\ntargets: {all: true}\n")
     ran = place.run("doctor", "c.yaml", "--address", NOWHERE, "--archive", "/proc/no-archive")

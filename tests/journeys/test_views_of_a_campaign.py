@@ -246,7 +246,7 @@ def test_watch_leaves_cleanly_on_ctrl_c(place: Place) -> None:
         start_new_session=True,
     )
     os.close(other)
-    seen = _read(main, lambda text: "sign it with" in text, 90)
+    seen = _read(main, lambda text: "then to sign it" in text, 90)
     watching.send_signal(signal.SIGINT)
     seen += _read(main, lambda text: False, 30)
     assert watching.wait(timeout=30) == 130

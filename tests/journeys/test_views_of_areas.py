@@ -146,10 +146,10 @@ async def test_a_campaign_of_esc_is_seen_in_its_own_words(client: Client, tmp_pa
             told,
             [
                 "own.example on its own: used, never overwritten 1",
-                "first.example on none yet: a test secret is set 1",
+                "first.example on none; edgeshift sets a test secret 1",
                 "off.example off - 1",
                 "Probe first",
-                "Every scope can make it",
+                "At this pace every scope can make it",
             ],
         )
         await play.begin()

@@ -59,7 +59,7 @@ async def test_the_rules_themselves_are_validated_where_their_shadow_passed(
         editor = Evidence.model_validate(await play.archive.get_json(states["editor.example"].evidence))
         assert (editor.mode, editor.verdict) == ("shadow", EvidenceVerdict.FAIL)
         assert {(item.kind, item.path) for item in editor.findings} == {(Kind.FALSE_POSITIVE, "/save")}
-        assert "only the form that logs was validated" in "\n".join(evidence_lines(editor))
+        assert "only log mode was tested" in "\n".join(evidence_lines(editor))
         await play.sign_everything()
         assert [len(await play.commits(name)) for name in states] == [1, 1]
         await play.check_rules(absent=ABSENT)

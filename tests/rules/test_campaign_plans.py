@@ -60,12 +60,12 @@ def test_a_plan_of_esc_tells_scopes_secrets_and_the_probe() -> None:
         EARLY,
     )
     assert "z0.example on its own: used, never overwritten 1" in told
-    assert "account z1.example on none yet: a test secret is set 7" in told
+    assert "account z1.example on none; edgeshift sets a test secret 7" in told
     assert "esc was off 1" in told and "ready 2" in told
     # 8 zones, 20 URLs, with and without the secret, 3 rounds.
     assert "960 requests to 8 zones, GET alone" in told
     assert "esc is removed on 2024-01-01; by the service's clock that is 61d from now" in told
-    assert "Every scope can make it" in told
+    assert "At this pace every scope can make it" in told
     assert "migrate" not in told and "in each validation window" not in told
 
 

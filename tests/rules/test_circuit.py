@@ -141,26 +141,27 @@ def test_a_call_that_was_not_made_says_nothing() -> None:
         (
             refused("env:EDGE_TOKEN"),
             "the service refuses the credential env:EDGE_TOKEN (9109 Invalid access token)",
-            "start the worker again with a valid one in EDGE_TOKEN; it then goes on by itself, or at once by"
-            " `edgeshift doctor FILE` or `edgeshift resume waf-autumn`; meanwhile one call a minute is made",
+            "start the worker again with a valid one in EDGE_TOKEN; the campaign then resumes by itself, or"
+            " at once by `edgeshift doctor FILE` or `edgeshift resume waf-autumn`; meanwhile one call a"
+            " minute is made",
         ),
         (
             refused("file:/run/edge-token"),
             "the service refuses the credential file:/run/edge-token (9109 Invalid access token)",
-            "put a valid one into /run/edge-token, which is read anew for each call; it then goes on by"
-            " itself, or at once by `edgeshift doctor FILE` or `edgeshift resume waf-autumn`; meanwhile one"
-            " call a minute is made",
+            "put a valid one into /run/edge-token, which is read again for each call; the campaign then"
+            " resumes by itself, or at once by `edgeshift doctor FILE` or `edgeshift resume waf-autumn`;"
+            " meanwhile one call a minute is made",
         ),
         (
             outage(),
             "the service does not answer as it should (waf.check: 500)",
-            "nothing is to be mended here; it goes on by itself once it is answered, at once by `edgeshift"
+            "no action needed: the campaign resumes when the service responds, or at once by `edgeshift"
             " resume waf-autumn`; meanwhile one call a minute is made",
         ),
     ],
     ids=["env", "file", "outage"],
 )
-def test_people_are_told_what_to_mend(hold: ServiceHold, said: str, mend: str) -> None:
+def test_people_are_told_what_to_do(hold: ServiceHold, said: str, mend: str) -> None:
     """What happened, what to do, and what happens by itself."""
     assert str(hold) == said
     assert to_mend(hold, "waf-autumn") == mend

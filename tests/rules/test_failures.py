@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 
 import edgeshift.service_api.errors as service_errors
 from activities.boundary import named
-from edgeshift.cli.errors import said
+from edgeshift.cli.errors import described
 from edgeshift.messages import ZonePolicy
 from edgeshift.model.exit_codes import MEANINGS, ExitCode
 from edgeshift.model.failures import FAILURES, HELD, OF_CAMPAIGNS, PERMANENT, Happened, kind_of, of_activity
@@ -119,7 +119,7 @@ def test_operations_and_the_command_line_exit_alike(kind: str) -> None:
     # What a process of its own raises is no type of an activity.
     expected = known.exit if of_activity(kind) else ExitCode.FAILED
     assert told.exit_code is expected
-    shown = said(told)
+    shown = described(told)
     assert shown is not None and shown.code is expected
 
 
@@ -141,7 +141,7 @@ def test_every_type_by_which_an_activity_fails_is_in_the_table() -> None:
 
 def test_what_nobody_expects_is_told_by_nobody() -> None:
     """An error of another library is no failure of ours, whatever it is called."""
-    assert said(type("NotFound", (Exception,), {"__module__": "elsewhere"})("no")) is None
-    assert said(KeyError("x")) is None
+    assert described(type("NotFound", (Exception,), {"__module__": "elsewhere"})("no")) is None
+    assert described(KeyError("x")) is None
     assert isinstance(of_failure("campaign a", ApplicationError("no", type="KeyError")), Failed)
     assert all(FAILURES[kind].happened is Happened.NOTHING for kind in OF_CAMPAIGNS)

@@ -52,7 +52,7 @@ def test_every_place_is_described_and_has_a_word_of_its_own() -> None:
 
 
 def test_marks_of_outcomes_differ_between_kinds() -> None:
-    """Who cannot see colours can tell done, set aside and failed apart by the mark alone."""
+    """Who cannot see colours can tell done, needs a person and failed apart by the mark alone."""
     marks: dict[str, set[Kind]] = {}
     for outcome in ZoneOutcome:
         marks.setdefault(look(outcome).mark, set()).add(look(outcome).kind)

@@ -48,7 +48,7 @@ def spec(caller: Caller, area: str, **more: Any) -> CampaignSpec:
 async def checked(campaign: CampaignSpec) -> dict[str, tuple[State, str]]:
     """What each check of the service finds."""
     found = await check_credential(campaign, campaign.service.credentials[0], 0)
-    return {check.name.partition(",")[0]: (check.state, check.said) for check in found}
+    return {check.name.partition(",")[0]: (check.state, check.text) for check in found}
 
 
 async def test_esc_has_its_permissions_its_date_and_its_edge_checked(caller: Caller) -> None:
@@ -75,8 +75,8 @@ async def test_a_credential_that_may_not_is_named_with_what_it_cannot_read(
         campaign = spec(caller, area, **more)
         found = await check_credential(campaign, campaign.service.credentials[0], 0)
         check = next(one for one in found if one.name.startswith("credential"))
-        assert check.state is State.WARNING and what in check.said, check
-        assert "give it permission" in check.mend
+        assert check.state is State.WARNING and what in check.text, check
+        assert "give it permission" in check.fix
 
 
 def test_the_removal_date_is_ok_near_or_over() -> None:
@@ -85,9 +85,9 @@ def test_the_removal_date_is_ok_near_or_over() -> None:
     assert check_removal(REMOVED_AT - timedelta(days=13)).state is State.WARNING
     assert check_removal(REMOVED_AT - timedelta(seconds=1)).state is State.WARNING
     assert check_removal(REMOVED_AT).state is State.FAILED
-    assert check_removal(datetime(2024, 6, 1, tzinfo=UTC)).said.endswith("there is nothing left to turn off")
+    assert check_removal(datetime(2024, 6, 1, tzinfo=UTC)).text.endswith("there is nothing left to turn off")
     untold = check_removal(None)
-    assert untold.state is State.WARNING and "this machine's clock decides" in untold.said
+    assert untold.state is State.WARNING and "this machine's clock decides" in untold.text
 
 
 async def test_log_fields_have_their_store_and_destination_checked(
@@ -125,7 +125,7 @@ async def test_log_fields_have_their_store_and_destination_checked(
 async def test_a_secret_is_read_by_name_or_identifier_of_zone_or_account(caller: Caller) -> None:
     """It never appears in what is printed of the answer."""
     campaign = spec(caller, "esc")
-    with pytest.raises(NotFound, match=r"zone pro\.example has no secret: a campaign sets one"):
+    with pytest.raises(NotFound, match=r"zone pro\.example has no secret; a campaign sets one"):
         await scope_secret(campaign, "pro.example")
     assert (await caller("POST", "pro:/disable_esc", {"with_secret": SECRET})).is_success
     account = next(one for one in caller.fleet.accounts if one.name == "First")

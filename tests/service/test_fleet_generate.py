@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from edgeshift.cli.errors import CommandError, described
 from edgeshift.cli.fleet import app
 from edgeshift.testbed.simulator.equivalent import (
     eligible,
@@ -117,7 +118,8 @@ def test_the_command_does_not_overwrite_unasked(tmp_path: Path) -> None:
     path.write_text("mine")
     arguments = ["generate", "--zones", "3", "--out", str(path)]
     refused = RUN.invoke(app, arguments)
-    assert refused.exit_code == 2 and "--force" in refused.output and path.read_text() == "mine"
+    assert isinstance(refused.exception, CommandError) and refused.exception.code == 2
+    assert "--force" in refused.exception.hint and path.read_text() == "mine"
     assert RUN.invoke(app, [*arguments, "--force"]).exit_code == 0 and len(load_fleet(path).zones) == 3
 
 
@@ -131,7 +133,11 @@ def test_the_command_answers_mistakes(tmp_path: Path) -> None:
     ]
     for arguments, said in cases:
         result = RUN.invoke(app, arguments)
-        assert result.exit_code == 2 and said in result.output
+        found = described(result.exception) if result.exit_code == 1 and result.exception else None
+        code, text = (
+            (found.code, f"{found.text} {found.hint}") if found else (result.exit_code, result.output)
+        )
+        assert code == 2 and said in text, result
 
 
 def test_the_schema_is_printed() -> None:

@@ -135,5 +135,5 @@ def ticket_text(
     if listed:
         lines += ["", "| firewall rule | expression, bytes |", "| --- | ---: |"]
         lines += [f"| `{identifier}` | {size:,} |" for identifier, size in listed]
-    lines += ["", "After it is mended, tell the campaign with `edgeshift support-resolved`."]
+    lines += ["", "After it is fixed, tell the campaign with `edgeshift support-resolved`."]
     return title, "\n".join(lines) + "\n"

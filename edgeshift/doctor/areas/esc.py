@@ -72,8 +72,8 @@ async def _check_edge(spec: CampaignSpec, zone: Zone) -> Check:
             writer.close()
     except (OSError, TimeoutError) as why:
         said = f"nobody answers at {where} ({_trouble(why)})"
-        mend = "see esc.probe.edge" if spec.esc.probe.edge else "name the edge's address under esc.probe.edge"
-        return Check(name, State.FAILED if spec.esc.probe.edge else State.WARNING, said, mend)
+        fix = "see esc.probe.edge" if spec.esc.probe.edge else "name the edge's address under esc.probe.edge"
+        return Check(name, State.FAILED if spec.esc.probe.edge else State.WARNING, said, fix)
     return ok(name, f"{where} takes connections" + (f" (for {zone.name})" if spec.esc.probe.edge else ""))
 
 

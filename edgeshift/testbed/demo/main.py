@@ -129,7 +129,9 @@ async def _until_served(client: Client, running: Stack) -> None:
     limit = time.monotonic() + WORKER_WITHIN
     while not await pollers(client):
         if time.monotonic() > limit:
-            raise StackError(f"no worker came within {WORKER_WITHIN:g} s; see {running.places.logs}")
+            raise StackError(
+                f"no worker came within {WORKER_WITHIN:g} s; see the logs in {running.places.logs}"
+            )
         await asyncio.sleep(0.5)
 
 

@@ -92,7 +92,7 @@ class Stack:
                 os.kill(self.temporal_pid, 0)
             except ProcessLookupError:
                 raise StackError(
-                    f"Temporal ended by itself; its log is in {self.places.temporal}. Start again to go on"
+                    f"Temporal ended by itself (log: {self.places.temporal}); start it again to continue"
                 ) from None
 
 
