@@ -24,7 +24,7 @@ BODIES: tuple[Any, ...] = (None, {}, [], {"value": "on"}, {"rules": [], "name": 
 
 
 def calls(caller: Caller) -> Iterator[tuple[str, str, Any, bool]]:
-    """Every endpoint of the service and of the control, with each body: method, path, body, control or not."""
+    """Every endpoint of the service and the control, with each body: method, path, body, control or not."""
     account = caller.fleet.accounts[0].id
     zone = caller.ids["pro"]
     for module in ROUTE_MODULES:
