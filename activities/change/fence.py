@@ -25,9 +25,10 @@ from activities.change.intents import (
     record_of,
 )
 from activities.connections import Connections
-from edgeshift.areas import waf
+from edgeshift.areas import area_of
 from edgeshift.messages import Change, ChangeResult, ChangeStatus
 from edgeshift.model.failures import FAILURES, Happened, kind_of
+from edgeshift.model.fleet import Area
 from edgeshift.service_api import Conflict, NoTurn, ServiceError
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import Intent, create_record, encoded
@@ -248,7 +249,7 @@ class Fence:
                 )
             return ChangeResult(status=ChangeStatus.UNKNOWN, reason="no answer within the request's limit")
         except ServiceError as failure:
-            return judged(failure)
+            return judged(failure, self.change.start.area)
         return ChangeResult(status=ChangeStatus.ANSWERED)
 
 
@@ -257,12 +258,12 @@ async def _within(seconds: float, send: Callable[[], Awaitable[object]]) -> None
         await send()
 
 
-def judged(failure: ServiceError) -> ChangeResult:
+def judged(failure: ServiceError, area: Area) -> ChangeResult:
     """What is known of a step whose request failed.
 
     Only a 429, a refused credential and a failure before anything was written prove that nothing happened and
     may be tried again; another 4xx with the service's envelope ends the attempt; everything else is unknown
-    (docs/service.md §7).
+    (docs/service.md §7). The area says whether a refusal is a case for the provider's support.
     """
     facts: dict[str, Any] = {
         "reason": str(failure)[:200],
@@ -278,4 +279,6 @@ def judged(failure: ServiceError) -> ChangeResult:
     known = FAILURES[kind_of(type(failure)) or ServiceError.__name__]
     if known.happened is not Happened.NOTHING_IF_SAID:
         return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, **facts)
-    return ChangeResult(status=ChangeStatus.REFUSED, cause=waf.support_cause(failure.unabridged), **facts)
+    case_of = area_of(area).support_cause
+    cause = case_of(failure.unabridged) if case_of else None
+    return ChangeResult(status=ChangeStatus.REFUSED, cause=cause, **facts)

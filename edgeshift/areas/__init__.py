@@ -34,7 +34,7 @@ def load(where: str, kind: type[T]) -> T:
     module, _, attribute = where.partition(":")
     try:
         found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as why:
+    except (ImportError, AttributeError, ValueError) as why:
         raise AreaNotLoaded(f"{where} cannot be loaded: {why}") from why
     if not isinstance(found, kind):
         raise AreaNotLoaded(f"{where} is no {kind.__name__}, but a {type(found).__name__}")

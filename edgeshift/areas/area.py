@@ -7,46 +7,16 @@ names where it lies, and the room loads it by that name (edgeshift/areas/parts.p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Protocol, runtime_checkable
+from datetime import datetime
 
+from edgeshift.areas.section import AreaSection as AreaSection
+from edgeshift.areas.section import OwnSection as OwnSection
+from edgeshift.areas.section import Times as Times
+from edgeshift.model.area_reasons import AreaReason
 from edgeshift.model.fleet import Area
-from edgeshift.model.reasons import Reason
-
-
-@dataclass(frozen=True)
-class Times:
-    """How long a change of one target takes: ``effect``: until the service shows it; ``watch``: for how long
-    it is watched afterwards, ``every`` so often. All are scaled as the section that they come from.
-    """
-
-    effect: timedelta
-    watch: timedelta
-    every: timedelta
-
-    def faster(self, scale: float) -> Times:
-        """The same, so many times as fast; waits in which real work happens keep a floor, but nothing becomes
-        longer than it was.
-        """
-
-        def shorter(value: timedelta, floor: float) -> timedelta:
-            return min(value, max(value / scale, timedelta(seconds=floor)))
-
-        return Times(
-            effect=shorter(self.effect, 20), watch=shorter(self.watch, 1), every=shorter(self.every, 0.5)
-        )
-
-
-@runtime_checkable
-class Section(Protocol):
-    """The area's own section of a campaign file: a frozen model of it."""
-
-    @property
-    def times(self) -> Times:
-        """How long a change of one target takes."""
-        ...
+from edgeshift.model.reasons import Reason, ReasonCode
 
 
 @dataclass(frozen=True)
@@ -85,14 +55,17 @@ class AreaDefinition:
     ``words``: what its targets (``zone``), outcomes, places, phases and steps are called, where not by their
     own names. ``sent``: its steps as things that are sent. ``phrases``: what is said of its change.
 
-    ``section``: the key of its own section in a campaign file, empty where it has none; the section is a
-    model that has ``times`` (Section). ``usual``: the same of an area without a section, before the time
-    scale. ``calls``: how many calls of the service one target takes, counted generously, for forecasts;
+    ``section``: its own section of a campaign file: key and model. ``sections``: keys of parts that every
+    campaign has, and that mean nothing in other areas. ``usual``: how long a change takes where no section
+    says it, before the time scale. ``reasons``: its own reasons, whose codes begin with its name and a dot.
+    ``support_cause``: which case for the provider's support a refusal is, by what the service says of it, or
+    None; None by itself where the area has no such cases.
+
+    ``calls``: how many calls of the service one target takes, counted generously, for forecasts;
     ``calls_validated``: of an Enterprise zone that is validated first, where that differs; ``waits``: what a
     forecast does not count. ``needs``, ``promise``: what a new campaign file has to say, and what it says of
-    starting it. ``sections``: every key of a campaign file that this area alone has.
-    ``too_late``: why nothing can be done any more at the service's time that it is given, or None; None
-    by itself where the area has no such date.
+    starting it. ``too_late``: why nothing can be done any more at the service's time that it is given, or
+    None; None by itself where the area has no such date.
 
     ``parts``: where its parts lie, ``module:attribute`` by the part's name (edgeshift/areas/parts.py).
     """
@@ -109,9 +82,11 @@ class AreaDefinition:
     words: Mapping[str, str] = field(default_factory=dict)
     sent: Mapping[str, str] = field(default_factory=dict)
     phrases: Phrases = field(default_factory=Phrases)
-    section: str = ""
+    section: OwnSection | None = None
     sections: tuple[str, ...] = ()
     usual: Times | None = None
+    reasons: tuple[type[AreaReason], ...] = ()
+    support_cause: Callable[[Iterable[str]], ReasonCode | None] | None = None
     calls: int = 10
     calls_validated: int = 0
     waits: str = "besides sign-offs and the service's own time"
@@ -120,12 +95,24 @@ class AreaDefinition:
     too_late: Callable[[datetime], Reason | None] | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for reason in self.reasons:
+            if not reason.code.startswith(f"{self.name}."):
+                raise ValueError(
+                    f"the reason {reason.code!r} of area {self.name}: begin it with `{self.name}.`"
+                )
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every key of a campaign file that means nothing in other areas."""
+        return (*self.sections, *((self.section.key,) if self.section else ()))
+
     def times(self, spec: object) -> Times | None:
         """How long a change of one target takes in this campaign, its section as scaled as the campaign is;
         None where neither a section nor the area says so.
         """
-        if self.section:
-            section = getattr(spec, self.section, None)
-            return section.times if isinstance(section, Section) else None
+        own = getattr(spec, self.section.key, None) if self.section else None
+        if isinstance(own, AreaSection) and (found := own.times) is not None:
+            return found
         scale = float(getattr(spec, "time_scale", 1.0))
         return self.usual.faster(scale) if self.usual else None

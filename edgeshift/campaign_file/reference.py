@@ -1,18 +1,22 @@
-"""The tables of docs/campaign-file.md: every option with its default and its meaning, made from the model.
+"""What is made from the model of campaign files: tables of every option with its default and its meaning.
 
-``python -m edgeshift.campaign_file.reference docs`` writes them anew, and docs/campaign.schema.json.
+``python -m edgeshift.campaign_file.reference docs`` writes those of docs/campaign-file.md anew, and
+docs/campaign.schema.json. With the name of an area in place of the folder, an installed one too, it prints
+what that area alone has: options and reasons.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from inspect import getdoc
 from pathlib import Path
 
-from edgeshift.areas import BUILT_IN, area_of
+from edgeshift.areas import AREAS, BUILT_IN, area_of
 from edgeshift.campaign_file.options import OF_SUPPORT, Option, options
 from edgeshift.campaign_file.schema import schema_text
-from edgeshift.campaign_file.spec import SECTIONS
+from edgeshift.campaign_file.sections import SECTIONS
+from edgeshift.model.fleet import Area
 
 BEGIN = "<!-- made by python -m edgeshift.campaign_file.reference docs -->"
 END = "<!-- end of what is made -->"
@@ -20,13 +24,32 @@ END = "<!-- end of what is made -->"
 
 def tables() -> str:
     """A table of what every area has, then one an area of what it has for itself, as Markdown."""
-    asking = [area for area in BUILT_IN if area_of(area).asks_support]
-    owners = {**SECTIONS, **{key: area for area in asking for key in OF_SUPPORT}}
-    lines = []
-    for title, owner in [("Of every area", None), *((f"Of {area.value}", area) for area in BUILT_IN)]:
-        own = [option for option in options() if owners.get(option.path.partition(".")[0]) is owner]
-        lines += [f"### {title}", "", "| Option | Default | Meaning |", "|---|---|---|", *map(_row, own), ""]
-    return "\n".join(lines)
+    return "\n".join(table(area) for area in (None, *BUILT_IN))
+
+
+def table(area: Area | None) -> str:
+    """The options that an area has for itself; those that every area has where none is given."""
+    asking = [one for one in BUILT_IN if area_of(one).asks_support]
+    owners = {**SECTIONS, **{key: one for one in asking for key in OF_SUPPORT}}
+    own = [option for option in options() if owners.get(option.path.partition(".")[0]) is area]
+    title = "Of every area" if area is None else f"Of {area.value}"
+    return "\n".join(
+        [f"### {title}", "", "| Option | Default | Meaning |", "|---|---|---|", *map(_row, own), ""]
+    )
+
+
+def reasons(area: Area) -> str:
+    """The reasons that an area brings: code, facts and meaning, as a Markdown table."""
+    rows = [
+        _cells(f"`{one.code}`", ", ".join(f"`{name}`" for name in one.model_fields), _meaning(one))
+        for one in area_of(area).reasons
+    ]
+    lines = [f"| {' | '.join(cells)} |" for cells in rows]
+    return "\n".join(["| Code | Facts | Meaning |", "|---|---|---|", *lines, ""])
+
+
+def _meaning(documented: type) -> str:
+    return " ".join((getdoc(documented) or "").partition("\n\n")[0].split())
 
 
 def page(text: str) -> str:
@@ -54,5 +77,13 @@ def write(folder: Path) -> None:
     (folder / "campaign.schema.json").write_text(schema_text(), encoding="utf-8")
 
 
+def main(what: str) -> None:
+    """Write the documentation into a folder, or print what an area has."""
+    if what in set(AREAS):
+        print(f"{table(Area(what))}\n{reasons(Area(what))}", end="")
+    else:
+        write(Path(what))
+
+
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    main(sys.argv[1])

@@ -11,24 +11,25 @@ never whether a value was given; and what one refuses today, no campaign that ru
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
     Field,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
+    create_model,
     field_validator,
+    model_serializer,
 )
 
-from edgeshift.areas import BUILT_IN, area_of
+from edgeshift.areas import AreaNotLoaded
 from edgeshift.areas.esc.terms import EscSpec
-from edgeshift.areas.log_fields.names import Kind, mistakes
-from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
+from edgeshift.areas.section import AreaSection, shorter
 from edgeshift.areas.waf import Adjustment
 from edgeshift.campaign_file.parts import (
     CommitSpec,
@@ -39,12 +40,13 @@ from edgeshift.campaign_file.parts import (
     ValidationSpec,
     WaveAdvance,
 )
+from edgeshift.campaign_file.sections import INSTALLED, OWN, SECTIONS, own_section
 from edgeshift.campaign_file.service import CredentialSpec, RateSpec, Reference, ServiceSpec
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.rollout import WaveSpec, wave_troubles
 from edgeshift.model.sign_off import SignOffPolicy, policy_troubles
-from edgeshift.model.validators import NUMBER, UP, Part, Trouble, refuse, right
+from edgeshift.model.validators import NUMBER, UP, Part, refuse, right
 
 __all__ = [
     "SECTIONS",
@@ -62,12 +64,9 @@ __all__ = [
     "WaveAdvance",
 ]
 
-SECTIONS = {key: area for area in BUILT_IN for key in area_of(area).sections}
-"""Parts of a campaign that one area alone has."""
+S = TypeVar("S", bound=AreaSection)
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
-
-_IDENTIFIER = re.compile(r"[0-9a-f]{32}")
 
 
 class CampaignSpec(Part):
@@ -126,12 +125,8 @@ class CampaignSpec(Part):
             ]
         ],
     )
-    esc: EscSpec = Field(default=EscSpec(), description="How Edge Side Code is turned off.")
-    log_fields: LogFieldsSpec = Field(
-        default=LogFieldsSpec(),
-        validate_default=True,
-        description="Which fields are logged: 40 of a zone at most, header names in lower case.",
-    )
+    esc: EscSpec = own_section("esc")
+    log_fields: LogFieldsSpec = own_section("log_fields")
     commit: CommitSpec = Field(default=CommitSpec(), description="How the step that was signed is made.")
     tickets: TicketSpec = Field(
         default=TicketSpec(),
@@ -177,30 +172,14 @@ class CampaignSpec(Part):
             refuse([((UP, "validation", "modes"), said)])
         return consents
 
-    @field_validator("esc")
+    @field_validator(*OWN, check_fields=False)
     @classmethod
-    def _whole_accounts(cls, esc: EscSpec, info: ValidationInfo) -> EscSpec:
-        targets = info.data.get("targets")
-        if targets is not None and info.data.get("area") is Area.ESC and esc.scope == "account":
-            refuse(
-                (
-                    (UP, "targets", key),
-                    f"{key} chooses among zones, but esc.scope is account, which stands for every zone of an"
-                    " account: name accounts under targets.accounts, or write `esc: {scope: zone}`",
-                )
-                for key in ("include", "exclude", "plans")
-                if getattr(targets, key)
-            )
-        return esc
+    def _fits_the_targets(cls, section: AreaSection, info: ValidationInfo) -> AreaSection:
+        if info.data.get("area") is SECTIONS[str(info.field_name)]:
+            refuse(section.troubles(info.data.get("targets")))
+        return section
 
-    @field_validator("log_fields")
-    @classmethod
-    def _fields_for_targets(cls, log_fields: LogFieldsSpec, info: ValidationInfo) -> LogFieldsSpec:
-        if info.data.get("area") is Area.LOG_FIELDS:
-            refuse(_without_fields(log_fields, info.data.get("targets")))
-        return log_fields
-
-    @field_validator(*SECTIONS, mode="wrap")
+    @field_validator(*SECTIONS, mode="wrap", check_fields=False)
     @classmethod
     def _of_this_area(cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
         area, section = info.data.get("area"), str(info.field_name)
@@ -220,6 +199,15 @@ class CampaignSpec(Part):
             )
         return found
 
+    def section(self, model: type[S]) -> S:
+        """The section of this model, such as that of an installed area. Raises AreaNotLoaded where no area
+        has one.
+        """
+        for key, own in OWN.items():
+            if own.model is model and isinstance(found := getattr(self, key), model):
+                return found
+        raise AreaNotLoaded(f"no area has {model.__name__} as its section of campaign files")
+
     def scaled(self) -> CampaignSpec:
         """The same campaign with every duration divided by ``time_scale``.
 
@@ -230,94 +218,56 @@ class CampaignSpec(Part):
         scale = self.time_scale
         if scale == 1:
             return self
-
-        def shorter(value: timedelta, floor: float = 0.0) -> timedelta:
-            return min(value, max(value / scale, timedelta(seconds=floor)))
-
         return self.model_copy(
             update={
                 "service": self.service.model_copy(
                     update={
-                        "patience": shorter(self.service.patience, 20),
-                        "rate": self.service.rate.model_copy(update={"per": shorter(self.service.rate.per)}),
+                        "patience": shorter(self.service.patience, scale, 20),
+                        "rate": self.service.rate.model_copy(
+                            update={"per": shorter(self.service.rate.per, scale)}
+                        ),
                     }
                 ),
                 "sign_off": self.sign_off.model_copy(
                     update={
-                        "expires_after": shorter(self.sign_off.expires_after, 1),
-                        "valid_for": shorter(self.sign_off.valid_for, 1),
+                        "expires_after": shorter(self.sign_off.expires_after, scale, 1),
+                        "valid_for": shorter(self.sign_off.valid_for, scale, 1),
                     }
                 ),
                 "validation": self.validation.model_copy(
-                    update={"window": shorter(self.validation.window, 0.5)}
+                    update={"window": shorter(self.validation.window, scale, 0.5)}
                 ),
                 "commit": self.commit.model_copy(
                     update={
-                        "migration_limit": shorter(self.commit.migration_limit, 8),
-                        "poll": shorter(self.commit.poll, 0.25),
+                        "migration_limit": shorter(self.commit.migration_limit, scale, 8),
+                        "poll": shorter(self.commit.poll, scale, 0.25),
                     }
                 ),
-                "esc": self.esc.model_copy(
-                    update={
-                        "observe": shorter(self.esc.observe, 1),
-                        "every": shorter(self.esc.every, 0.5),
-                        "effect_limit": shorter(self.esc.effect_limit, 20),
-                        "fresh": shorter(self.esc.fresh, 60),
-                        "secret_takes": shorter(self.esc.secret_takes, 0.5),
-                    }
-                ),
-                "log_fields": self.log_fields.model_copy(
-                    update={
-                        "verify": shorter(self.log_fields.verify, 5),
-                        "every": shorter(self.log_fields.every, 0.5),
-                        "effect_limit": shorter(self.log_fields.effect_limit, 20),
-                    }
-                ),
-                "waits_for_support": shorter(self.waits_for_support, 1),
-                "sweep": shorter(self.sweep, 2),
+                **{key: getattr(self, key).faster(scale) for key in OWN},
+                "waits_for_support": shorter(self.waits_for_support, scale, 1),
+                "sweep": shorter(self.sweep, scale, 2),
             }
         )
 
 
-def _without_fields(log_fields: LogFieldsSpec, targets: TargetSpec | None) -> Iterator[Trouble]:
-    """Zones with fields that are no targets, and targets without fields. A campaign without fields of its own
-    is right only where each zone brings its own. ``targets``: None where they are wrong by themselves.
-    """
-    some = any(getattr(log_fields, kind.attribute) for kind in Kind)
-    if not some and not log_fields.zones:
-        yield (), mistakes(FieldSet())[0]
-        return
-    if targets is None:
-        return
-    for name in log_fields.zones:
-        if name == name.lower() and _left_out(name, targets):
-            yield ("zones", name), "is not among the targets: add it to targets.include, or remove it here"
-    if some:
-        return
-    if targets.all or targets.accounts:
-        yield (
-            (),
-            "only the zones under log_fields.zones have fields, and the targets are more than those: name"
-            " fields for all of them, or the zones alone under targets.include",
-        )
-    else:
-        bare = [name for name in targets.include if name.lower() not in log_fields.zones and not _is_id(name)]
-        if bare:
-            yield (), f"{bare[0]} would get no field: name some for all zones, or under log_fields.zones"
+class _WithInstalled(CampaignSpec):
+    """The campaign where other distributions bring areas with sections."""
+
+    @model_serializer(mode="wrap")
+    def _without_those_of_other_areas(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # What is installed beside must change neither the archived campaign nor its digest.
+        found: dict[str, Any] = handler(self)
+        foreign = {key for key in INSTALLED if SECTIONS[key] is not self.area}
+        return {key: value for key, value in found.items() if key not in foreign}
 
 
-def _left_out(name: str, targets: TargetSpec) -> bool:
-    """Whether a zone certainly is no target. Identifiers and accounts are only known to the service."""
-    if name in _lower(targets.exclude):
-        return True
-    if not targets.include or targets.accounts or any(map(_is_id, (name, *targets.include))):
-        return False
-    return name not in _lower(targets.include)
-
-
-def _lower(names: Sequence[str]) -> set[str]:
-    return {name.lower() for name in names}
-
-
-def _is_id(name: str) -> bool:
-    return _IDENTIFIER.fullmatch(name) is not None
+if not TYPE_CHECKING and INSTALLED:
+    if taken := CampaignSpec.model_fields.keys() & INSTALLED.keys():
+        raise AreaNotLoaded(f"an installed area calls its section {min(taken)!r}, which every campaign has")
+    CampaignSpec = create_model(
+        "CampaignSpec",
+        __base__=_WithInstalled,
+        __module__=__name__,
+        __doc__=CampaignSpec.__doc__,
+        **{key: (own.model, own_section(key)) for key, own in INSTALLED.items()},
+    )

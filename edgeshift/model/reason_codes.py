@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
+from functools import lru_cache
+
+_NAMESPACED = re.compile(r"[a-z][a-z0-9-]{0,29}\.[a-z][a-z0-9_-]{0,59}")
 
 
 class ReasonCode(StrEnum):
     """Why a target has an outcome, waits, or is not ready. Codes keep their names: they stand in histories,
     tickets, the archive and JSON. One that this version does not know, of a later one, reads as ``OTHER``.
+
+    Those that an installed area brings (edgeshift/model/area_reasons.py) are not listed here: they begin with
+    the area's name and a dot, and are read as they are, also where the area is not installed.
     """
 
     OTHER = "other"
@@ -142,4 +149,12 @@ class ReasonCode(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> ReasonCode:
-        return cls.OTHER
+        return _of_an_area(value) if isinstance(value, str) and _NAMESPACED.fullmatch(value) else cls.OTHER
+
+
+@lru_cache(maxsize=1024)
+def _of_an_area(value: str) -> ReasonCode:
+    """A code beside the listed ones. Two of the same value are equal, as texts are."""
+    code = str.__new__(ReasonCode, value)
+    code._name_, code._value_ = value, value
+    return code

@@ -12,7 +12,13 @@ LOOK = "a person has to look at it"
 
 def text_of(*why: Reason) -> str:
     """The reasons as people read them, one after the other; empty for none."""
-    return "; ".join(filter(None, (reason.words or TEXTS[reason.code](reason) for reason in why)))
+    return "; ".join(filter(None, (reason.words or _made(reason) for reason in why)))
+
+
+def _made(reason: Reason) -> str:
+    # A code of an installed area comes with its words; without them, it says more than nothing.
+    text = TEXTS.get(reason.code)
+    return text(reason) if text else reason.code.value
 
 
 def _joined(*parts: str) -> str:

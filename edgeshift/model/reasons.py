@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
 from edgeshift.model.reason_codes import ReasonCode as ReasonCode
 
@@ -23,8 +23,9 @@ class Reason(BaseModel):
     shows, a mode, or a status. ``plan``: the plan of the zone now. ``day``, ``at``: the day in question, and
     what day it is at the service. ``by``: who. ``said``: the words of a person, the service or another
     system. ``tried``: the activity that was tried until its time was over. ``because``: what led to it.
-    ``then``: what was found after. ``words``: its text, where that is not made of the facts: of an earlier
-    version, which has no facts, and of held calls, whose text their own model makes.
+    ``then``: what was found after. ``facts``: of a code that an installed area brings, as JSON.
+    ``words``: its text, where that is not made of the facts above: of an earlier version, which has no facts,
+    of held calls, and of the codes of installed areas, whose texts their own models make.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,11 +47,12 @@ class Reason(BaseModel):
     tried: str = ""
     because: tuple[Reason, ...] = ()
     then: tuple[Reason, ...] = ()
+    facts: dict[str, JsonValue] = {}
     words: str = ""
 
     @model_serializer(mode="wrap")
     def _with_facts_alone(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {name: value for name, value in handler(self).items() if value not in (None, "", (), [])}
+        return {name: value for name, value in handler(self).items() if value not in (None, "", (), [], {})}
 
     @property
     def support_case(self) -> ReasonCode:

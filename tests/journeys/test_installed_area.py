@@ -6,6 +6,7 @@ Nothing in edgeshift names it. The tests run in their order on one stack.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -71,12 +72,12 @@ def turn(place: Place, zone: str, value: str) -> None:
     asyncio.run(sent())
 
 
-def until(place: Place, found: Callable[[dict[str, int]], bool]) -> dict[str, int]:
+def until(place: Place, found: Callable[[dict[str, int]], bool], name: str = "https") -> dict[str, int]:
     """The counts of the campaign, once they are as wanted. By the command line: this process does not have
     the example, and so cannot read what is said of it.
     """
     limit = time.monotonic() + 120
-    while not found(places := place.json("status", "https")["summary"]["places"]):
+    while not found(places := place.json("status", name)["summary"]["places"]):
         assert time.monotonic() < limit, places
     return dict(places)
 
@@ -102,8 +103,76 @@ def test_a_new_campaign_file_is_of_the_area(path: str, tmp_path: Path) -> None:
     here = Place(tmp_path, PYTHONPATH=path)
     here.ok("init", "new.yaml", "--area", AREA)
     text = (tmp_path / "new.yaml").read_text()
-    assert f"area: {AREA}" in text and "no setting is turned on without a sign-off" in text
+    assert f"area: {AREA}" in text and "no setting is changed without a sign-off" in text
     assert not any(f"\n{section}:" in text for section in ("validation", "esc", "log_fields", "tickets"))
+    assert (
+        "\nalways_https:\n  # on: http is redirected to https. off: it is answered as it is.\n  value: on\n"
+        in text
+    )
+    assert text.index("\nalways_https:") < text.index("\ncommit:")
+
+
+MINE = "name: https\narea: always-https\ntargets: {all: true}\n"
+SECTION_MISTAKES = [
+    (MINE + "always_https: {value: maybe}\n", "4:16: always_https.value: is 'maybe'; it must be on or off"),
+    (MINE + "always_https: {vale: off}\n", "4:16: always_https.vale: unknown key; did you mean value?"),
+    (
+        MINE + "always_https:\n  watch: 5m\n  every: 6m\n",
+        "6:3: always_https.every: is longer than always_https.w",
+    ),
+    (
+        "name: a\ntargets: {all: true}\nalways_https: {value: off}\n",
+        "3:1: always_https: belongs to campaigns of area always-https, and this one is of area waf",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), SECTION_MISTAKES)
+def test_a_mistake_in_its_section_is_named_with_line_and_column(
+    path: str, tmp_path: Path, text: str, said: str
+) -> None:
+    """As in every other part of a campaign file."""
+    (tmp_path / "wrong.yaml").write_text(text)
+    assert f"wrong.yaml:{said}" in Place(tmp_path, PYTHONPATH=path).refused(2, "plan", "wrong.yaml")
+
+
+def test_its_section_and_its_reasons_are_in_what_is_generated(path: str, tmp_path: Path) -> None:
+    """The JSON schema, and the tables of one area."""
+    schema = json.loads(Place(tmp_path, PYTHONPATH=path).ok("campaign-schema"))
+    part = schema["$defs"][schema["properties"]["always_https"]["$ref"].rpartition("/")[2]]
+    assert part["properties"]["value"]["enum"] == ["on", "off"]
+    made = python(path, "-m", "edgeshift.campaign_file.reference", AREA)
+    assert (
+        "| `always_https.watch` | `10m` | How long a zone is watched after its setting was changed. |" in made
+    )
+    assert "| `always-https.set-by-others` | `value` | Somebody else has given the setting" in made
+    assert "`name`" not in made and "esc" not in made
+
+
+def test_campaigns_of_other_areas_are_archived_as_without_it(path: str) -> None:
+    """Byte for byte, so that their digests stay; its own are read back with their section."""
+    program = """
+from edgeshift.campaign_file.load import parse_campaign
+print(parse_campaign("name: a\\ntargets: {all: true}\\narea: esc\\n").model_dump_json())
+"""
+    assert python(path, "-c", program) == python(str(ROOT), "-c", program)
+    program = """
+from edgeshift.campaign_file.load import parse_campaign
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift_always_https.section import AlwaysHttpsSection
+spec = parse_campaign("name: a\\ntargets: {all: true}\\narea: always-https\\nalways_https: {value: off}\\n")
+back = CampaignSpec.model_validate_json(spec.model_dump_json())
+print(back == spec, back.section(AlwaysHttpsSection).value)
+"""
+    assert python(path, "-c", program) == "True off\n"
+
+
+def python(path: str, *given: str) -> str:
+    """What Python prints with these folders on its path."""
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, *given], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @slow
@@ -114,8 +183,9 @@ def test_a_plan_says_what_would_be_done(place: Place) -> None:
     assert told["area"] == AREA
     assert told["verdicts"] == {"ready": 7, "already_settled": 1}
     assert list(told["fingerprints"].values()) == [7]
+    assert [line["causes"] for line in told["zones"] if line["causes"]] == [["always-https.set-already"]]
     shown = place.ok("plan", "https.yaml")
-    assert "HTTPS was on" in shown and "Forecast: 70 calls" in shown
+    assert "HTTPS was set" in shown and "Forecast: 70 calls" in shown
     assert place.writes() == []
 
 
@@ -140,14 +210,49 @@ ENDS = ("settled", "already_settled", "rolled_back")
 @slow
 def test_people_see_it_in_the_words_of_the_area(place: Place) -> None:
     """Status, history and report."""
-    assert "HTTPS on" in place.ok("status", "https")
+    assert "HTTPS set" in place.ok("status", "https")
     told = place.ok("history", "shop-1.example")
-    assert "Always Use HTTPS was turned off again for shop-1.example" in " ".join(told.split())
+    assert "Always Use HTTPS was set back for shop-1.example" in " ".join(told.split())
     assert "ada" in told and "somebody has turned Always Use HTTPS off meanwhile" in " ".join(told.split())
     place.ok("report", "https", "--out", "https.html")
     page = (place.folder / "https.html").read_text()
-    assert "Rolled back" in page and "HTTPS off again" in page
+    assert "Rolled back" in page and "HTTPS set back" in page and "Always Use HTTPS is on already" in page
     assert place.run("alarms", "https").code in (0, 7)
+
+
+@slow
+def test_programs_see_its_reasons_with_their_facts(place: Place) -> None:
+    """In the JSON of status and report, under the area's own codes."""
+    zones = {zone["name"]: zone for zone in place.json("report", "https")["zones"]}
+    already = {"code": "always-https.set-already", "facts": {"value": "on"}}
+    assert without_words(zones["shop-3.example"]["causes"]) == [already]
+    (back,) = zones["shop-1.example"]["causes"]
+    others = {"code": "always-https.set-by-others", "facts": {"value": "off"}}
+    assert (back["code"], without_words(back["because"])) == ("rolled_back", [others])
+    (zone,) = place.json("status", "https", "--phase", "already_settled")["zones"]
+    assert (zone["code"], without_words(zone["causes"])) == (already["code"], [already])
+
+
+def without_words(causes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Reasons without their text."""
+    return [{key: value for key, value in cause.items() if key != "words"} for cause in causes]
+
+
+@slow
+def test_the_option_decides_what_is_sent(place: Place) -> None:
+    """A campaign that says so turns the setting off."""
+    made = (place.folder / "https.yaml").read_text().replace("name: https", "name: http")
+    targets = "targets:\n  include: [shop-3.example]\n"
+    place.write(
+        "http.yaml", made.replace("targets:\n  all: true\n", targets) + "always_https: {value: off}\n"
+    )
+    assert place.json("plan", "http.yaml")["verdicts"] == {"ready": 1}
+    before = len(place.writes())
+    place.ok("start", "http.yaml", "--yes")
+    until(place, lambda places: places.get("awaiting") == 1, "http")
+    place.ok("sign-off", "approve", "http", "--wave", "1", "--yes", "--by", "ada")
+    until(place, lambda places: places.get("settled") == 1, "http")
+    assert [line["setting"]["sent"] for line in place.writes()[before:]] == ["off"]
 
 
 @slow
@@ -162,4 +267,4 @@ def test_every_rule_holds_by_its_witnesses(path: str, tmp_path: Path, temporal_c
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "no setting is turned on" in done.stdout and done.stdout.count("✓ held") == 11
+    assert "no setting is changed without" in done.stdout and done.stdout.count("✓ held") == 11

@@ -1,4 +1,4 @@
-"""A small fleet and a caller, for the tests of the simulator over HTTP."""
+"""A small fleet and a caller, for the tests of the simulator, over HTTP or in process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from edgeshift.testbed.simulator.fleet_file import (
     UriOverride,
 )
 from edgeshift.testbed.simulator.options import SimulatorOptions
-from edgeshift.testbed.simulator.server import RunningSimulator, running
+from edgeshift.testbed.simulator.server import RunningSimulator, create_app, running
 
 ENTRY_POINT = "/rulesets/phases/http_request_firewall_managed/entrypoint"
 MANAGED_RULESET = "efb7b8c949ac4650a09736fc376e9aee"
@@ -163,6 +163,25 @@ async def simulated(
         httpx.AsyncClient(timeout=10, trust_env=False) as http,
     ):
         yield Caller(server, served, http)
+
+
+@asynccontextmanager
+async def in_process(
+    data: Path, *, fleet: Fleet | None = None, time: MovableTime | None = None, **options: Any
+) -> AsyncIterator[Caller]:
+    """The same without a wire: calls go straight into the application, which answers alike
+    (test_simulator_in_process.py). For what needs no connection, no edge and no log job that pushes.
+    """
+    chosen = {"migration_seconds": 0, "validation_seconds": 0, "visibility_seconds": 0} | options
+    served = fleet or a_fleet()
+    app = create_app(served, data, SimulatorOptions.model_validate(chosen), time)
+    try:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as http:
+            # Nobody listens at these ports.
+            yield Caller(RunningSimulator("127.0.0.1", 0, 0, app.state.simulator), served, http)
+    finally:
+        app.state.deliverer.close()
+        app.state.simulator.close()
 
 
 def log_only(body: Json) -> Json:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.service.logs_kit import ENTRY, PHASE, a_rule
-from tests.service.simulated import Caller, Json, simulated
+from tests.service.simulated import Caller, Json, in_process
 
 BODY = {"name": "Log fields", "kind": "zone", "description": "", "phase": PHASE}
 
@@ -21,7 +21,7 @@ async def made(call: Caller) -> Json:
 async def test_the_procedure_of_the_documentation(tmp_path: Path) -> None:
     """List, create, PUT: the rules replace all that were there, each PUT makes the next version, and earlier
     ones can be read."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         listed = await call.result("GET", "enterprise:/rulesets")
         assert not [one for one in listed if one["phase"] == PHASE]
         ruleset = await made(call)
@@ -45,7 +45,7 @@ async def test_the_procedure_of_the_documentation(tmp_path: Path) -> None:
 
 async def test_a_zone_has_one_ruleset_of_the_phase_and_enterprise_alone(tmp_path: Path) -> None:
     """The second is refused with 20217 at /kind; another plan with 50002."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         await made(call)
         (error,) = await call.refused(400, "POST", "enterprise:/rulesets", BODY)
         assert (error["code"], error["source"]) == (20217, {"pointer": "/kind"})
@@ -91,7 +91,7 @@ PARAMETERS = "/rules/0/action_parameters"
 )
 async def test_a_wrong_rule_is_refused_with_its_place(tmp_path: Path, rule: Json, pointer: str) -> None:
     """400 with the pointer of what is wrong, by both paths; nothing is stored."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         ruleset = await made(call)
         for path in (f"enterprise:/rulesets/{ruleset['id']}", f"enterprise:{ENTRY}"):
             errors = await call.refused(400, "PUT", path, {"rules": [rule]})
@@ -102,7 +102,7 @@ async def test_a_wrong_rule_is_refused_with_its_place(tmp_path: Path, rule: Json
 async def test_names_that_are_right(tmp_path: Path) -> None:
     """Cookie names differ by case alone, a name may be in two arrays, an empty array may lie beside a full
     one, and a header may have any sign of a token."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         rule = a_rule(
             request_fields=["x-a", "cookie", "!#$%&'*+-.^_`|~09"],
             response_fields=["x-a"],
@@ -118,7 +118,7 @@ async def test_names_that_are_right(tmp_path: Path) -> None:
 
 async def test_other_phases_do_not_take_the_action(tmp_path: Path) -> None:
     """The action log_custom_field belongs to its phase alone."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         path = "enterprise:/rulesets/phases/http_request_transform/entrypoint"
         errors = await call.refused(400, "PUT", path, {"rules": [a_rule(request_fields=["a"])]})
         assert errors[0]["source"]["pointer"] == "/rules/0/action"
@@ -131,7 +131,7 @@ async def test_forty_fields_are_stored_and_forty_one_refused(tmp_path: Path) -> 
         a_rule(request_fields=headers, response_fields=headers[:10]),
         {**a_rule(cookie_fields=headers[:9], request_fields=["x-0"]), "enabled": False},
     ]
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         stored = await call.result("PUT", f"enterprise:{ENTRY}", {"rules": rules})
         more = [*rules, a_rule(cookie_fields=["one-more"])]
         (error,) = await call.refused(400, "PUT", f"enterprise:{ENTRY}", {"rules": more})
@@ -144,7 +144,7 @@ async def test_forty_fields_are_stored_and_forty_one_refused(tmp_path: Path) -> 
 
 async def test_empty_arrays_are_a_choice(tmp_path: Path) -> None:
     """With the option, arrays that are there but empty count as present."""
-    async with simulated(tmp_path, log_fields={"empty_arrays": "accept"}) as call:
+    async with in_process(tmp_path, log_fields={"empty_arrays": "accept"}) as call:
         await call.result("PUT", f"enterprise:{ENTRY}", {"rules": [a_rule(cookie_fields=[])]})
         await call.refused(400, "PUT", f"enterprise:{ENTRY}", {"rules": [changed(action_parameters={})]})
 
@@ -159,7 +159,7 @@ async def test_a_stranger_writes_between_a_read_and_a_put(tmp_path: Path) -> Non
     """The write comes just before the client's PUT, which replaces it; the gap shows in the version, and the
     version between can be read."""
     theirs, mine = a_rule(request_fields=["theirs"]), a_rule(request_fields=["mine"])
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         read = await made(call)
         write = f"zones/{call.ids['enterprise']}/rulesets/{PHASE}/write"
         await call.control("POST", write, {"rules": [theirs], "when": "before_put", "skip": 1})
@@ -174,7 +174,7 @@ async def test_a_stranger_writes_between_a_read_and_a_put(tmp_path: Path) -> Non
 async def test_a_stranger_writes_now_or_after_a_put(tmp_path: Path) -> None:
     """At once, or between the PUT and its reading back; in place of the rules or behind them."""
     theirs, mine = a_rule(request_fields=["theirs"]), a_rule(request_fields=["mine"])
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         write = f"zones/{call.ids['enterprise']}/rulesets/{PHASE}/write"
         answered = await call.control("POST", write, {"rules": [theirs]})
         assert names(answered["ruleset"]) == ["theirs"]
@@ -190,7 +190,7 @@ async def test_a_stranger_writes_now_or_after_a_put(tmp_path: Path) -> None:
 async def test_a_stranger_meets_the_limits_too(tmp_path: Path) -> None:
     """What is appended to forty fields is refused, as the service would; the client's PUT goes through."""
     full, theirs = a_rule(request_fields=[f"x-{n}" for n in range(40)]), a_rule(request_fields=["theirs"])
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         write = f"zones/{call.ids['enterprise']}/rulesets/{PHASE}/write"
         await call.control("POST", write, {"rules": [theirs], "how": "append", "when": "before_put"})
         await call.control("POST", write, {"rules": [full]})
@@ -202,7 +202,7 @@ async def test_a_stranger_meets_the_limits_too(tmp_path: Path) -> None:
 async def test_a_stranger_creates_or_deletes_the_ruleset(tmp_path: Path) -> None:
     """A create finds a stranger's ruleset there; a PUT finds it gone."""
     theirs = a_rule(request_fields=["theirs"])
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         write = f"zones/{call.ids['enterprise']}/rulesets/{PHASE}/write"
         await call.control("POST", write, {"rules": [theirs], "when": "before_create"})
         (error,) = await call.refused(400, "POST", "enterprise:/rulesets", BODY)
@@ -216,10 +216,10 @@ async def test_a_stranger_creates_or_deletes_the_ruleset(tmp_path: Path) -> None
 async def test_waiting_writes_survive_a_restart_and_can_be_forgotten(tmp_path: Path) -> None:
     """What is armed is listed, is there again in the same folder, and is removed on demand."""
     theirs = a_rule(request_fields=["theirs"])
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         write = f"zones/{call.ids['enterprise']}/rulesets/{PHASE}/write"
         await call.control("POST", write, {"rules": [theirs], "when": "before_put"})
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         (armed,) = (await call.control("GET", "stranger-writes"))["armed"]
         assert (armed["phase"], armed["write"]["when"]) == (PHASE, "before_put")
         assert await call.control("DELETE", "stranger-writes") == {"removed": 1}
@@ -237,7 +237,7 @@ async def test_waiting_writes_survive_a_restart_and_can_be_forgotten(tmp_path: P
 )
 async def test_a_wrong_stranger_is_told_so(tmp_path: Path, phase: str, body: Json, said: str) -> None:
     """A stranger can write what the service would take, and nothing else."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         url = f"{call.server.control_url}/zones/{call.ids['enterprise']}/rulesets/{phase}/write"
         answer = await call.http.post(url, json=body)
         assert answer.status_code == 400

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.service.logs_kit import BUCKET, JOBS, a_job, challenge_in
-from tests.service.simulated import Json, simulated
+from tests.service.simulated import Json, in_process
 
 POSTED = "https://logs.example/push?header_Authorization=Basic%20c2VjcmV0&zone=1"
 OWNERSHIP = "enterprise:/logpush/ownership"
@@ -17,7 +17,7 @@ OWNERSHIP = "enterprise:/logpush/ownership"
 
 async def test_a_job_needs_only_a_destination(tmp_path: Path) -> None:
     """The rest is as usual: http_requests, disabled, of high frequency; ids count up from 1."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         job = await call.result("POST", f"enterprise:{JOBS}", {"destination_conf": POSTED})
         assert job == {
             "id": 1,
@@ -44,7 +44,7 @@ async def test_a_job_needs_only_a_destination(tmp_path: Path) -> None:
 
 async def test_an_update_takes_five_keys_and_keeps_what_is_not_sent(tmp_path: Path) -> None:
     """Name and dataset cannot be changed: refused, or passed over where the option says so."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         made = {"destination_conf": POSTED, "name": "mine", "logpull_options": "fields=RayID&x=1"}
         job = await call.result("POST", f"enterprise:{JOBS}", made)
         changed = await call.result("PUT", f"enterprise:{JOBS}/1", {"enabled": True})
@@ -57,7 +57,7 @@ async def test_an_update_takes_five_keys_and_keeps_what_is_not_sent(tmp_path: Pa
         await call.control("PUT", "options", {"log_jobs": {"unknown_keys": "ignore"}})
         kept = await call.result("PUT", f"enterprise:{JOBS}/1", {"name": "other", "enabled": False})
         assert (kept["name"], kept["enabled"]) == ("mine", False)
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         assert await call.result("GET", f"enterprise:{JOBS}/1") == kept
 
 
@@ -100,7 +100,7 @@ async def test_an_update_takes_five_keys_and_keeps_what_is_not_sent(tmp_path: Pa
 )
 async def test_a_wrong_job_is_refused_with_its_place(tmp_path: Path, key: str, value: Any) -> None:
     """400 with the pointer of what is wrong; nothing is stored, and no address is repeated."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         body = {"destination_conf": POSTED, key: value}
         errors = await call.refused(400, "POST", f"enterprise:{JOBS}", body)
         assert errors[0]["source"] == {"pointer": f"/{key}"}
@@ -116,14 +116,14 @@ async def test_a_wrong_job_is_refused_with_its_place(tmp_path: Path, key: str, v
 )
 async def test_pull_options_that_are_right(tmp_path: Path, text: str | None) -> None:
     """They are kept as they were sent, with parameters that the simulator does not know."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         body = {"destination_conf": POSTED, "logpull_options": text}
         assert (await call.result("POST", f"enterprise:{JOBS}", body))["logpull_options"] == text
 
 
 async def test_log_jobs_are_for_enterprise_zones_and_for_those_who_may(tmp_path: Path) -> None:
     """Another plan is refused every write; a credential without the permission every call."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         body = {"destination_conf": POSTED}
         for path in ("pro:/logpush/jobs", "pro:/logpush/ownership", "pro:/logpush/ownership/validate"):
             (error,) = await call.refused(403, "POST", path, body)
@@ -134,7 +134,7 @@ async def test_log_jobs_are_for_enterprise_zones_and_for_those_who_may(tmp_path:
 
 async def test_a_bucket_has_to_be_proven_ones_own(tmp_path: Path) -> None:
     """The challenge lies at the destination; a job is created with it, and refused with none or another."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         asked = await call.result("POST", OWNERSHIP, {"destination_conf": BUCKET})
         assert (asked["valid"], asked["message"]) == (True, "")
         assert asked["filename"].startswith("zone/")
@@ -154,7 +154,7 @@ async def test_a_bucket_has_to_be_proven_ones_own(tmp_path: Path) -> None:
 
 async def test_an_update_proves_a_new_destination_alone(tmp_path: Path) -> None:
     """Another place needs its own challenge; the same place with other parameters needs none."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         await a_job(call)
         other = "s3://logs/other?region=us-east-1"
         path = f"enterprise:{JOBS}/1"
@@ -180,7 +180,7 @@ async def test_an_update_proves_a_new_destination_alone(tmp_path: Path) -> None:
 )
 async def test_some_destinations_need_no_challenge(tmp_path: Path, address: str) -> None:
     """They are taken without; a challenge asked for there has no file."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         body = {"destination_conf": address}
         assert await call.result("POST", OWNERSHIP, body) == {"filename": "", "valid": True, "message": ""}
         await call.result("POST", f"enterprise:{JOBS}", body)
@@ -191,7 +191,7 @@ async def test_some_destinations_need_no_challenge(tmp_path: Path, address: str)
 @pytest.mark.parametrize("address", ["gs://logs/zone", "azure://logs/zone?sv=1&sig=s"])
 async def test_other_buckets_need_one(tmp_path: Path, address: str) -> None:
     """A bucket of another provider is proven in the same way."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         body = {"destination_conf": address}
         await call.refused(400, "POST", f"enterprise:{JOBS}", body)
         asked = await call.result("POST", OWNERSHIP, body)
@@ -202,7 +202,7 @@ async def test_other_buckets_need_one(tmp_path: Path, address: str) -> None:
 async def test_a_bucket_that_cannot_be_written_is_not_valid(tmp_path: Path) -> None:
     """The answer says so, in place of a file name."""
     (tmp_path / "closed").write_text("a file where a folder should be")
-    async with simulated(tmp_path / "data", buckets=str(tmp_path / "closed")) as call:
+    async with in_process(tmp_path / "data", buckets=str(tmp_path / "closed")) as call:
         asked = await call.result("POST", OWNERSHIP, {"destination_conf": BUCKET})
         assert (asked["filename"], asked["valid"]) == ("", False)
         assert asked["message"].startswith("error writing object: ")
@@ -211,7 +211,7 @@ async def test_a_bucket_that_cannot_be_written_is_not_valid(tmp_path: Path) -> N
 @pytest.mark.parametrize(("answer", "shown"), [("bare", True), ("empty", False)])
 async def test_what_a_write_answers_is_a_choice(tmp_path: Path, answer: str, shown: bool) -> None:
     """A bare job or nothing, where an envelope is not known to be right; the job is there."""
-    async with simulated(tmp_path, log_jobs={"answer": answer}) as call:
+    async with in_process(tmp_path, log_jobs={"answer": answer}) as call:
         said = await call("POST", f"enterprise:{JOBS}", {"destination_conf": POSTED})
         (job,) = await call.result("GET", f"enterprise:{JOBS}")
         assert said.status_code == 200
@@ -220,7 +220,7 @@ async def test_what_a_write_answers_is_a_choice(tmp_path: Path, answer: str, sho
 
 async def test_the_journal_holds_no_address_and_no_challenge(tmp_path: Path) -> None:
     """Writes of log jobs are journalled without a digest of their bodies, refused ones too."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         body: Json = {"destination_conf": BUCKET + "&secret-access-key=verysecret"}
         asked = await call.result("POST", OWNERSHIP, body)
         challenge = challenge_in(call, asked["filename"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.simulated import MovableTime, simulated
+from tests.service.simulated import MovableTime, in_process
 
 WRONG = [
     ({}, 400, 9106, None),
@@ -25,7 +25,7 @@ async def test_wrong_credentials_are_named_by_their_codes(
     tmp_path: Path, headers: dict[str, str], status: int, code: int, cause: int | None
 ) -> None:
     """Each malformed or unknown credential has its code, with the chain of the malformed ones."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         answer = await call.http.get(f"{call.server.base_url}/zones", headers=headers)
         assert answer.status_code == status
         error = answer.json()["errors"][0]
@@ -37,7 +37,7 @@ async def test_wrong_credentials_are_named_by_their_codes(
 
 async def test_both_schemes_work_and_verify_takes_tokens_alone(tmp_path: Path) -> None:
     """Token and key open the same calls; an expired token is unknown."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         assert len(await call.result("GET", "/zones", by="ada-token")) == 6
         assert len(await call.result("GET", "/zones", by="ada-key")) == 6
         assert (await call.result("GET", "/user/tokens/verify"))["status"] == "active"
@@ -48,7 +48,7 @@ async def test_both_schemes_work_and_verify_takes_tokens_alone(tmp_path: Path) -
 
 async def test_a_token_reaches_its_scope_with_its_permissions(tmp_path: Path) -> None:
     """A zone out of scope and a call without the permission are 403; lists show the scope alone."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         listed = await call.result("GET", "/zones", by="bob-token")
         assert [one["name"] for one in listed] == ["business.example"]
         assert [one["name"] for one in await call.result("GET", "/accounts", by="bob-token")] == ["Second"]
@@ -65,7 +65,7 @@ async def test_a_token_reaches_its_scope_with_its_permissions(tmp_path: Path) ->
 
 async def test_zones_are_paged_filtered_and_ordered(tmp_path: Path) -> None:
     """Pages count right, the page after the last is empty, and the sizes are held to 5 to 50."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         page = (await call("GET", "/zones?per_page=5&page=2")).json()
         assert len(page["result"]) == 1
         assert page["result_info"] == {
@@ -92,7 +92,7 @@ async def test_zones_are_paged_filtered_and_ordered(tmp_path: Path) -> None:
 
 async def test_the_gateway_answers_what_leads_nowhere(tmp_path: Path) -> None:
     """cf-ray everywhere; 7003 and 7000 for routes, 1001 for zones, 7001 for methods that are not there."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         assert [one["code"] for one in await call.refused(400, "GET", "/nowhere")] == [7003, 7000]
         assert (await call.refused(400, "GET", f"/zones/{'0' * 32}"))[0]["code"] == 1001
         assert (await call.refused(400, "GET", "/zones/not-an-id/pagerules"))[0]["code"] == 1001
@@ -111,7 +111,7 @@ async def test_a_user_over_the_limit_is_blocked_for_the_whole_time(tmp_path: Pat
         "block_seconds": 300,
         "retry_after": retry_after,
     }
-    async with simulated(tmp_path, time=time, rate_limit=limit) as call:
+    async with in_process(tmp_path, time=time, rate_limit=limit) as call:
         for by in ("ada-token", "ada-key", "ada-reader") * 2:
             await call.result("GET", "/zones", by=by)
         answer = await call("GET", "/zones")
@@ -122,7 +122,7 @@ async def test_a_user_over_the_limit_is_blocked_for_the_whole_time(tmp_path: Pat
         assert (await call("GET", "/zones", by="bob-token")).status_code == 200
         users = (await call.control("GET", "rate-limits"))["users"]
         assert [bool(one["blocked_until"]) for one in users] == [True, False]
-    async with simulated(tmp_path, time=time, rate_limit=limit) as call:
+    async with in_process(tmp_path, time=time, rate_limit=limit) as call:
         assert (await call("GET", "/zones")).status_code == 429
         time.pass_by(1)
         assert (await call("GET", "/zones")).status_code == 200
@@ -132,21 +132,21 @@ async def test_the_window_rolls_and_survives_a_restart(tmp_path: Path) -> None:
     """Requests count for the window's time, counted again from the journal when the server comes back."""
     time = MovableTime()
     limit = {"requests": 3, "window_seconds": 3000, "block_seconds": 3000}
-    async with simulated(tmp_path, time=time, rate_limit=limit, time_scale=10) as call:
+    async with in_process(tmp_path, time=time, rate_limit=limit, time_scale=10) as call:
         await call.result("GET", "/zones")
         time.pass_by(200)
         await call.result("GET", "/zones")
         await call.result("GET", "/zones")
         time.pass_by(100)
         await call.result("GET", "/zones")
-    async with simulated(tmp_path, time=time, rate_limit=limit, time_scale=10) as call:
+    async with in_process(tmp_path, time=time, rate_limit=limit, time_scale=10) as call:
         assert (await call("GET", "/zones")).status_code == 429
 
 
 @pytest.mark.parametrize(("option", "code"), [({"invalid_token_code": 1000}, 1000), ({}, 9109)])
 async def test_the_code_of_an_unknown_token_can_be_chosen(tmp_path: Path, option: Any, code: int) -> None:
     """Both codes were seen; either can be had."""
-    async with simulated(tmp_path, **option) as call:
+    async with in_process(tmp_path, **option) as call:
         headers = {"authorization": "Bearer " + "z" * 40}
         answer = await call.http.get(f"{call.server.base_url}/zones", headers=headers)
         assert answer.json()["errors"][0]["code"] == code

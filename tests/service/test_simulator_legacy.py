@@ -8,7 +8,7 @@ from typing import Any
 
 from edgeshift.testbed.simulator.clock import timestamp
 from edgeshift.testbed.simulator.fleet_file import Fleet, FleetZone, PlantedFalsePositive, PlantedGap, Traffic
-from tests.service.simulated import Caller, MovableTime, log_only, simulated
+from tests.service.simulated import Caller, MovableTime, in_process, log_only
 
 QUERY = """
 query Events($zoneTag: string, $filter: FirewallEventsAdaptiveFilter_InputObject, $limit: uint64!) {
@@ -24,7 +24,7 @@ query Events($zoneTag: string, $filter: FirewallEventsAdaptiveFilter_InputObject
 
 async def test_firewall_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
     """Create, read, change, delete, page by page; each change is an effect in the journal."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         sent = [
             {"action": "block", "filter": {"expression": f"ip.src eq 192.0.2.{n}"}, "description": f"n{n}"}
             for n in range(7)
@@ -56,7 +56,7 @@ async def test_firewall_rules_are_made_changed_and_deleted(tmp_path: Path) -> No
 
 async def test_packages_groups_and_rules_are_read_and_changed(tmp_path: Path) -> None:
     """Sensitivity, a group's and a rule's mode change by PATCH; other values are refused."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         packages = await call.result("GET", "pro:/firewall/waf/packages")
         anomaly, traditional = sorted(packages, key=lambda one: one["detection_mode"])
         path = f"pro:/firewall/waf/packages/{anomaly['id']}"
@@ -80,7 +80,7 @@ async def test_packages_groups_and_rules_are_read_and_changed(tmp_path: Path) ->
 
 async def test_page_rules_and_overrides_are_made_and_deleted(tmp_path: Path) -> None:
     """Both lists round-trip in the service's own shapes."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         target = {"target": "url", "constraint": {"operator": "matches", "value": "*pro.example/a*"}}
         rule = {
             "targets": [target],
@@ -134,7 +134,7 @@ async def _events(call: Caller, time: MovableTime, hours: float, **wanted: Any) 
 async def test_events_show_both_verdicts_in_shadow_and_one_afterwards(tmp_path: Path) -> None:
     """Before: the previous WAF alone. Log-only validation: both on one ray. Migrated: the new one alone."""
     time = MovableTime()
-    async with simulated(tmp_path, fleet=_busy_fleet(), time=time) as call:
+    async with in_process(tmp_path, fleet=_busy_fleet(), time=time) as call:
         body = await _config(call)
         time.pass_by(6 * 3600)
         assert {one["source"] for one in await _events(call, time, 6)} == {"waf"}
@@ -160,7 +160,7 @@ async def test_events_show_both_verdicts_in_shadow_and_one_afterwards(tmp_path: 
 async def test_the_time_scale_lets_more_happen_in_less_time(tmp_path: Path) -> None:
     """At a scale of 60, six minutes hold the events of six hours, and none lies outside them."""
     time = MovableTime()
-    async with simulated(tmp_path, fleet=_busy_fleet(), time=time, time_scale=60) as call:
+    async with in_process(tmp_path, fleet=_busy_fleet(), time=time, time_scale=60) as call:
         time.pass_by(360)
         found = await _events(call, time, 0.1)
         assert len(found) > 20
@@ -171,7 +171,7 @@ async def test_the_time_scale_lets_more_happen_in_less_time(tmp_path: Path) -> N
 
 async def test_wrong_queries_are_answered_in_graphqls_own_form(tmp_path: Path) -> None:
     """Syntax, unknown fields, a zone out of scope, a wrong token: data null and errors with messages."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         other = '{viewer{zones(filter:{zoneTag:"ZONE"}){zoneTag}}}'.replace("ZONE", call.ids["pro"])
         for query, status, by in (
             ("{viewer{", 200, "ada-token"),

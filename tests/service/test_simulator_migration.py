@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from edgeshift.testbed.simulator.fleet_file import FirewallRule, Fleet, FleetZone
-from tests.service.simulated import ENTRY_POINT, MovableTime, a_fleet, log_only, simulated
+from tests.service.simulated import ENTRY_POINT, MovableTime, a_fleet, in_process, log_only
 
 CHECK, CONFIG, STATUS = "/waf_migration/check", "/waf_migration/config", "/waf_migration/status"
 
@@ -16,7 +16,7 @@ CHECK, CONFIG, STATUS = "/waf_migration/check", "/waf_migration/config", "/waf_m
 @pytest.mark.parametrize("zone", ["pro", "business", "enterprise"])
 async def test_a_commit_migrates_a_zone_of_every_plan(tmp_path: Path, zone: str, value: str) -> None:
     """After the PUT the new WAF is on, the previous one off, and the rules are stored as sent."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         assert await call.result("GET", f"{zone}:{CHECK}?phase_two=1") == {
             "compatible": True,
             "migration_state": "start",
@@ -42,7 +42,7 @@ async def test_a_commit_migrates_a_zone_of_every_plan(tmp_path: Path, zone: str,
 @pytest.mark.parametrize("value", ["validation", "2"])
 async def test_validation_runs_both_wafs_on_enterprise_alone(tmp_path: Path, value: str) -> None:
     """An Enterprise zone enters validation and goes on to complete; other plans are refused."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         assert (await call.migrate("enterprise", value)).status_code == 200
         status = await call.result("GET", f"enterprise:{STATUS}")
         assert (status["migration_state"], status["new_waf_status"], status["old_waf_status"]) == (
@@ -58,7 +58,7 @@ async def test_validation_runs_both_wafs_on_enterprise_alone(tmp_path: Path, val
 
 async def test_the_migration_is_irreversible_and_legacy_calls_stop(tmp_path: Path) -> None:
     """No value leads back, and the previous WAF's calls answer 410; firewall and page rules go on."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         body = await call.result("GET", f"enterprise:{CONFIG}?phase_two=1")
         await call.migrate("enterprise", "pending", body)
         for value in ("pending", "validation", "1", "2"):
@@ -73,7 +73,7 @@ async def test_the_migration_is_irreversible_and_legacy_calls_stop(tmp_path: Pat
 
 async def test_without_phase_two_check_answers_by_phase_one(tmp_path: Path) -> None:
     """Core rule set off: eligible in both phases; a bypass rule or a page rule: in phase 2 alone."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         for zone, first, second in (
             ("phase-one", True, True),
             ("pro", False, True),
@@ -86,7 +86,7 @@ async def test_without_phase_two_check_answers_by_phase_one(tmp_path: Path) -> N
 
 async def test_config_and_put_need_phase_two_and_a_known_value(tmp_path: Path) -> None:
     """Without phase_two=1, with another value of it, or with an unknown waf_migration, nothing happens."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         body = await call.result("GET", f"pro:{CONFIG}?phase_two=1")
         await call.refused(400, "GET", f"pro:{CONFIG}")
         for query in (
@@ -103,7 +103,7 @@ async def test_config_and_put_need_phase_two_and_a_known_value(tmp_path: Path) -
 
 async def test_an_override_stands_in_the_way_until_it_is_deleted(tmp_path: Path) -> None:
     """URI overrides make check false and refuse the PUT; their deletion makes the zone eligible."""
-    async with simulated(tmp_path, ineligible_check_shows_state=False) as call:
+    async with in_process(tmp_path, ineligible_check_shows_state=False) as call:
         assert await call.result("GET", f"overridden:{CHECK}?phase_two=1") == {"compatible": False}
         assert (await call.migrate("overridden", "pending")).status_code == 400
         listed = await call.result("GET", "overridden:/firewall/waf/overrides")
@@ -118,7 +118,7 @@ async def test_an_override_stands_in_the_way_until_it_is_deleted(tmp_path: Path)
 async def test_effects_come_late_and_become_visible_later(tmp_path: Path) -> None:
     """The effect takes its hour, reads show it a minute later; until then nothing of it is seen."""
     time = MovableTime()
-    async with simulated(tmp_path, time=time, migration_seconds=3600, visibility_seconds=60) as call:
+    async with in_process(tmp_path, time=time, migration_seconds=3600, visibility_seconds=60) as call:
         assert (await call.migrate("pro", "pending")).json()["result"]["version"] == "1"
         for seconds, visible, legacy in ((0, "start", 200), (3599, "start", 200), (30, "start", 410)):
             time.pass_by(seconds)
@@ -136,7 +136,7 @@ async def test_a_zone_has_durations_of_its_own(tmp_path: Path) -> None:
     """`migration_seconds` of a zone beats the option, and the time scale shortens it."""
     time, fleet = MovableTime(), a_fleet()
     fleet.zones[0].migration.migration_seconds = 600
-    async with simulated(tmp_path, fleet=fleet, time=time, time_scale=60) as call:
+    async with in_process(tmp_path, fleet=fleet, time=time, time_scale=60) as call:
         await call.migrate("pro", "pending")
         time.pass_by(9.9)
         assert await call.state("pro") == "start"
@@ -147,10 +147,10 @@ async def test_a_zone_has_durations_of_its_own(tmp_path: Path) -> None:
 async def test_pending_effects_survive_a_restart(tmp_path: Path) -> None:
     """A migration that was under way goes on while nobody runs the server."""
     time = MovableTime()
-    async with simulated(tmp_path, time=time, migration_seconds=100) as call:
+    async with in_process(tmp_path, time=time, migration_seconds=100) as call:
         await call.migrate("pro", "pending")
     time.pass_by(101)
-    async with simulated(tmp_path, time=time, migration_seconds=100) as call:
+    async with in_process(tmp_path, time=time, migration_seconds=100) as call:
         assert await call.state("pro") == "complete"
         assert len(await call.journal(call="entrypoint.put")) == 1
 
@@ -158,7 +158,7 @@ async def test_pending_effects_survive_a_restart(tmp_path: Path) -> None:
 async def test_a_commit_overtakes_a_validation_under_way(tmp_path: Path) -> None:
     """The validation's rules never replace those of a commit that was accepted after it."""
     time = MovableTime()
-    async with simulated(tmp_path, time=time, validation_seconds=100, migration_seconds=10) as call:
+    async with in_process(tmp_path, time=time, validation_seconds=100, migration_seconds=10) as call:
         body = await call.result("GET", f"enterprise:{CONFIG}?phase_two=1")
         await call.migrate("enterprise", "validation", log_only(body))
         await call.migrate("enterprise", "pending", body)
@@ -173,7 +173,7 @@ async def test_a_commit_overtakes_a_validation_under_way(tmp_path: Path) -> None
 @pytest.mark.parametrize("policy", ["refuse", "accept", "ignore"])
 async def test_a_repeated_commit_is_answered_as_chosen(tmp_path: Path, policy: str) -> None:
     """What the service does with a second commit is not known: each way can be had."""
-    async with simulated(tmp_path, repeated_commit=policy) as call:
+    async with in_process(tmp_path, repeated_commit=policy) as call:
         body = await call.result("GET", f"pro:{CONFIG}?phase_two=1")
         await call.migrate("pro", "pending", body)
         again = await call.migrate("pro", "pending", body)
@@ -214,7 +214,7 @@ async def test_support_cases_are_refused_at_the_chosen_call(tmp_path: Path, at: 
     """200 rules and 4,096 bytes pass; 201 and 4,097 are refused at the chosen call and after it."""
     too_many = {"status": 422, "code": 7777, "message": "too many rules"}
     support = {"at": at, "too_many_rules": too_many}
-    async with simulated(tmp_path, fleet=_support_fleet(), support=support) as call:
+    async with in_process(tmp_path, fleet=_support_fleet(), support=support) as call:
         order = ["check", "config", "put"]
         for zone, supported in (("at200", True), ("at201", False), ("at4096", True), ("at4097", False)):
             for place, step in enumerate(order):
@@ -235,7 +235,7 @@ async def test_support_cases_are_refused_at_the_chosen_call(tmp_path: Path, at: 
 
 async def test_config_follows_the_zones_settings_until_the_commit(tmp_path: Path) -> None:
     """A bypass rule added meanwhile appears as a skip rule; rule modes are lost."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         before = await call.result("GET", f"enterprise:{CONFIG}?phase_two=1")
         packages = await call.result("GET", "enterprise:/firewall/waf/packages")
         anomaly = next(one["id"] for one in packages if one["detection_mode"] == "anomaly")

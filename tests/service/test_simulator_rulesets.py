@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.simulated import ENTRY_POINT, MANAGED_RULESET, Caller, Json, simulated
+from tests.service.simulated import ENTRY_POINT, MANAGED_RULESET, Caller, Json, in_process
 
 CUSTOM = "/rulesets/phases/http_request_firewall_custom/entrypoint"
 BLOCK = {"action": "block", "expression": 'http.host eq "a.example"'}
@@ -15,7 +15,7 @@ BLOCK = {"action": "block", "expression": 'http.host eq "a.example"'}
 
 async def test_put_makes_the_next_version_and_keeps_earlier_ones(tmp_path: Path) -> None:
     """A PUT creates the entry point, each makes the next version; rules keep their ids by id and by ref."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         first = await call.result("PUT", f"pro:{CUSTOM}", {"rules": [{**BLOCK, "ref": "mine"}, BLOCK]})
         assert first["version"] == "1"
         assert re.fullmatch(r"[0-9a-f]{32}", first["id"])
@@ -39,7 +39,7 @@ async def test_put_makes_the_next_version_and_keeps_earlier_ones(tmp_path: Path)
 
 async def test_lists_omit_rules_and_show_managed_rulesets(tmp_path: Path) -> None:
     """The list has the zone's rulesets and the managed ones; one of them is read with its rules."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         mine = await call.result("PUT", f"pro:{CUSTOM}", {"rules": [BLOCK]})
         listed = await call.result("GET", "pro:/rulesets")
         assert all("rules" not in one for one in listed)
@@ -54,7 +54,7 @@ async def test_lists_omit_rules_and_show_managed_rulesets(tmp_path: Path) -> Non
 
 async def test_a_phase_has_one_ruleset_and_delete_makes_room(tmp_path: Path) -> None:
     """A second ruleset of a phase is refused with 20217; after DELETE (204) there is none."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         body = {"name": "mine", "kind": "zone", "phase": "http_request_firewall_custom", "rules": [BLOCK]}
         made = await call.result("POST", "pro:/rulesets", body)
         error = (await call.refused(400, "POST", "pro:/rulesets", body))[0]
@@ -75,7 +75,7 @@ async def test_a_phase_has_one_ruleset_and_delete_makes_room(tmp_path: Path) -> 
 
 async def test_a_phase_needs_the_plan_and_the_migration(tmp_path: Path) -> None:
     """50002 for log fields below Enterprise, and for the managed phase until the migration."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         log_fields = {"name": "x", "kind": "zone", "phase": "http_log_custom_fields"}
         error = (await call.refused(400, "POST", "pro:/rulesets", log_fields))[0]
         assert (error["code"], error["message"]) == (
@@ -119,7 +119,7 @@ async def test_a_phase_needs_the_plan_and_the_migration(tmp_path: Path) -> None:
 )
 async def test_a_wrong_rule_is_refused_with_its_place(tmp_path: Path, rule: Json, pointer: str) -> None:
     """400 with the pointer of what is wrong; nothing is stored."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         errors = await call.refused(400, "PUT", f"pro:{CUSTOM}", {"rules": [rule]})
         assert pointer in [one["source"]["pointer"] for one in errors]
         if pointer.endswith("expression") and isinstance(rule["expression"], str):
@@ -134,7 +134,7 @@ async def test_a_wrong_rule_is_refused_with_its_place(tmp_path: Path, rule: Json
 )
 async def test_a_body_of_a_wrong_shape_is_a_400_not_a_500(tmp_path: Path, body: bytes) -> None:
     """Malformed JSON and wrong types are answered in the envelope, whatever the call."""
-    async with simulated(tmp_path) as call:
+    async with in_process(tmp_path) as call:
         await _migrated(call)
         for method, path in (
             ("PUT", f"enterprise:{ENTRY_POINT}"),

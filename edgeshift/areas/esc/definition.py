@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from edgeshift.areas import esc
-from edgeshift.areas.area import AreaDefinition, Phrases
+from edgeshift.areas.area import AreaDefinition, OwnSection, Phrases
+from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.model.fleet import Area
 
 DEFINITION = AreaDefinition(
@@ -13,8 +14,11 @@ DEFINITION = AreaDefinition(
     beside=("ZoneHold",),
     reversible=True,
     first_step="set_secret",
-    section="esc",
-    sections=("esc",),
+    section=OwnSection(
+        key="esc",
+        model=EscSpec,
+        meaning="How Edge Side Code is turned off.",
+    ),
     calls=esc.CALLS,
     waits="besides probes, sign-offs, the time that is watched and the service's own",
     promise="a test secret and a probe come before each sign-off",

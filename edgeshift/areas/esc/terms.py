@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
-from edgeshift.areas.area import Times
+from edgeshift.areas.section import AreaSection, Targets, Times, shorter
 from edgeshift.model.addresses import NO_PASSWORD, web_address
 from edgeshift.model.durations import Duration
-from edgeshift.model.validators import NUMBER, Part, Trouble, at_least, check_looks, refuse, right
+from edgeshift.model.validators import NUMBER, UP, Part, Trouble, at_least, check_looks, refuse, right
 
 ProbedUrl = Annotated[str, StringConstraints(pattern=r"^(/|/[^/\s]\S*|https?://[^\s/]+(/\S*)?)$")]
 """A path that every zone is asked for, or a whole URL, which is for the zone that its host belongs to."""
@@ -80,7 +80,7 @@ class ProbeSpec(Part):
 _EVERY = timedelta(minutes=10)
 
 
-class EscSpec(Part):
+class EscSpec(AreaSection):
     """How Edge Side Code is turned off.
 
     A difference that nobody agreed to, or more failing URLs than ``tolerance``, turns it on again. A probe
@@ -130,3 +130,26 @@ class EscSpec(Part):
     def times(self) -> Times:
         """How long a change of one scope takes (edgeshift/areas/area.py)."""
         return Times(effect=self.effect_limit, watch=self.observe, every=self.every)
+
+    def faster(self, scale: float) -> Self:
+        """The same, so many times as fast."""
+        update = {
+            "observe": shorter(self.observe, scale, 1),
+            "every": shorter(self.every, scale, 0.5),
+            "effect_limit": shorter(self.effect_limit, scale, 20),
+            "fresh": shorter(self.fresh, scale, 60),
+            "secret_takes": shorter(self.secret_takes, scale, 0.5),
+        }
+        return self.model_copy(update=update)
+
+    def troubles(self, targets: Targets | None) -> Iterator[Trouble]:
+        """Whole accounts, and a choice among their zones."""
+        if targets is None or self.scope != "account":
+            return
+        for key in ("include", "exclude", "plans"):
+            if getattr(targets, key):
+                yield (
+                    (UP, "targets", key),
+                    f"{key} chooses among zones, but esc.scope is account, which stands for every zone of an"
+                    " account: name accounts under targets.accounts, or write `esc: {scope: zone}`",
+                )

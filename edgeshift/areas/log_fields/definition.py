@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from edgeshift.areas.area import AreaDefinition, Phrases
+from edgeshift.areas.area import AreaDefinition, OwnSection, Phrases
+from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.model.fleet import Area
 
 DEFINITION = AreaDefinition(
@@ -11,8 +12,11 @@ DEFINITION = AreaDefinition(
     workflow="LogFieldsZone",
     reversible=True,
     enterprise_only=True,
-    section="log_fields",
-    sections=("log_fields",),
+    section=OwnSection(
+        key="log_fields",
+        model=LogFieldsSpec,
+        meaning="Which fields are logged: 40 of a zone at most, header names in lower case.",
+    ),
     # The rulesets and the one of the phase twice, its versions, the PUT and the reading after it, the log
     # jobs twice, each job written and read back (docs/service.md §4.2).
     calls=14,

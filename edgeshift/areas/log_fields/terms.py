@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
-from edgeshift.areas.area import Times
 from edgeshift.areas.log_fields.field_set import FieldSet
 from edgeshift.areas.log_fields.names import Kind, list_troubles, mistakes
+from edgeshift.areas.log_fields.targeted import without_fields
+from edgeshift.areas.section import AreaSection, Targets, Times, shorter
 from edgeshift.model.addresses import store_address, with_placeholders
 from edgeshift.model.durations import Duration
 from edgeshift.model.validators import NUMBER, UP, Part, Trouble, at_least, check_looks, refuse, right
@@ -64,7 +65,7 @@ class NewJobSpec(Part):
 _EVERY = timedelta(minutes=5)
 
 
-class LogFieldsSpec(FieldSet):
+class LogFieldsSpec(FieldSet, AreaSection):
     """Which custom fields are rolled out, and how it is known that they arrive."""
 
     request_headers: tuple[str, ...] = Field(default=(), description="Request headers, for every zone.")
@@ -132,6 +133,20 @@ class LogFieldsSpec(FieldSet):
     def times(self) -> Times:
         """How long a change of one zone takes (edgeshift/areas/area.py)."""
         return Times(effect=self.effect_limit, watch=self.verify, every=self.every)
+
+    def faster(self, scale: float) -> Self:
+        """The same, so many times as fast."""
+        update = {
+            "verify": shorter(self.verify, scale, 5),
+            "every": shorter(self.every, scale, 0.5),
+            "effect_limit": shorter(self.effect_limit, scale, 20),
+        }
+        return self.model_copy(update=update)
+
+    def troubles(self, targets: Targets | None) -> Iterator[Trouble]:
+        """Zones with fields that are no targets, and targets without fields."""
+        common = any(getattr(self, kind.attribute) for kind in Kind)
+        return without_fields(common, tuple(self.zones), targets)
 
     def wanted(self, zone_id: str, zone_name: str) -> FieldSet:
         """The fields of one zone: those of the campaign, then its own additions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edgeshift.areas.area import AreaDefinition, Phrases
+from edgeshift.areas.waf.support import support_cause
 from edgeshift.model.fleet import Area
 
 DEFINITION = AreaDefinition(
@@ -12,6 +13,7 @@ DEFINITION = AreaDefinition(
     reversible=False,
     validates=True,
     asks_support=True,
+    support_cause=support_cause,
     sections=("validation", "consents", "adjustments"),
     # Each with the readings beside: firewall rules, overrides, page rules, packages and what they hold, the
     # setting, the entry point. Check, configuration, fresh configuration, PUT, status (docs/service.md §4.3);

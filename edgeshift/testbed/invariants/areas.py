@@ -25,6 +25,7 @@ class AreaWitness:
     rules 1 to 4 in the area's own words. ``snapshot``: the parts of a zone that a snapshot has at the least.
     ``shows``: how the names of the calls begin that show a change. ``answered``: whether a change is over
     once it is answered. ``reversible``: whether it can be undone; a failed one that cannot keeps its place.
+    ``accounts``: whether an account may be changed, for all its zones, each of which is held meanwhile.
 
     ``forward``: whether a change goes forward; the way back is no step that a pause or an abort holds up.
     ``counts``: whether a request is the step that the in-flight window is about. ``over``: when the first of
@@ -44,6 +45,7 @@ class AreaWitness:
     disagrees: Callable[[WitnessInput, ZoneAtService, Execution], str | None]
     answered: bool = False
     reversible: bool = True
+    accounts: bool = False
 
 
 WAF = AreaWitness(
@@ -70,6 +72,7 @@ ESC = AreaWitness(
     counts=lambda seen, request: request.turns_off,
     over=esc.landed,
     disagrees=esc.disagrees,
+    accounts=True,
 )
 LOG_FIELDS = AreaWitness(
     workflow="LogFieldsZone",

@@ -53,7 +53,7 @@ def _held(seen: WitnessInput) -> tuple[int, list[str]]:
     checked, violations = 0, []
     for request in seen.journal:
         scope = seen.zone.get(request.zone or "")
-        if not request.mutates or scope is None or request.area != "esc":
+        if not request.mutates or scope is None or not witnesses()[request.area].accounts:
             continue
         covered = [zone for zone in seen.zones if zone.kind == "zone" and zone.account == scope.id]
         for zone in covered if scope.kind == "account" else [scope]:

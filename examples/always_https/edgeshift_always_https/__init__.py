@@ -1,1 +1,1 @@
-"""An area of edgeshift in a distribution of its own: the zone setting Always Use HTTPS, turned on."""
+"""An area of edgeshift in a distribution of its own: the zone setting Always Use HTTPS, on or off."""

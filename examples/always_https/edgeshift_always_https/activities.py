@@ -11,10 +11,14 @@ from activities.polling import shown_in_time
 from activities.reports import awaiting, tell_campaign
 from activities.snapshots import archive_snapshot
 from edgeshift.areas.assessment import Verdict
-from edgeshift.messages import Prepare, Prepared, Settle, Shown, Watch, Watched
+from edgeshift.messages import Prepare, Prepared, Settle, Shown, Watch, Watched, ZoneStart
 from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import codes_of
 from edgeshift.stores.documents import Advice, Proposal, WatchedRecord, put_document
-from edgeshift_always_https.rules import assess, body
+from edgeshift_always_https.reasons import NotShown, OnOff, SetByOthers, Shows, Unreadable
+from edgeshift_always_https.rules import assess, body, other
+from edgeshift_always_https.section import AlwaysHttpsSection
 from edgeshift_always_https.work import read
 
 
@@ -32,13 +36,20 @@ class AlwaysHttpsActivities:
         client = await self._connections.service(start.spec, zone)
         read_at = self._connections.clock.now()
         reading = await read(client, zone)
-        verdict, reasons = assess(reading)
+        wanted = await self._wanted(start)
+        verdict, why = assess(reading, wanted)
         snapshot = await archive_snapshot(self._connections, zone, start.area, reading)
-        prepared = Prepared(verdict=verdict, reasons=reasons, snapshot=snapshot)
+        prepared = Prepared(
+            verdict=verdict,
+            why=why,
+            reasons=tuple(map(text_of, why)),
+            causes=codes_of(why),
+            snapshot=snapshot,
+        )
         if verdict is Verdict.ALREADY_SETTLED:
             # What an earlier attempt of this campaign sent is seen through.
             return await taken_up(self._connections, start, prepared, read_at)
-        signed = body()
+        signed = body(wanted)
         prepared = prepared.model_copy(
             update={
                 "digest": digest(signed),
@@ -60,7 +71,8 @@ class AlwaysHttpsActivities:
         """Read the setting until it shows what was sent, or may no longer be expected to."""
         start, zone = message.start, message.start.target.zone
         client = await self._connections.service(start.spec, zone)
-        wanted = "on" if message.wanted else "off"
+        to = await self._wanted(start)
+        wanted = to if message.wanted else other(to)
 
         async def look() -> Shown | None:
             if (await read(client, zone, urgent=True)).value != wanted:
@@ -68,34 +80,37 @@ class AlwaysHttpsActivities:
             await close_intents(self._connections, zone, start.area)
             if not message.wanted:
                 await seen_through(self._connections, zone, start.area)
-            return Shown(reached=True, reason=f"the setting is {wanted}")
+            return Shown(reached=True, why=(Shows(value=wanted).reason(),))
 
         shown, trouble = await shown_in_time(self._connections, message, look)
         if shown is not None:
             return shown
         if trouble:
-            return Shown(reached=False, reason=f"the setting could not be read to the end: {trouble}")
-        return Shown(reached=False, unchanged=True, reason=f"the setting did not become {wanted} in time")
+            return Shown(reached=False, why=(Unreadable(trouble=trouble).reason(),))
+        return Shown(reached=False, unchanged=True, why=(NotShown(value=wanted).reason(),))
 
     @activity.defn(name="watch_always_https_zone")
     @named_failures
     @heartbeating
     async def watch(self, message: Watch) -> Watched:
-        """Look once: is the setting on still, or, after a way back, off?"""
+        """Look once: is the setting as it was set still, or, after a way back, as it was before?"""
         start, zone = message.start, message.start.target.zone
+        to = await self._wanted(start)
+        wanted = other(to) if message.back else to
         reading = await read(await self._connections.service(start.spec, zone), zone)
-        if message.back:
-            if reading.value == "on":
-                return Watched(worse="the setting is on again")
-            said = "the setting is off, as before"
-            return Watched(done=True, said=said, record=await self._record(message, said))
-        if reading.value == "off":
-            return Watched(worse="somebody has turned Always Use HTTPS off meanwhile")
-        if not message.last:
+        if reading.value != wanted:
+            return Watched.as_worse(SetByOthers(value=reading.value).reason())
+        if not (message.back or message.last):
             return Watched()
-        await seen_through(self._connections, zone, start.area)
-        said = "the setting is on"
-        return Watched(done=True, said=said, record=await self._record(message, said))
+        if not message.back:
+            await seen_through(self._connections, zone, start.area)
+        shows = Shows(value=wanted).reason()
+        return Watched.as_done(shows, record=await self._record(message, text_of(shows)))
+
+    async def _wanted(self, start: ZoneStart) -> OnOff:
+        """The value that the campaign sets."""
+        spec = await self._connections.spec(start.spec)
+        return spec.section(AlwaysHttpsSection).value
 
     async def _record(self, message: Watch, said: str) -> str:
         """How it ended, archived: the digest."""

@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from edgeshift.areas.area import AreaDefinition, Phrases, Times
+from edgeshift.areas.area import AreaDefinition, OwnSection, Phrases
 from edgeshift.model.fleet import Area
+from edgeshift_always_https.reasons import REASONS
+from edgeshift_always_https.section import AlwaysHttpsSection
 
 DEFINITION = AreaDefinition(
     name=Area("always-https"),
-    title="Always Use HTTPS on",
+    title="Always Use HTTPS on, or off",
     workflow="AlwaysHttpsZone",
     reversible=True,
-    words={
-        "waiting": "HTTPS on, being watched",
-        "watching": "HTTPS on, being watched",
-        "settled": "HTTPS on",
-        "already_settled": "HTTPS was on",
-        "rolled_back": "HTTPS off again",
-        "commit": "turn Always Use HTTPS on",
-        "committing": "turning HTTPS on",
-        "roll_back": "turn Always Use HTTPS off again",
-        "rolling_back": "turning HTTPS off again",
-    },
-    sent={"commit": "what turns HTTPS on", "roll_back": "what turns HTTPS off again"},
-    phrases=Phrases(
-        changed="Always Use HTTPS was turned on for {}",
-        undone="Always Use HTTPS was turned off again for {}",
-        change="what turns Always Use HTTPS on",
-        shows="the service shows the setting on",
-        shows_undone="the service shows the setting off again",
-        done="HTTPS on, or on before",
+    section=OwnSection(
+        key="always_https",
+        model=AlwaysHttpsSection,
+        meaning="What Always Use HTTPS is set to, and how long it is watched.",
     ),
-    usual=Times(effect=timedelta(minutes=5), watch=timedelta(minutes=10), every=timedelta(minutes=1)),
+    reasons=REASONS,
+    words={
+        "waiting": "HTTPS set, being watched",
+        "watching": "HTTPS set, being watched",
+        "settled": "HTTPS set",
+        "already_settled": "HTTPS was set",
+        "rolled_back": "HTTPS set back",
+        "commit": "set Always Use HTTPS",
+        "committing": "setting HTTPS",
+        "roll_back": "set Always Use HTTPS back",
+        "rolling_back": "setting HTTPS back",
+    },
+    sent={"commit": "what sets HTTPS", "roll_back": "what sets HTTPS back"},
+    phrases=Phrases(
+        changed="Always Use HTTPS was set for {}",
+        undone="Always Use HTTPS was set back for {}",
+        change="what sets Always Use HTTPS",
+        shows="the service shows the setting",
+        shows_undone="the service shows the setting as it was",
+        done="HTTPS set, or so before",
+    ),
     calls=10,
-    promise="no setting is turned on without a sign-off",
+    promise="no setting is changed without a sign-off",
     parts={
         "demo": "edgeshift_always_https.demo:PART",
         "doctor": "edgeshift_always_https.doctor:PART",

@@ -17,85 +17,108 @@ SETTING = "always_use_https"
 CALL = "settings.patch"
 
 
-def _sends(request: Request, value: str) -> bool:
-    sent = (request.setting or {}).get("sent")
-    return request.call == CALL and not request.stranger and sent == value
+VALUES = ("on", "off")
 
 
-def _turns_on(seen: WitnessInput, request: Request) -> bool:
-    return _sends(request, "on")
+def _sent(request: Request) -> str | None:
+    """The value that edgeshift has sent, if the request sends one."""
+    mine = request.call == CALL and request.mutates and not request.stranger
+    return (request.setting or {}).get("sent") if mine else None
+
+
+def _wanted(body: dict[str, object]) -> str | None:
+    """The value that a body sets, or None where it is no body of the area."""
+    wanted = (
+        (after, {"name": "always_https", "setting": SETTING, "change": {"from": before, "to": after}})
+        for before, after in (VALUES, VALUES[::-1])
+    )
+    return next((after for after, one in wanted if one == body), None)
+
+
+def _goes_back(seen: WitnessInput, request: Request) -> bool:
+    """Whether a request takes back what the latest proposal of its zone has set."""
+    found, sent = proposed(seen, request, AREA), _sent(request)
+    if found is None or sent is None or (wanted := _wanted(found[1])) in (None, sent):
+        return False
+    earlier = seen.of_zone.get(request.zone or "", [])
+    return any(_sent(one) == wanted for one in earlier if one.seq < request.seq)
 
 
 def _goes_forward(seen: WitnessInput, request: Request) -> bool:
-    return request.mutates and not _sends(request, "off")
+    return request.mutates and not _goes_back(seen, request)
+
+
+def _sets(seen: WitnessInput, request: Request) -> bool:
+    return _sent(request) is not None and not _goes_back(seen, request)
 
 
 def signed(seen: WitnessInput) -> RuleCheck:
-    """Rule 1. The setting is not turned on without a sign-off of it."""
-    sent = [request for request in seen.journal if _sends(request, "on")]
-    return all_signed(seen, "no setting is turned on without a sign-off of it", sent, _unsigned)
+    """Rule 1. The setting is not changed without a sign-off of the value that is sent."""
+    sent = [request for request in seen.journal if _sets(seen, request)]
+    return all_signed(seen, "no setting is changed without a sign-off of it", sent, _unsigned)
 
 
 def _unsigned(seen: WitnessInput, request: Request) -> str | None:
     found = proposed(seen, request, AREA)
     if found is None:
-        return "turned on without a proposal of it"
+        return "changed without a proposal of it"
     digest, body = found
-    wanted = {"name": "always_https", "setting": SETTING, "change": {"from": "off", "to": "on"}}
-    if body != wanted:
+    if _wanted(body) != _sent(request):
         return f"what was signed, {digest[:12]}, is something else"
     return not_agreed(seen, request, digest, body)
 
 
 def once(seen: WitnessInput) -> RuleCheck:
-    """Rule 2. A zone is turned on at most once until it is turned off, never again on a guess."""
+    """Rule 2. A zone is set at most once until it is set back, never again on a guess."""
     violations: list[str] = []
     checked = 0
     for zone, requests in seen.of_zone.items():
-        sent = [request for request in requests if _sends(request, "on")]
+        sent = [request for request in requests if _sets(seen, request)]
         checked += len(sent)
         for earlier, later in itertools.pairwise(sent):
-            off = any(
+            if _sent(earlier) != _sent(later):
+                # Another campaign, the other way round: rule 1 asks for its own sign-off.
+                continue
+            back = any(
                 request.call == CALL and request.took_effect and earlier.seq < request.seq < later.seq
                 for request in requests
-                if (request.setting or {}).get("after") == "off"
+                if (request.setting or {}).get("after") != _sent(earlier)
             )
-            if not off and (why := sent_again(seen, "on", sent, earlier, later)):
+            if not back and (why := sent_again(seen, str(_sent(later)), sent, earlier, later)):
                 violations.append(f"{seen.name(zone)}: {why} (requests {earlier.seq} and {later.seq})")
-    title = "a zone is turned on at most once, never again on a guess"
+    title = "a zone is set at most once, never again on a guess"
     return RuleCheck(rule=2, title=title, witness="journal", checked=checked, violations=violations)
 
 
 def alone(seen: WitnessInput) -> RuleCheck:
-    """Rule 3. No other setting is touched, and none is turned off that was not turned on before."""
+    """Rule 3. No other setting is touched."""
     violations: list[str] = []
     checked = 0
     for zone, requests in seen.of_zone.items():
-        begun = False
         for request in (one for one in requests if one.call == CALL and one.mutates):
             checked += 1
             if (request.setting or {}).get("name") != SETTING:
                 violations.append(f"{seen.name(zone)}: another setting was sent (request {request.seq})")
-            if _sends(request, "off") and not begun:
-                violations.append(f"{seen.name(zone)}: turned off, never on before (request {request.seq})")
-            begun = begun or _sends(request, "on")
-    title = "no other setting is touched, none of others is turned off"
+    title = "no other setting is touched"
     return RuleCheck(rule=3, title=title, witness="journal", checked=checked, violations=violations)
 
 
 def ended(seen: WitnessInput) -> RuleCheck:
-    """Rule 4. A settled zone has the setting on, a rolled back one off."""
+    """Rule 4. A settled zone has the value that was sent, a rolled back one the other."""
     violations: list[str] = []
     checked = 0
     for zone, executions in seen.executions_of.items():
-        wanted = {"settled": "on", "rolled_back": "off"}.get(executions[-1].outcome or "")
-        value = _value(seen.of_zone.get(zone, []))
-        if wanted is None or value is None:
+        outcome, requests = executions[-1].outcome, seen.of_zone.get(zone, [])
+        if outcome not in ("settled", "rolled_back"):
             continue
         checked += 1
-        if value != wanted:
-            violations.append(f"{seen.name(zone)}: ended as {executions[-1].outcome}, but it is {value}")
-    title = "settled is on, rolled back is off"
+        sent = [_sent(request) for request in requests if _sets(seen, request)]
+        value = _value(requests)
+        if not sent:
+            violations.append(f"{seen.name(zone)}: ended as {outcome}, and nothing was sent")
+        elif (value == sent[-1]) != (outcome == "settled"):
+            violations.append(f"{seen.name(zone)}: ended as {outcome}, but it is {value}")
+    title = "settled is as it was set, rolled back is not"
     return RuleCheck(rule=4, title=title, witness="journal, Temporal", checked=checked, violations=violations)
 
 
@@ -124,13 +147,21 @@ def _over(requests: list[Request]) -> datetime:
 
 def _disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Execution) -> str | None:
     requests = seen.of_zone.get(execution.zone, [])
-    on = _value(requests) == "on"
-    if execution.outcome in ("settled", "already_settled") and not on:
-        return f"ended as {execution.outcome}, but the setting is off"
-    sent = any(_sends(request, "on") and request.took_effect for request in requests)
-    if sent and on and execution.outcome not in ("settled", "already_settled", "unknown", "failed"):
-        return f"ended as {execution.outcome}, but the setting was turned on and is on still"
+    value = _value(requests)
+    sent = [request for request in requests if _sets(seen, request) and request.took_effect]
+    if execution.outcome == "settled" and not (sent and value == _sent(sent[-1])):
+        return f"ended as settled, but the setting is {value}"
+    if execution.outcome == "already_settled" and value not in _agreed(seen):
+        return f"ended as already settled, but the setting is {value}"
+    fits = execution.outcome in ("settled", "already_settled", "unknown", "failed")
+    if sent and value == _sent(sent[-1]) and not fits:
+        return f"ended as {execution.outcome}, but the setting was turned {value} and is so still"
     return None
+
+
+def _agreed(seen: WitnessInput) -> set[str | None]:
+    """The values that the campaigns set, by what people have read."""
+    return {_wanted(body) for body in seen.proposals.values()} - {None}
 
 
 WITNESS = AreaWitness(
@@ -141,7 +172,7 @@ WITNESS = AreaWitness(
     snapshot=frozenset({"value"}),
     shows=("settings.get",),
     forward=_goes_forward,
-    counts=_turns_on,
+    counts=_sets,
     over=_over,
     disagrees=_disagrees,
     answered=True,

@@ -15,8 +15,12 @@ from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessmen
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import fingerprint
 from edgeshift.model.fleet import Target, Zone, ZoneOutcome
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import codes_of
 from edgeshift.service_api import ServiceClient
 from edgeshift_always_https import rules
+from edgeshift_always_https.reasons import OnOff, SetByOthers
+from edgeshift_always_https.section import AlwaysHttpsSection
 
 
 async def read(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> rules.Reading:
@@ -39,24 +43,27 @@ class AlwaysHttpsWork(AreaWork):
     ) -> ZoneAssessment:
         """A plan's line for one zone, by reading alone."""
         reading = await read(await self._connections.service(spec_digest, target.zone), target.zone)
-        verdict, reasons = rules.assess(reading)
-        facts = {"always use https": reading.value}
-        line = line.model_copy(update={"verdict": verdict, "reasons": list(reasons), "facts": facts})
+        wanted = spec.section(AlwaysHttpsSection).value
+        verdict, why = rules.assess(reading, wanted)
+        found = {"verdict": verdict, "reasons": list(map(text_of, why)), "causes": list(codes_of(why))}
+        line = line.model_copy(update={**found, "facts": {"always use https": reading.value}})
         if verdict is not Verdict.READY:
             return line
-        return line.model_copy(update={"fingerprint": fingerprint(rules.body(), target.zone)})
+        return line.model_copy(update={"fingerprint": fingerprint(rules.body(wanted), target.zone)})
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """The body says what the step does, and nothing else is ever sent."""
         if change.step not in (Kind.COMMIT, Kind.ROLL_BACK):
             raise NotSent(f"always-https knows no step {change.step.value}")
-        if body != rules.body():
-            raise NotSent("the body does not turn Always Use HTTPS on")
+        if rules.wanted_of(body) is None:
+            raise NotSent("the body does not set Always Use HTTPS")
 
     async def send(self, step: Step) -> ChangeResult:
-        """Turn the setting on, or off again."""
+        """Set it, or set it back."""
+        wanted = rules.wanted_of(step.body)
+        assert wanted is not None
         if step.change.step is Kind.ROLL_BACK:
-            return await self._put(step, "off")
+            return await self._put(step, rules.other(wanted))
         await step.fence.refuse_while_one_may_show()
         await step.fence.refuse_what_was_sent()
         try:
@@ -64,22 +71,24 @@ class AlwaysHttpsWork(AreaWork):
                 reading = await read(step.client, step.zone, urgent=True)
         except TimeoutError:
             raise NotSent("the fresh reading did not come in time") from None
-        if reading.value == "on":
-            raise NotSent("somebody has turned Always Use HTTPS on meanwhile", ChangeStatus.DRIFTED)
-        return await self._put(step, "on")
+        if reading.value == wanted:
+            raise NotSent(SetByOthers(value=wanted).text(), ChangeStatus.DRIFTED)
+        return await self._put(step, wanted)
 
     async def standing(
         self, client: ServiceClient, spec: CampaignSpec, zone: Zone
     ) -> tuple[ZoneOutcome | None, str]:
         """By the setting, read twice."""
-        if (await read(client, zone)).value == "on":
-            return ZoneOutcome.UNKNOWN, "the setting is on, but nobody has watched it to the end"
-        return None, "the setting is off"
+        wanted = spec.section(AlwaysHttpsSection).value
+        found = (await read(client, zone)).value
+        if found == wanted:
+            return ZoneOutcome.UNKNOWN, f"the setting is {found}, but nobody has watched it to the end"
+        return None, f"the setting is {found}"
 
-    async def _put(self, step: Step, value: str) -> ChangeResult:
+    async def _put(self, step: Step, value: OnOff) -> ChangeResult:
         result = await step.fence.send(
             lambda: step.client.change_setting(
-                step.zone.id, rules.SETTING, "on" if value == "on" else "off", before_send=step.fence.intend
+                step.zone.id, rules.SETTING, value, before_send=step.fence.intend
             )
         )
         await step.fence.settle(result)

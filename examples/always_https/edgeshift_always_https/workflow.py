@@ -1,4 +1,4 @@
-"""One zone: read, snapshot, sign-off, the setting turned on, seen to show, watched, settled or taken back.
+"""One zone: read, snapshot, sign-off, the setting changed, seen to show, watched, settled or taken back.
 
 What comes after the sign-off is that of every change that can be undone (workflows/reversible.py).
 """
@@ -52,15 +52,15 @@ class AlwaysHttpsZone:
         while True:
             prepared = await self._parts.proposals.make(AlwaysHttpsActivities.prepare)
             if prepared.verdict is Verdict.ALREADY_SETTLED:
-                if reached := await self._found_on(prepared):
+                if reached := await self._found_set(prepared):
                     return reached
                 continue
             grant = await self._parts.sign_offs.signed_off(prepared)
             if reached := await self._change.commit(prepared, grant):
                 return reached
 
-    async def _found_on(self, prepared: Prepared) -> Reached | None:
-        """The setting is on: by this campaign's own doing, which is seen through, or by somebody else's."""
+    async def _found_set(self, prepared: Prepared) -> Reached | None:
+        """The setting is as wanted: by this campaign, which is seen through, or by somebody else."""
         if self._zone.sent is None and prepared.begun:
             self._zone.sent = prepared
         if self._zone.sent is None:
