@@ -18,7 +18,7 @@ from edgeshift.runtime.secret_refs import CredentialMissing, SecretRef, SecretRe
 from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.service_api.transport import connections_for
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import FrozenTargets, get_document
+from edgeshift.stores.documents import FrozenTargets, PlannedReadings, get_document
 from edgeshift.stores.tickets import TicketSystem, ticket_system
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Connections:
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)
         self._targets = Kept(4, self._load_targets)
+        self._readings = Kept(4, self._load_readings)
         self._clients: dict[str, tuple[Credential, ServiceClient]] = {}
         self._replaced: list[ServiceClient] = []
         self._accounts: dict[str, dict[str, str]] = {}
@@ -82,6 +83,9 @@ class Connections:
     async def _load_targets(self, digest: str) -> list[Target]:
         return list((await get_document(self.archive, FrozenTargets, digest)).root)
 
+    async def _load_readings(self, digest: str) -> tuple[str, ...]:
+        return (await get_document(self.archive, PlannedReadings, digest)).root
+
     async def spec(self, digest: str) -> CampaignSpec:
         """A campaign's specification, its durations scaled."""
         return await self._specs.get(digest)
@@ -89,6 +93,10 @@ class Connections:
     async def targets(self, digest: str) -> list[Target]:
         """A campaign's frozen list."""
         return await self._targets.get(digest)
+
+    async def readings(self, digest: str) -> tuple[str, ...]:
+        """A plan's readings, by the index of each target: the digest of its own, or empty."""
+        return await self._readings.get(digest)
 
     async def service(self, spec_digest: str, zone: Zone) -> ServiceClient:
         """The client whose credential is for the zone's account."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, TypeVar
 
 from temporalio import activity
@@ -21,6 +22,7 @@ from activities.boundary import hold_of, named_failures, refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.intents import commit_may_show
 from activities.connections import Connections
+from activities.readings import planned_reading
 from activities.reminders import said_before
 from activities.rulings import rejected_digests
 from edgeshift.areas import AREAS
@@ -42,6 +44,7 @@ from edgeshift.messages import (
     Stop,
     TellZones,
     ToldZones,
+    ZonePhase,
     ZoneReport,
     ZoneResult,
     ZoneStart,
@@ -50,7 +53,7 @@ from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.secret_refs import SecretRefError
-from edgeshift.runtime.temporal import PHASE, PLAN, WAVE, of_campaign
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE, PLAN, WAVE, of_campaign
 from edgeshift.service_api import ServiceError
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
@@ -113,6 +116,10 @@ class ZoneActivities:
             origin=batch.origin,
             rejected=rejected,
         )
+        planned = None
+        if message.attempt == 1:
+            planned = await planned_reading(self._connections, start, index, zone)
+            message = message.model_copy(update={"planned": planned and planned.prepared})
         memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
         memo |= {"attempt": message.attempt, "wave": target.wave}
         # The activity before this one, or a campaign that was reset since, may have started it; and a zone
@@ -136,8 +143,8 @@ class ZoneActivities:
                         [
                             *of_campaign(start.name, start.started_by),
                             SearchAttributePair(WAVE, target.wave),
-                            SearchAttributePair(PHASE, "assessing"),
                             SearchAttributePair(PLAN, zone.plan.value),
+                            *_listed_as(message),
                         ]
                     ),
                 )
@@ -151,6 +158,9 @@ class ZoneActivities:
                     if index not in batch.reopened:
                         found = await self._rejected(batch, zone.id)
                         message = message.model_copy(update={"rejected": found})
+                    if planned and not _is_since(planned.read_at, holder):
+                        # What was read of the zone is from before it was worked on, or from meanwhile.
+                        message = message.model_copy(update={"planned": None})
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
                     continue
                 held: Mapping[str, Any] = await holder.memo()
@@ -335,6 +345,21 @@ class ZoneActivities:
 def _ended(how: str, shown: str) -> Reason:
     """That a zone's workflow ended without an outcome, and what the service shows of the zone."""
     return Reason(code=ReasonCode.WORKFLOW_ENDED, state=how, said=shown[:100])
+
+
+def _listed_as(message: ZoneStart) -> list[SearchAttributePair[str]]:
+    """Where Temporal's list shows a zone from its start."""
+    if message.planned is None or not message.asks_at_once:
+        return [SearchAttributePair(PHASE, ZonePhase.ASSESSING.value)]
+    return [
+        SearchAttributePair(PHASE, ZonePhase.AWAITING_SIGN_OFF.value),
+        SearchAttributePair(FINGERPRINT, message.planned.fingerprint),
+    ]
+
+
+def _is_since(read_at: datetime, holder: WorkflowExecutionDescription | None) -> bool:
+    """Whether a zone was read after its last workflow had ended. Of one that is forgotten nobody knows."""
+    return holder is not None and holder.close_time is not None and read_at > holder.close_time
 
 
 async def _attempt(found: WorkflowExecutionDescription, batch: StartZones | DescribeZones) -> int:

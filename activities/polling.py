@@ -18,6 +18,9 @@ from edgeshift.service_api import ServiceError
 LONGER = timedelta(minutes=4)
 """How much longer than a change may take is looked for it until it can be read, at most."""
 
+A_MOMENT = 0.001
+"""Seconds that nobody waits for: less than that no clock need tell apart."""
+
 
 class Lookout:
     """The looks for one change, by the clock: ``turn`` returns when the next one is due.
@@ -71,7 +74,7 @@ class Lookout:
                 now = self._clock.monotonic()
                 await self._connections.effects.ask(self._start, self._what, now=now, beat=looks.beat)
             left = looks.due() - self._age
-            if left <= 0:
+            if left < A_MOMENT:
                 return
             await self._clock.sleep(left if looks.is_certain else min(left, looks.beat))
 
@@ -88,7 +91,7 @@ class Lookout:
         """
         (self._looks.failed if trouble else self._looks.missed)(self._age)
         passed = self._clock.monotonic() - self._began
-        return passed >= (self._longest if trouble else self._limit)
+        return passed >= (self._longest if trouble else self._limit) - A_MOMENT
 
     def is_too_late(self, window: timedelta) -> bool:
         """Whether the next look is due after this time alone, whatever went wrong in the last one."""

@@ -33,7 +33,13 @@ from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.rollout import freeze, plan_waves
 from edgeshift.service_api import ServiceClient, ServiceError
-from edgeshift.stores.documents import AssessedTargets, FrozenTargets, get_document, put_document
+from edgeshift.stores.documents import (
+    AssessedTargets,
+    FrozenTargets,
+    PlannedReadings,
+    get_document,
+    put_document,
+)
 
 
 class TargetActivities:
@@ -79,7 +85,9 @@ class TargetActivities:
     @named_failures
     @heartbeating
     async def assess(self, message: AssessBatch) -> AssessedBatch:
-        """Assess a batch of targets by reading alone. A zone that cannot be read is named with its error."""
+        """Assess a batch of targets by reading alone, and keep what was read. A zone that cannot be read is
+        named with its error. A batch that another worker takes over goes on where it stopped.
+        """
         targets = await self._connections.targets(message.targets)
         spec = await self._connections.spec(message.spec)
         lines = []
@@ -131,7 +139,9 @@ class TargetActivities:
             zones=moved,
             service_time=await self._service_time(message.spec, spec),
         )
+        readings = PlannedReadings(tuple(line.reading for line in moved))
         return AssessmentResult(
+            readings=await put_document(self._connections.archive, readings, verify=True),
             report=await put_document(self._connections.archive, report),
             targets=frozen.targets,
             count=frozen.count,

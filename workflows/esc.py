@@ -18,7 +18,6 @@ with workflow.unsafe.imports_passed_through():
         ChangeResult,
         ChangeStatus,
         HoldZones,
-        Prepare,
         Prepared,
         Probe,
         Probed,
@@ -31,7 +30,6 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.reasons import Reason, ReasonCode
     from edgeshift.runtime.queues import Queue
     from workflows import options
-    from workflows.local import locally
     from workflows.reversible import Reversible, ReversibleWork
     from workflows.zone.ending import Reached
     from workflows.zone.failures import said
@@ -71,7 +69,7 @@ class EscScope:
 
     async def _course(self) -> Reached:
         while True:
-            prepared = await self._read()
+            prepared = await self._parts.proposals.make(EscActivities.prepare)
             if prepared.verdict is Verdict.ALREADY_SETTLED:
                 if self._zone.sent is None and prepared.begun:
                     # An earlier attempt of this campaign turned it off, and did not see it through.
@@ -110,21 +108,6 @@ class EscScope:
                 continue
             if reached := await self._change.commit(probed, grant):
                 return reached
-
-    async def _read(self) -> Prepared:
-        """Read the scope and archive what was read."""
-        self._zone.check_stop()
-        self._zone.enter(ZonePhase.ASSESSING)
-        prepared: Prepared = await self._parts.waits.served(
-            lambda: locally(
-                EscActivities.prepare,
-                Prepare(start=self._zone.start, sequence=self._zone.sequence, announce=False),
-                summary="read, archive",
-                **options.reading(self._zone.start.policy),
-            )
-        )
-        self._zone.prepared = prepared
-        return prepared
 
     async def _hold(self, prepared: Prepared) -> None:
         """Hold the zones that an account covers, so that none of them is worked on by itself meanwhile."""

@@ -44,7 +44,7 @@ class LogFieldsZone:
 
     async def _course(self) -> Reached:
         while True:
-            prepared = await self._parts.proposals.make(LogFieldsActivities.prepare)
+            prepared = await self._parts.proposals.make_and_tell(LogFieldsActivities.prepare)
             if prepared.verdict is Verdict.ALREADY_SETTLED:
                 raise Ended(ZoneOutcome.ALREADY_SETTLED, *prepared.explained)
             if prepared.begun:

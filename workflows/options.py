@@ -39,8 +39,21 @@ at this pace are under 2,000 a word, of the 51,200 that a history may have. It i
 ONCE = RetryPolicy(maximum_attempts=1)
 
 
+def reading_the_service(policy: ZonePolicy) -> dict[str, Any]:
+    """A zone's readings of the service: remote, with heartbeats, since they wait for their turn in the rate
+    limit; tried again for as long as the policy's patience lasts.
+    """
+    return {
+        "schedule_to_close_timeout": policy.patience,
+        "start_to_close_timeout": policy.patience,
+        "heartbeat_timeout": policy.silence,
+        "retry_policy": READS,
+    }
+
+
 def reading(policy: ZonePolicy) -> dict[str, Any]:
-    """A zone's readings: local, tried again for as long as the policy's patience lasts.
+    """A zone's readings of the archive and its tickets: local, tried again for as long as the policy's
+    patience lasts.
 
     A backoff past ``local_retry_threshold`` becomes a timer, so that a long outage does not hold a workflow
     task.

@@ -22,7 +22,6 @@ with workflow.unsafe.imports_passed_through():
         Gathered,
         GatherEvidence,
         PermitGrant,
-        Prepare,
         Prepared,
         ReportKind,
         Step,
@@ -147,11 +146,18 @@ class WafZone:
         """Read the zone, archive what was read, make the proposal; announce it where nothing else comes
         first.
         """
-        return await self._parts.proposals.make(
-            WafActivities.prepare,
-            announce=not self._enterprise or self._zone.validated,
-            announced=Prepare.announces,
-        )
+        prepared = await self._parts.proposals.make(WafActivities.prepare)
+        if self._is_told(prepared):
+            await self._parts.reporter.announce(prepared)
+        return prepared
+
+    def _is_told(self, prepared: Prepared) -> bool:
+        """Whether people are asked at once. What an Enterprise zone proposes is validated first, and one that
+        was validated with other rules has to be so again.
+        """
+        if (self._enterprise and not self._zone.validated) or not prepared.digest or prepared.begun:
+            return False
+        return prepared.step is not Step.COMMIT or self._zone.validated_rules in ("", prepared.digest)
 
     async def _delete_overrides(self, prepared: Prepared) -> None:
         """With consent and a sign-off of exactly these overrides: delete them, then read the zone again."""

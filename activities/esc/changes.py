@@ -13,8 +13,10 @@ from activities.change.area_work import AreaWork, Step
 from activities.change.fence import NotSent
 from activities.change.intents import own_commit
 from activities.connections import Connections
+from activities.esc.proposing import prepared_from
 from activities.esc.reading import read_scope, shows, zones_of
 from activities.esc.targets import as_accounts, refuse_foreign_urls
+from activities.readings import keep_reading
 from activities.stable_read import twice
 from activities.waf.changes import LOOK
 from edgeshift.areas import esc
@@ -53,8 +55,14 @@ class EscWork(AreaWork):
     ) -> ZoneAssessment:
         """A plan's line for one scope, by reading alone. What would change is only known after a probe."""
         client = await self._connections.service(spec_digest, target.zone)
+        read_at = self._connections.clock.now()
         reading, gone = await read_scope(self._connections, client, target.zone, "")
-        found = esc.assess(reading, self._connections.time_at(client))
+        now = self._connections.time_at(client)
+        found, kept = esc.assess(reading, now), ""
+        if target.zone.kind is ScopeKind.ZONE and reading.told:
+            # An account is read with the zones that it has by then; so is what the setting leaves open.
+            prepared = await prepared_from(self._connections, spec, target.zone, reading, gone, now)
+            kept = await keep_reading(self._connections, spec, target.zone, read_at, prepared)
         why = (gone,) if gone else found.why
         verdict = Verdict.BLOCKED if gone else found.verdict
         return line.model_copy(
@@ -63,6 +71,7 @@ class EscWork(AreaWork):
                 "causes": list(codes_of(why)) if verdict is Verdict.BLOCKED else [],
                 "reasons": [text_of(one) for one in why],
                 "warnings": list(found.warnings),
+                "reading": kept,
                 "facts": {
                     "esc": "off" if reading.always else "on",
                     "secret": reading.secret.value,

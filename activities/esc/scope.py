@@ -11,10 +11,10 @@ from temporalio.exceptions import ApplicationError
 from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
 from activities.connections import Connections
+from activities.esc.proposing import kept_proposal, prepared_from
 from activities.esc.reading import account_says, covered_zones, read_scope, shows, zones_of
 from activities.polling import shown_in_time
 from activities.reports import awaiting, tell_campaign
-from activities.snapshots import archive_snapshot
 from activities.stable_read import twice
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
@@ -34,8 +34,7 @@ from edgeshift.messages import (
     Watch,
     Watched,
 )
-from edgeshift.model.digests import digest, fingerprint
-from edgeshift.model.fleet import ScopeKind, Zone
+from edgeshift.model.fleet import ScopeKind
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.probes import Baseline, Prober
@@ -45,7 +44,6 @@ from edgeshift.stores.documents import (
     CoveredZones,
     EscRecord,
     ProbedProposal,
-    Proposal,
     Snapshot,
     get_document,
     put_document,
@@ -65,6 +63,7 @@ class EscActivities:
 
     @activity.defn(name="prepare_esc_scope")
     @named_failures
+    @heartbeating
     async def prepare(self, message: Prepare) -> Prepared:
         """Read the scope, archive it and read it back. Where it has no secret yet, that is the next step."""
         start = message.start
@@ -76,29 +75,14 @@ class EscActivities:
             listed = CoveredZones(tuple(zones))
             covered = await put_document(self._connections.archive, listed, verify=True)
         reading, gone = await twice("esc.get", lambda: read_scope(self._connections, client, target, covered))
-        found = esc.assess(reading, self._connections.time_at(client))
-        if gone:
-            found = found.model_copy(update={"verdict": Verdict.BLOCKED, "why": (gone,)})
-        prepared = Prepared(
-            verdict=found.verdict,
-            causes=found.causes,
-            reasons=found.reasons,
-            why=found.why,
-            snapshot=await archive_snapshot(self._connections, target, start.area, reading),
-            covered=covered,
-            config=digest(esc.state(reading)),
-        )
+        spec, now = await self._connections.spec(start.spec), self._connections.time_at(client)
+        prepared = await prepared_from(self._connections, spec, target, reading, gone, now)
         may_be_off = prepared.verdict is Verdict.READY and not reading.told
         if may_be_off or prepared.verdict is Verdict.ALREADY_SETTLED:
             mine = await taken_up(self._connections, start, prepared, read_at)
             if not may_be_off or (mine.begun and await self._can_tell(message, mine)):
                 # What an earlier attempt sent is seen through, also where the setting does not tell.
                 return mine.model_copy(update={"verdict": Verdict.ALREADY_SETTLED})
-        if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:
-            body = esc.secret_body(target)
-            prepared = prepared.model_copy(
-                update={"step": Step.SET_SECRET, **await self._proposed(target, Proposal(body=body))}
-            )
         return prepared
 
     async def _can_tell(self, message: Prepare, mine: Prepared) -> bool:
@@ -110,13 +94,6 @@ class EscActivities:
         return bool(agreed.differences) or await commit_may_show(
             self._connections, start.target.zone, start.area, start.policy.migration_limit, answered=True
         )
-
-    async def _proposed(self, target: Zone, proposal: Proposal) -> dict[str, str]:
-        return {
-            "digest": digest(proposal.body),
-            "fingerprint": fingerprint(proposal.body, target),
-            "proposal": await put_document(self._connections.archive, proposal, verify=True),
-        }
 
     @activity.defn(name="probe_esc_scope")
     @named_failures
@@ -154,7 +131,8 @@ class EscActivities:
             ).warnings
         )
         doubts = [*above, *esc_told.doubts(report)]
-        proposed = await self._proposed(
+        proposed = await kept_proposal(
+            self._connections,
             target,
             ProbedProposal(
                 body=body,

@@ -12,10 +12,12 @@ from activities.change.fence import NotSent
 from activities.change.intents import left_in
 from activities.connections import Connections
 from activities.log_fields.jobs import JobsWriter
+from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
 from activities.log_fields.rollback_log import Trail
 from activities.log_fields.rulesets import ANSWERED, RulesetWriter, Written, in_time
 from activities.log_fields.targets import refuse_unknown_additions
+from activities.readings import keep_reading
 from activities.stable_read import twice
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
@@ -23,7 +25,7 @@ from edgeshift.areas.log_fields.rules import Rule
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
-from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.digests import digest
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.model.reason_texts import text_of
 from edgeshift.runtime.secret_refs import SecretRefError
@@ -49,28 +51,29 @@ class LogFieldsWork(AreaWork):
         self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment
     ) -> ZoneAssessment:
         """A plan's line for one zone, by reading alone."""
-        zone, terms = target.zone, spec.log_fields
+        zone = target.zone
         client = await self._connections.service(spec_digest, zone)
+        read_at = self._connections.clock.now()
         reading = await read_zone(client, zone)
-        wanted, found, notices = await proposed(terms, zone, reading)
-        line = line.model_copy(
+        proposal = await proposed(spec.log_fields, zone, reading)
+        found = proposal.assessment
+        prepared = await prepared_from(self._connections, spec, zone, reading, proposal, found.verdict)
+        return line.model_copy(
             update={
                 "verdict": found.verdict,
                 "causes": list(found.causes),
                 "reasons": list(found.reasons),
-                "warnings": [*found.warnings, *map(text_of, notices)],
+                "warnings": [*found.warnings, *map(text_of, proposal.notices)],
                 "additions": list(found.additions),
+                "fingerprint": prepared.fingerprint,
+                "reading": await keep_reading(self._connections, spec, zone, read_at, prepared),
                 "facts": {
-                    "fields": str(len(log_fields.fields_of(wanted))),
+                    "fields": str(len(log_fields.fields_of(proposal.wanted))),
                     "fields there": str(log_fields.count(reading.rules)),
                     "log jobs": str(sum(log_fields.pushes(job) for job in reading.jobs)),
                 },
             }
         )
-        if found.verdict is not Verdict.READY:
-            return line
-        shape = fingerprint(log_fields.proposal_body(reading, zone, wanted, terms.job), zone)
-        return line.model_copy(update={"fingerprint": shape})
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """What is never sent, whoever signed it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from activities.waf.zone import together
@@ -96,10 +97,17 @@ async def size_notices(
     return [notice] if notice else []
 
 
-async def proposed(
-    spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading
-) -> tuple[FieldSet, log_fields.Assessment, list[Reason]]:
+@dataclass(frozen=True)
+class Proposed:
     """The wanted fields of a zone, the assessment, and what people should know beside its warnings."""
+
+    wanted: FieldSet
+    assessment: log_fields.Assessment
+    notices: tuple[Reason, ...]
+
+
+async def proposed(spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading) -> Proposed:
+    """What a reading leads to."""
     wanted = spec.wanted(zone.id, zone.name)
     found = log_fields.assess(reading, zone, wanted, spec.job)
-    return wanted, found, await size_notices(spec, zone, reading, wanted)
+    return Proposed(wanted, found, tuple(await size_notices(spec, zone, reading, wanted)))

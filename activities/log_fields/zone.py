@@ -10,12 +10,11 @@ from temporalio import activity
 from activities.boundary import heartbeating, named_failures
 from activities.change.intents import as_begun, close_intents, commit_may_show, seen_through
 from activities.connections import Connections
+from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
 from activities.log_fields.rollback_log import Trail
 from activities.log_fields.rulesets import lost_since
 from activities.polling import shown_in_time
-from activities.reports import awaiting, tell_campaign
-from activities.snapshots import archive_snapshot
 from activities.stable_read import twice
 from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
@@ -30,7 +29,6 @@ from edgeshift.messages import (
     Watched,
     ZoneStart,
 )
-from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.service_api import ServiceClient
@@ -58,59 +56,30 @@ class LogFieldsActivities:
 
     @activity.defn(name="prepare_log_fields_zone")
     @named_failures
+    @heartbeating
     async def prepare(self, message: Prepare) -> Prepared:
         """Read the zone, archive it and read it back, and make the proposal."""
         start = message.start
         zone = start.target.zone
-        terms = (await self._connections.spec(start.spec)).log_fields
+        spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
         reading = await read_zone(client, zone)
-        wanted, found, notices = await proposed(terms, zone, reading)
-        if found.verdict is not Verdict.READY:
+        found = await proposed(spec.log_fields, zone, reading)
+        if found.assessment.verdict is not Verdict.READY:
             # What would end a zone does not rest on one answer.
             reading = await twice(
                 "rulesets.get",
                 lambda: read_zone(client, zone),
-                lambda read: log_fields.assess(read, zone, wanted, terms.job),
+                lambda read: log_fields.assess(read, zone, found.wanted, spec.log_fields.job),
             )
-            wanted, found, notices = await proposed(terms, zone, reading)
-        verdict, trail = found.verdict, Trail(self._connections, start)
+            found = await proposed(spec.log_fields, zone, reading)
+        verdict, trail = found.assessment.verdict, Trail(self._connections, start)
         if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end.
             verdict = Verdict.READY
         # What was written in part is taken back where the zone cannot go on.
         begun = verdict is Verdict.BLOCKED and await trail.left_in() is not None
-        prepared = Prepared(
-            verdict=verdict,
-            causes=found.causes,
-            reasons=found.reasons,
-            why=found.why,
-            snapshot=await archive_snapshot(self._connections, zone, start.area, reading),
-            begun=begun,
-        )
-        if verdict is Verdict.READY or begun:
-            body = log_fields.proposal_body(reading, zone, wanted, terms.job)
-            document = Proposal(
-                body=body,
-                additions=found.additions,
-                warnings=(*found.warnings, *map(text_of, notices)),
-                notices=tuple(notices),
-            )
-            prepared = prepared.model_copy(
-                update={
-                    "digest": digest(body),
-                    "fingerprint": fingerprint(body, zone),
-                    "proposal": await put_document(self._connections.archive, document, verify=True),
-                }
-            )
-        if verdict is Verdict.READY and message.announce:
-            await tell_campaign(
-                self._connections,
-                awaiting(
-                    start, prepared, sequence=message.sequence, settles=message.settles, joins=message.joins
-                ),
-            )
-        return prepared
+        return await prepared_from(self._connections, spec, zone, reading, found, verdict, begun=begun)
 
     @activity.defn(name="look_back_at_log_fields_zone")
     @named_failures

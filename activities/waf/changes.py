@@ -14,14 +14,16 @@ from activities.change.fence import NotSent
 from activities.change.intents import own_commit
 from activities.connections import Connections
 from activities.polling import Lookout
+from activities.readings import keep_reading
 from activities.stable_read import twice
-from activities.waf.zone import configuration_digest, deletion_body, read_configuration, read_zone, runs
+from activities.waf.proposing import configuration_digest, deletion_body, prepared_from
+from activities.waf.zone import present_plan, read_configuration, read_zone, runs
 from edgeshift.areas import waf
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest, fingerprint
-from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome, campaign_id
+from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError, ArchiveMissing
 from edgeshift.stores.documents import Proposal, Snapshot, get_document
@@ -41,8 +43,10 @@ class WafWork(AreaWork):
     ) -> ZoneAssessment:
         """A plan's line for one zone, by reading alone."""
         client = await self._connections.service(spec_digest, target.zone)
+        read_at = self._connections.clock.now()
         reading = await read_zone(client, target.zone)
         found = waf.assess(reading)
+        prepared = await prepared_from(self._connections, spec, target.zone, reading)
         line = line.model_copy(
             update={
                 "verdict": found.verdict,
@@ -50,6 +54,7 @@ class WafWork(AreaWork):
                 "reasons": list(found.reasons),
                 "losses": list(found.losses),
                 "warnings": list(found.warnings),
+                "reading": await keep_reading(self._connections, spec, target.zone, read_at, prepared),
             }
         )
         if reading.config is None or not reading.config.get("rules"):
@@ -82,6 +87,7 @@ class WafWork(AreaWork):
             spec = await self._connections.spec(change.start.spec)
             if not spec.consents.enforce_validation:
                 raise NotSent("nobody has consented to a validation in which the new WAF acts")
+        await self._refuse_other_plan(step)
         if change.config:
             await self._compare_fresh(step)
         body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body
@@ -108,6 +114,20 @@ class WafWork(AreaWork):
                 return ZoneOutcome.UNKNOWN, "migrated, but the stored rules differ from the signed body"
         return ZoneOutcome.MIGRATED, "the service shows it"
 
+    async def _refuse_other_plan(self, step: Step) -> None:
+        """Raises NotSent with a drift where the zone is not Enterprise any more: its reading may be a day
+        old. A difference is believed when it stays.
+        """
+        try:
+            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+                plan = await present_plan(step.client, step.zone, urgent=True)
+                if plan not in ("", Plan.ENTERPRISE.value):
+                    plan = await present_plan(step.client, step.zone, urgent=True)
+        except TimeoutError:
+            raise NotSent("the zone's plan did not come in time") from None
+        if plan not in ("", Plan.ENTERPRISE.value):
+            raise NotSent(f"the zone's plan is {plan} since it was read", ChangeStatus.DRIFTED)
+
     async def _compare_fresh(self, step: Step) -> None:
         """Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where
         its page rules would make another proposal of it. A difference is believed when it stays.
@@ -130,6 +150,10 @@ class WafWork(AreaWork):
         fresh = await read_configuration(step.client, step.zone, urgent=True)
         if (config := configuration_digest(fresh)) != step.change.config:
             return "the zone's configuration has changed", config
+        if step.change.mode is ValidationMode.SHADOW:
+            # Page rules decide where the managed rules are skipped. Those that only log skip nothing that
+            # acts; the commit compares both, and what was validated counts for the same rules alone.
+            return ()
         pages = [rule.raw for rule in await step.client.page_rules(step.zone.id, urgent=True)]
         body = waf.propose(waf.Reading(check={}, page_rules=pages, config=fresh), spec.adjustments).body
         if (proposed := digest(body)) != step.change.digest:

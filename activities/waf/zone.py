@@ -12,21 +12,18 @@ from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.change.intents import seen_through, taken_up
 from activities.connections import Connections
 from activities.polling import Lookout
-from activities.reports import awaiting, tell_campaign
-from activities.snapshots import archive_snapshot
 from activities.stable_read import twice
+from activities.waf.proposing import prepared_from
 from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import Evidence
-from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
+from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import (
     Prepare,
     Prepared,
-    Step,
     Verification,
     Verify,
 )
-from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
@@ -41,6 +38,7 @@ class WafActivities:
 
     @activity.defn(name="prepare_waf_zone")
     @named_failures
+    @heartbeating
     async def prepare(self, message: Prepare) -> Prepared:
         """Read every setting, archive it and read it back, and make the proposal."""
         start = message.start
@@ -52,75 +50,10 @@ class WafActivities:
         if waf.assess(reading).verdict is not waf.Verdict.READY:
             # What would end or hold up a zone does not rest on one answer.
             reading = await twice("waf.check", lambda: read_zone(client, zone), told)
-        assessment = waf.assess(reading)
-        snapshot = await archive_snapshot(self._connections, zone, start.area, reading)
-        prepared = Prepared(
-            verdict=assessment.verdict,
-            causes=assessment.causes,
-            reasons=assessment.reasons,
-            why=assessment.why,
-            snapshot=snapshot,
-        )
-        if assessment.verdict is waf.Verdict.ALREADY_MIGRATED:
+        prepared = await prepared_from(self._connections, spec, zone, reading)
+        if prepared.verdict is waf.Verdict.ALREADY_MIGRATED:
             return await taken_up(self._connections, start, prepared, read_at)
-        if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
-            prepared = await self._propose(prepared, zone, spec, reading, assessment)
-        elif ReasonCode.URI_OVERRIDES in assessment.causes and start.policy.delete_overrides:
-            prepared = await self._propose_deletion(prepared, zone, reading)
-        if message.announces(prepared):
-            await tell_campaign(
-                self._connections,
-                awaiting(
-                    start, prepared, sequence=message.sequence, settles=message.settles, joins=message.joins
-                ),
-            )
         return prepared
-
-    async def _propose(
-        self,
-        prepared: Prepared,
-        zone: Zone,
-        spec: CampaignSpec,
-        reading: waf.Reading,
-        assessment: waf.Assessment,
-    ) -> Prepared:
-        proposal = waf.propose(reading, spec.adjustments)
-        if waf.is_log_only(proposal.body):
-            return prepared.blocked_by(Reason(code=ReasonCode.LOG_ONLY))
-        stored = await put_document(
-            self._connections.archive,
-            Proposal(
-                body=proposal.body,
-                additions=proposal.additions,
-                losses=assessment.losses,
-                warnings=assessment.warnings,
-            ),
-            verify=True,
-        )
-        runs = waf.same_rules(reading.entry_point, proposal.body)
-        shadowed = waf.same_rules(reading.entry_point, waf.shadow(proposal.body))
-        return prepared.model_copy(
-            update={
-                "digest": digest(proposal.body),
-                "fingerprint": fingerprint(proposal.body, zone),
-                "proposal": stored,
-                "config": configuration_digest(reading.config),
-                "matches_entry_point": runs,
-                "comparable": runs or shadowed,
-            }
-        )
-
-    async def _propose_deletion(self, prepared: Prepared, zone: Zone, reading: waf.Reading) -> Prepared:
-        body = deletion_body(reading.overrides)
-        stored = await put_document(self._connections.archive, Proposal(body=body))
-        return prepared.model_copy(
-            update={
-                "step": Step.DELETE_OVERRIDES,
-                "digest": digest(body),
-                "fingerprint": fingerprint(body, zone),
-                "proposal": stored,
-            }
-        )
 
     @activity.defn(name="verify_waf_zone")
     @named_failures
@@ -232,7 +165,7 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
         stored = await client.entry_point(zone.id)
         return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
     plan, rules, overrides, pages, setting, entry, (packages, groups, own_modes) = await together(
-        _plan(client, zone),
+        present_plan(client, zone),
         client.firewall_rules(zone.id),
         client.waf_overrides(zone.id),
         client.page_rules(zone.id),
@@ -263,13 +196,13 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
     return reading
 
 
-async def _plan(client: ServiceClient, zone: Zone) -> str:
+async def present_plan(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> str:
     """The plan that a zone has by now, where the campaign takes it for an Enterprise zone: the list may have
     been frozen weeks before its wave. Empty where it is not asked for, or not told.
     """
     if zone.plan is not Plan.ENTERPRISE:
         return ""
-    found = (await client.zone(zone.id)).plan
+    found = (await client.zone(zone.id, urgent=urgent)).plan
     return Plan.of(found.legacy_id).value if found is not None and found.legacy_id else ""
 
 
@@ -318,20 +251,6 @@ async def runs(client: ServiceClient, zone: Zone, body: dict[str, Any]) -> bool:
     """Whether the zone's entry point has the rules of ``body``, but for what the service assigns."""
     stored = await client.entry_point(zone.id, urgent=True)
     return stored is not None and waf.same_rules(stored.raw, body)
-
-
-def configuration_digest(config: dict[str, Any] | None) -> str:
-    """The digest of a returned configuration alone, before adjustments and additions."""
-    return digest(config) if config is not None else ""
-
-
-def deletion_body(overrides: list[dict[str, Any]]) -> dict[str, Any]:
-    """What is signed when overrides are to be deleted: each of them, as it was read."""
-    ordered = sorted(overrides, key=lambda item: str(item.get("id")))
-    return {
-        "name": "delete_overrides",
-        "rules": [{"action": "delete_override", "override": item} for item in ordered],
-    }
 
 
 def _seen(code: ReasonCode, state: str) -> Reason:

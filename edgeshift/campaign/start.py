@@ -47,6 +47,7 @@ def campaign_start(
     enterprise: str,
     started_by: str,
     covers: str = "",
+    readings: str = "",
 ) -> CampaignStart:
     """The input of a campaign. ``spec``: as its file says it; its durations are scaled here."""
     scaled = spec.scaled()
@@ -66,5 +67,6 @@ def campaign_start(
         started_by=started_by,
         enterprise=enterprise if area_of(spec.area).validates else "",
         covers=covers,
+        readings=readings,
         time_scale=spec.time_scale,
     )

@@ -114,6 +114,15 @@ class ConsentSpec(Part):
     )
 
 
+class PlanSpec(Part):
+    """What `edgeshift plan` has read."""
+
+    fresh: Duration = Field(
+        default=timedelta(days=1),
+        description="How old a reading of the plan may be that a zone begins with; older, it is made again.",
+    )
+
+
 class CommitSpec(Part):
     """How the step that was signed is made.
 

@@ -34,6 +34,7 @@ from edgeshift.areas.waf import Adjustment
 from edgeshift.campaign_file.parts import (
     CommitSpec,
     ConsentSpec,
+    PlanSpec,
     TargetSpec,
     TicketSpec,
     ValidationMode,
@@ -54,6 +55,7 @@ __all__ = [
     "CommitSpec",
     "ConsentSpec",
     "CredentialSpec",
+    "PlanSpec",
     "RateSpec",
     "Reference",
     "ServiceSpec",
@@ -90,6 +92,7 @@ class CampaignSpec(Part):
     service: ServiceSpec = Field(
         default=ServiceSpec(), description="Where the service is, and how it is called."
     )
+    plan: PlanSpec = Field(default=PlanSpec(), description="What the plan has read, and how long it counts.")
     waves: Annotated[tuple[WaveSpec, ...], Field(max_length=100)] = Field(
         default=(),
         description="Waves in order, each with zones (a number) or percent (of all); the rest comes last.",
@@ -212,8 +215,9 @@ class CampaignSpec(Part):
         """The same campaign with every duration divided by ``time_scale``.
 
         Limits of transport (``request_limit``), of permits (``lease``, ``send_window``, ``margin``) and of
-        workers (``silence``) are technical and stay; waits between polls and sweeps keep a floor, since real
-        work happens in them. Nothing becomes longer than it was.
+        workers (``silence``) are technical and stay. So does the age up to which a plan's readings count
+        (``plan.fresh``): it is for what people change meanwhile, and they do not work faster. Waits between
+        polls and sweeps keep a floor, since real work happens in them. Nothing becomes longer than it was.
         """
         scale = self.time_scale
         if scale == 1:

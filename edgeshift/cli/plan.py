@@ -13,7 +13,7 @@ from edgeshift.cli.shell import current, run, said_once
 if TYPE_CHECKING:
     from edgeshift.campaign_file.spec import CampaignSpec
     from edgeshift.cli.shell import Shell
-    from edgeshift.messages import AssessmentProgress, AssessmentResult, PlanReport
+    from edgeshift.messages import AssessmentResult, PlanReport
 
 
 def plan(
@@ -51,35 +51,11 @@ def plan(
 
 
 async def _assess(shell: Shell, spec: CampaignSpec) -> tuple[PlanReport, AssessmentResult]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
+    from edgeshift.cli.reading import reading_shown
     from edgeshift.operations import assess
 
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=shell.errors,
-        transient=True,
-        disable=not shell.errors.is_terminal,
-    )
-    said = -1
-
-    def heard(found: AssessmentProgress) -> None:
-        nonlocal said
-        if bar.disable and found.count:
-            # Without a terminal: a line each tenth, so that a log stays readable.
-            tenth = found.done * 10 // found.count
-            if tenth > said:
-                said = tenth
-                shell.errors.print(f"read {found.done} of {found.count} zones", soft_wrap=True)
-            return
-        bar.update(task, description="reading zones", completed=found.done, total=found.count or None)
-
     async with shell.temporal() as client:
-        with bar:
-            task = bar.add_task("finding zones", total=None)
+        with reading_shown(shell) as heard:
             return await assess(client, shell.archive(), spec, progress=heard, trouble=said_once(shell))
 
 

@@ -12,8 +12,11 @@ from edgeshift.cli.shell import Shell, current, person, run, said_once
 from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
+    from temporalio.client import Client
+
     from edgeshift.campaign_file.spec import CampaignSpec
     from edgeshift.operations import Frozen
+    from edgeshift.stores.archive import Archive
 
 
 def start(
@@ -26,7 +29,7 @@ def start(
         str, typer.Option(help="Who starts it. Default: EDGESHIFT_USER or your login.", show_default=False)
     ] = "",
 ) -> None:
-    """Start a campaign, over the targets of its plan if there is one."""
+    """Start a campaign by its plan; without a fresh one, read every zone first."""
     from edgeshift.campaign_file.load import load_campaign
 
     run(_start(current(), load_campaign(file), file, yes=yes, again=again, by=by or person()))
@@ -40,20 +43,38 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
         archive = shell.archive()
         digest = await operations.store_spec(archive, spec)
         frozen = await operations.planned(client, spec, digest)
-        if frozen is None:
+        if frozen is None or not frozen.is_fresh(datetime.now(UTC), spec.plan.fresh):
+            old = "No plan of this file as it is now" if frozen is None else "The plan of this file is old"
             shell.console.print(
-                f"There is no plan of this file as it is now, so waves are not spread over fingerprints"
-                f" (`edgeshift plan {file}` does that). Listing the zones …",
+                f"{old}: reading every zone first (`edgeshift plan {file}` also shows what was read) …",
                 soft_wrap=True,
                 markup=False,
             )
-            frozen = await operations.freeze(client, archive, spec, digest, trouble=said_once(shell))
+            frozen = await _read_first(shell, client, archive, spec)
         _show(shell, spec, frozen)
         shell.confirm(f"Start campaign {spec.name} as {by}?", yes=yes)
         await operations.start_campaign(client, archive, spec, by=by, frozen=frozen, again=again)
     shell.console.print(f"Started campaign {spec.name} as {by}.", markup=False, soft_wrap=True)
     shell.console.print(f"  edgeshift watch {spec.name}     follows it")
     shell.console.print(f"  edgeshift status {spec.name}    shows what waits for a sign-off")
+
+
+async def _read_first(shell: Shell, client: Client, archive: Archive, spec: CampaignSpec) -> Frozen:
+    """Read every zone, as a plan does, and say of how many that failed: they are read by themselves later."""
+    from edgeshift import operations
+    from edgeshift.cli.reading import reading_shown
+
+    with reading_shown(shell) as heard:
+        report, result = await operations.assess(
+            client, archive, spec, progress=heard, trouble=said_once(shell)
+        )
+    if unread := sum(1 for line in report.zones if line.error):
+        shell.errors.print(
+            f"{counted(unread, 'zone')} could not be read; the campaign reads each again when its turn comes",
+            soft_wrap=True,
+            markup=False,
+        )
+    return operations.frozen_by(result, report.made_at)
 
 
 def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:

@@ -31,7 +31,8 @@ class CampaignStart(Message):
     """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled.
 
     ``enterprise``: bitmap of the targets that get a permit with their start, which are the Enterprise zones
-    of the area waf. ``covers``: how many zones each target stands for, where it is not one. ``carried``:
+    of the area waf. ``readings``: digest of the list of the plan's readings, with which zones begin; empty
+    without a plan. ``covers``: how many zones each target stands for, where it is not one. ``carried``:
     the state of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``:
     events of one run after which the campaign goes on in a new one.
     """
@@ -51,6 +52,7 @@ class CampaignStart(Message):
     started_by: str
     enterprise: str = ""
     covers: str = ""
+    readings: str = ""
     time_scale: float = 1.0
     carried: CampaignCarried | None = None
     again: Again | None = None

@@ -9,7 +9,7 @@ from edgeshift.areas.waf import Mode
 from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages.base import Explained, Message, Permit, Step
-from edgeshift.messages.zone import Prepared, ZoneReport, ZoneStart
+from edgeshift.messages.zone import ZoneReport, ZoneStart
 from edgeshift.model.durations import Duration
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Decision, Digest
@@ -17,21 +17,9 @@ from edgeshift.rate_limit.circuit import ServiceHold
 
 
 class Prepare(Message):
-    """Read the zone, archive what was read, and make the proposal. ``announce``: tell the campaign when it is
-    ready. ``validated``: digest of the proposal that the zone's evidence is about: another one is not told.
-    """
+    """Read the zone at the service, archive what was read, and make the proposal."""
 
     start: ZoneStart
-    sequence: int
-    announce: bool
-    joins: bool = True
-    settles: int | None = None
-    validated: str = ""
-
-    def announces(self, prepared: Prepared) -> bool:
-        """Whether this proposal is told to the campaign."""
-        of_evidence = prepared.step is not Step.COMMIT or self.validated in ("", prepared.digest)
-        return self.announce and bool(prepared.digest) and of_evidence and not prepared.begun
 
 
 class Announce(Message):

@@ -64,7 +64,9 @@ class MergeAssessment(Message):
 
 
 class AssessmentResult(Message):
-    """A finished assessment: the plan's report and the frozen, stratified targets."""
+    """A finished assessment: the plan's report and the frozen, stratified targets. ``readings``: digest of
+    the list of their readings.
+    """
 
     report: Digest
     targets: Digest
@@ -72,6 +74,7 @@ class AssessmentResult(Message):
     waves: tuple[Wave, ...]
     enterprise: str
     covers: str = ""
+    readings: str = ""
 
 
 class AssessmentProgress(BaseModel):
@@ -82,7 +85,9 @@ class AssessmentProgress(BaseModel):
 
 
 class ZoneAssessment(BaseModel):
-    """One zone's line of a plan's report. ``facts``: what else was read of it, as its area names it."""
+    """One zone's line of a plan's report. ``facts``: what else was read of it, as its area names it.
+    ``reading``: digest of the reading that the zone begins with in a campaign of this plan, if it has one.
+    """
 
     index: int
     zone: Zone
@@ -95,6 +100,7 @@ class ZoneAssessment(BaseModel):
     additions: list[str] = Field(default_factory=list)
     fingerprint: str = ""
     error: str = ""
+    reading: str = ""
     facts: dict[str, str] = Field(default_factory=dict)
 
 

@@ -8,12 +8,13 @@ from itertools import zip_longest
 
 from pydantic import BaseModel, Field
 
+from edgeshift.areas import area_of
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages.base import Explained, Message, Permit, Step
 from edgeshift.model.durations import Duration
-from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome
+from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, Reasons
 from edgeshift.model.sign_off import Decision, Digest, SignOffPolicy
@@ -132,7 +133,8 @@ class ZoneStart(Message):
     ``campaign_run``: the first run id of the campaign, which tells campaigns of one name apart.
     ``origin``: the same, also where a campaign that had closed goes on. ``spec``: digest of the campaign's
     specification in the archive. ``rejected``: the digests of its own that people rejected, by the
-    archive, where nobody has reopened the zone since.
+    archive, where nobody has reopened the zone since. ``planned``: what the plan has read of the zone, and
+    what follows from it, which its first attempt begins with; None where the zone is to read by itself.
     """
 
     campaign: str
@@ -148,6 +150,17 @@ class ZoneStart(Message):
     carried: ZoneCarried | None = None
     origin: str = ""
     rejected: tuple[str, ...] = ()
+    planned: Prepared | None = None
+
+    @property
+    def asks_at_once(self) -> bool:
+        """Whether the zone begins by asking people: what the plan has read of it is ready to be signed, and
+        nothing comes before that.
+        """
+        planned = self.planned
+        if planned is None or not planned.digest or planned.step is not Step.COMMIT:
+            return False
+        return not (area_of(self.area).validates and self.target.zone.plan is Plan.ENTERPRISE)
 
 
 class ZoneResult(Explained):

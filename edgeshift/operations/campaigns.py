@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from temporalio.client import (
     Client,
@@ -45,14 +45,21 @@ Progress = Callable[[AssessmentProgress], None]
 
 @dataclass(frozen=True)
 class Frozen:
-    """Frozen targets of a campaign. ``planned_at``: when they were assessed and stratified, if they were."""
+    """Frozen targets of a campaign. ``planned_at``: when they were assessed and stratified, if they were;
+    ``readings``: digest of the list of what was read of them then.
+    """
 
     targets: str
     count: int
     waves: tuple[Wave, ...]
     enterprise: str
     covers: str = ""
+    readings: str = ""
     planned_at: datetime | None = None
+
+    def is_fresh(self, now: datetime, limit: timedelta) -> bool:
+        """Whether they were read lately enough that a campaign begins with what was read."""
+        return self.planned_at is not None and now - self.planned_at <= limit
 
 
 async def store_spec(archive: Archive, spec: CampaignSpec) -> str:
@@ -131,14 +138,19 @@ async def planned(client: Client, spec: CampaignSpec, digest: str) -> Frozen | N
         return None
     if (await described.memo()).get("spec") != digest:
         return None
-    result = AssessmentResult.model_validate(await handle.result())
+    return frozen_by(AssessmentResult.model_validate(await handle.result()), described.close_time)
+
+
+def frozen_by(result: AssessmentResult, planned_at: datetime | None) -> Frozen:
+    """The targets of a finished assessment."""
     return Frozen(
         targets=result.targets,
         count=result.count,
         waves=result.waves,
         enterprise=result.enterprise,
         covers=result.covers,
-        planned_at=described.close_time,
+        readings=result.readings,
+        planned_at=planned_at,
     )
 
 
@@ -200,6 +212,7 @@ async def start_campaign(
         waves=frozen.waves,
         enterprise=frozen.enterprise,
         covers=frozen.covers,
+        readings=frozen.readings,
         started_by=by,
     )
     await launch(client, start)

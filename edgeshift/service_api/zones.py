@@ -25,9 +25,10 @@ class ZoneCalls(Caller):
             params["status"] = status
         return self._paged(Call("zones.list", "GET", "/zones", params), Zone, per_page=50)
 
-    async def zone(self, zone_id: str) -> Zone:
+    async def zone(self, zone_id: str, *, urgent: bool = False) -> Zone:
         """One zone. Raises NotFound, or Refused for one that the service does not accept."""
-        return await self._one(Call("zones.get", "GET", f"/zones/{hex_id(zone_id, 'zone id')}"), Zone)
+        call = Call("zones.get", "GET", f"/zones/{hex_id(zone_id, 'zone id')}")
+        return await self._one(call, Zone, urgent=urgent)
 
     async def accounts(self) -> list[Account]:
         """Every account that the credential reaches."""

@@ -55,9 +55,9 @@ REVERSIBLE = (
         3,
         [
             Edit(
-                "activities/esc/scope.py",
-                "        if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:\n",
-                "        if prepared.verdict is Verdict.READY and reading.secret is not esc.Secret.TEST:\n",
+                "activities/esc/proposing.py",
+                "    if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:\n",
+                "    if prepared.verdict is Verdict.READY and reading.secret is not esc.Secret.TEST:\n",
             )
         ],
         "esc-plain",

@@ -7,7 +7,6 @@ from tests.mutants.mutant import Edit, mutant
 FENCE = "activities/change/fence.py"
 INTENTS = "activities/change/intents.py"
 MUTATIONS = "activities/change/door.py"
-WAF = "activities/waf/zone.py"
 WAF_WORK = "activities/waf/changes.py"
 WAF_ZONE = "workflows/waf.py"
 CHANGING = "workflows/zone/changing.py"
@@ -63,9 +62,9 @@ SENDING = (
         2,
         [
             Edit(
-                WAF,
-                "        limit, longest = limits(message)\n",
-                "        limit, longest = 0.0, limits(message)[1]\n",
+                "activities/polling.py",
+                "        self._limit = limit.total_seconds()\n",
+                "        self._limit = 0.0\n",
             ),
             NO_REFUSAL[1],
         ],
@@ -296,10 +295,10 @@ SENDING = (
         [
             Edit(
                 WAF_ZONE,
-                "        return await self._committed(prepared, result.reason)\n",
+                "        return await self._committed(prepared, result.reason, answered=answered)\n",
                 "        if result.status is ChangeStatus.ANSWERED:\n"
                 "            return prepared.proposal\n"
-                "        return await self._committed(prepared, result.reason)\n",
+                "        return await self._committed(prepared, result.reason, answered=answered)\n",
             )
         ],
         "answered-without-effect",

@@ -18,7 +18,8 @@ from activities.change.fence import Fence
 from activities.connections import Connections
 from activities.snapshots import archive_snapshot
 from activities.waf.changes import WafWork
-from activities.waf.zone import configuration_digest, read_zone
+from activities.waf.proposing import configuration_digest
+from activities.waf.zone import read_zone
 from edgeshift.areas import waf
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode

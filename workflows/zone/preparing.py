@@ -1,4 +1,4 @@
-"""A zone's reading and proposal, and what follows from its having been told to the campaign."""
+"""A zone's reading and proposal: by the plan at first, by the service ever after."""
 
 from __future__ import annotations
 
@@ -10,18 +10,9 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.areas.assessment import Verdict
     from edgeshift.messages import Prepare, Prepared, ZonePhase
     from workflows import options
-    from workflows.local import locally
     from workflows.zone.reporting import Reporter
     from workflows.zone.state import ZoneMemory
     from workflows.zone.waiting import Waits
-
-Announced = Callable[[Prepare, Prepared], bool]
-"""Whether the area's activity has told the campaign of what it prepared."""
-
-
-def where_ready(message: Prepare, prepared: Prepared) -> bool:
-    """Of areas whose activity tells the campaign of every proposal that is ready."""
-    return message.announce and prepared.verdict is Verdict.READY
 
 
 class Proposals:
@@ -32,36 +23,32 @@ class Proposals:
         self._reporter = reporter
         self._waits = waits
 
-    async def make(
-        self,
-        activity: Callable[..., Awaitable[Prepared]],
-        *,
-        announce: bool = True,
-        announced: Announced = where_ready,
-    ) -> Prepared:
-        """Read the zone, archive what was read, propose, and where ``announce`` says so tell the campaign.
-        ``announced``: whether the activity has told it. Raises Ended where the zone is to stop.
+    async def make(self, activity: Callable[..., Awaitable[Prepared]]) -> Prepared:
+        """What the plan has read, where nothing has been made of it yet. Else read the zone, archive what was
+        read, and propose: an activity that may wait long for its turn to call, and that no workflow task is
+        held open for. Raises Ended where the zone is to stop.
         """
-        zone, reporter = self._zone, self._reporter
+        zone = self._zone
         zone.check_stop()
+        planned, zone.planned = zone.planned, None
+        if planned is not None and planned.verdict is Verdict.READY:
+            zone.prepared = planned
+            return planned
         zone.enter(ZonePhase.ASSESSING)
+        prepared: Prepared = await self._waits.served(
+            lambda: workflow.execute_activity_method(
+                activity,
+                Prepare(start=zone.bare_start),
+                summary="read, archive, propose",
+                **options.reading_the_service(zone.start.policy),
+            )
+        )
+        zone.prepared = prepared
+        return prepared
 
-        async def read() -> Prepared:
-            async with reporter.turn:
-                message = Prepare(
-                    start=zone.start,
-                    sequence=reporter.count_word(),
-                    announce=announce,
-                    joins=zone.joins,
-                    settles=zone.to_settle if announce else None,
-                    validated=zone.validated_rules,
-                )
-                prepared: Prepared = await locally(
-                    activity, message, summary="read, archive, propose", **options.reading(zone.start.policy)
-                )
-            if announced(message, prepared):
-                zone.to_settle, zone.heard = None, True
-            zone.prepared = prepared
-            return prepared
-
-        return await self._waits.served(read)
+    async def make_and_tell(self, activity: Callable[..., Awaitable[Prepared]]) -> Prepared:
+        """The same, for areas that ask people at once: the campaign is told of what is ready."""
+        prepared = await self.make(activity)
+        if prepared.verdict is Verdict.READY:
+            await self._reporter.announce(prepared)
+        return prepared

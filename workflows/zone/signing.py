@@ -53,12 +53,14 @@ class SignOffs:
         zone.expired = False
         zone.enter(ZonePhase.AWAITING_SIGN_OFF)
         zone.asked_at = zone.asked_at or workflow.now()
-        workflow.upsert_search_attributes(
-            [
-                PHASE.value_set(ZonePhase.AWAITING_SIGN_OFF.value),
-                FINGERPRINT.value_set(prepared.fingerprint),
-            ]
-        )
+        if zone.listed_as != prepared.fingerprint:
+            zone.listed_as = prepared.fingerprint
+            workflow.upsert_search_attributes(
+                [
+                    PHASE.value_set(ZonePhase.AWAITING_SIGN_OFF.value),
+                    FINGERPRINT.value_set(prepared.fingerprint),
+                ]
+            )
         while True:
             await self._waits.until(
                 lambda: (

@@ -78,6 +78,10 @@ class ZoneMemory:
         """Messages that did not count, and why, for people."""
 
         # What is proposed, and what speaks for it.
+        self.planned: Prepared | None = start.planned if carried is None else None
+        """What the plan has read of the zone, as long as nothing has been made of it."""
+        self.listed_as = start.planned.fingerprint if start.planned and start.asks_at_once else ""
+        """The fingerprint with which Temporal's list shows that it waits for a sign-off."""
         self.prepared: Prepared | None = None
         self.gathered: Gathered | None = None
         if carried and carried.evidence and carried.evidence_verdict:
@@ -151,7 +155,7 @@ class ZoneMemory:
     @property
     def bare_start(self) -> ZoneStart:
         """What the target was started with, without what only its own workflow needs."""
-        return self.start.model_copy(update={"permit": None, "carried": None})
+        return self.start.model_copy(update={"permit": None, "carried": None, "planned": None})
 
     @property
     def joins(self) -> bool:
@@ -252,4 +256,4 @@ class ZoneMemory:
 
     def go_on_in_a_new_run(self) -> NoReturn:
         """Continue as new, with what is carried."""
-        workflow.continue_as_new(self.start.model_copy(update={"permit": None, "carried": self.carried()}))
+        workflow.continue_as_new(self.bare_start.model_copy(update={"carried": self.carried()}))

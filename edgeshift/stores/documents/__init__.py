@@ -38,7 +38,13 @@ from edgeshift.stores.documents.records import (
 )
 from edgeshift.stores.documents.rulings import RulingRecord
 from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapshot_key
-from edgeshift.stores.documents.targets import AssessedTargets, CoveredZones, FrozenTargets
+from edgeshift.stores.documents.targets import (
+    AssessedTargets,
+    CoveredZones,
+    FrozenTargets,
+    PlannedReading,
+    PlannedReadings,
+)
 
 __all__ = [
     "DOCUMENTS",
@@ -56,6 +62,8 @@ __all__ = [
     "JobCreated",
     "LogFieldsRecord",
     "NothingMore",
+    "PlannedReading",
+    "PlannedReadings",
     "ProbedProposal",
     "Proposal",
     "RulesBefore",

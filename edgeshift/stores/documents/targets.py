@@ -1,11 +1,12 @@
-"""Lists of targets and zones. Each is a JSON array."""
+"""Lists of targets and zones, each a JSON array; and what a plan has read of one target."""
 
 from __future__ import annotations
 
 from pydantic import ConfigDict, RootModel
 
-from edgeshift.messages import ZoneAssessment
-from edgeshift.model.fleet import Target, Zone
+from edgeshift.messages import Prepared, ZoneAssessment
+from edgeshift.model.fleet import Area, Target, Zone
+from edgeshift.stores.documents.codec import Document, Moment
 
 
 class FrozenTargets(RootModel[tuple[Target, ...]]):
@@ -31,6 +32,27 @@ class CoveredZones(RootModel[tuple[Zone, ...]]):
 class AssessedTargets(RootModel[tuple[ZoneAssessment, ...]]):
     """An object: a plan's lines for one batch of targets. Written by ``assess_targets``, read by
     ``merge_assessment``, which makes the ``PlanReport`` of all batches.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+
+class PlannedReading(Document):
+    """An object: what a plan has read of a target, and what follows from it. ``read_at``: when the reading
+    began. ``prepared`` names the snapshot and the proposal.
+
+    Written by ``assess_targets``; read by ``start_zones``, which gives it to the target's workflow.
+    """
+
+    zone: Zone
+    area: Area
+    read_at: Moment
+    prepared: Prepared
+
+
+class PlannedReadings(RootModel[tuple[str, ...]]):
+    """An object: of each target of a plan, by its index, the digest of its ``PlannedReading``; empty where it
+    has none. Written by ``merge_assessment``, read by ``start_zones``.
     """
 
     model_config = ConfigDict(frozen=True)

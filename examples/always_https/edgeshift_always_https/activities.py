@@ -8,18 +8,14 @@ from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, seen_through, taken_up
 from activities.connections import Connections
 from activities.polling import shown_in_time
-from activities.reports import awaiting, tell_campaign
-from activities.snapshots import archive_snapshot
 from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Prepare, Prepared, Settle, Shown, Watch, Watched, ZoneStart
-from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import codes_of
-from edgeshift.stores.documents import Advice, Proposal, WatchedRecord, put_document
+from edgeshift.stores.documents import Advice, WatchedRecord, put_document
 from edgeshift_always_https.reasons import NotShown, OnOff, SetByOthers, Shows, Unreadable
-from edgeshift_always_https.rules import assess, body, other
+from edgeshift_always_https.rules import other
 from edgeshift_always_https.section import AlwaysHttpsSection
-from edgeshift_always_https.work import read
+from edgeshift_always_https.work import prepared_from, read
 
 
 class AlwaysHttpsActivities:
@@ -30,38 +26,17 @@ class AlwaysHttpsActivities:
 
     @activity.defn(name="prepare_always_https_zone")
     @named_failures
+    @heartbeating
     async def prepare(self, message: Prepare) -> Prepared:
-        """Read the zone, archive what was read, propose, and tell the campaign."""
+        """Read the zone, archive what was read, and propose."""
         start, zone = message.start, message.start.target.zone
         client = await self._connections.service(start.spec, zone)
         read_at = self._connections.clock.now()
-        reading = await read(client, zone)
-        wanted = await self._wanted(start)
-        verdict, why = assess(reading, wanted)
-        snapshot = await archive_snapshot(self._connections, zone, start.area, reading)
-        prepared = Prepared(
-            verdict=verdict,
-            why=why,
-            reasons=tuple(map(text_of, why)),
-            causes=codes_of(why),
-            snapshot=snapshot,
-        )
-        if verdict is Verdict.ALREADY_SETTLED:
+        reading, wanted = await read(client, zone), await self._wanted(start)
+        prepared = await prepared_from(self._connections, zone, start.area, reading, wanted)
+        if prepared.verdict is Verdict.ALREADY_SETTLED:
             # What an earlier attempt of this campaign sent is seen through.
             return await taken_up(self._connections, start, prepared, read_at)
-        signed = body(wanted)
-        prepared = prepared.model_copy(
-            update={
-                "digest": digest(signed),
-                "fingerprint": fingerprint(signed, zone),
-                "proposal": await put_document(self._connections.archive, Proposal(body=signed), verify=True),
-            }
-        )
-        if message.announce:
-            word = awaiting(
-                start, prepared, sequence=message.sequence, settles=message.settles, joins=message.joins
-            )
-            await tell_campaign(self._connections, word)
         return prepared
 
     @activity.defn(name="settle_always_https_zone")

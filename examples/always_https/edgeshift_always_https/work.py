@@ -8,16 +8,19 @@ from typing import Any
 from activities.change.area_work import AreaWork, Step
 from activities.change.fence import NotSent
 from activities.connections import Connections
+from activities.readings import keep_reading
+from activities.snapshots import archive_snapshot
 from activities.stable_read import twice
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, Prepared, ZoneAssessment
 from edgeshift.messages import Step as Kind
-from edgeshift.model.digests import fingerprint
-from edgeshift.model.fleet import Target, Zone, ZoneOutcome
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import codes_of
 from edgeshift.service_api import ServiceClient
+from edgeshift.stores.documents import Proposal, put_document
 from edgeshift_always_https import rules
 from edgeshift_always_https.reasons import OnOff, SetByOthers
 from edgeshift_always_https.section import AlwaysHttpsSection
@@ -32,6 +35,32 @@ async def read(client: ServiceClient, zone: Zone, *, urgent: bool = False) -> ru
     return await twice("settings.get", once)
 
 
+async def prepared_from(
+    connections: Connections, zone: Zone, area: Area, reading: rules.Reading, wanted: OnOff
+) -> Prepared:
+    """Archive a reading as the zone's snapshot, and what follows from it as the proposal. ``wanted``: the
+    value that the campaign sets.
+    """
+    verdict, why = rules.assess(reading, wanted)
+    prepared = Prepared(
+        verdict=verdict,
+        why=why,
+        reasons=tuple(map(text_of, why)),
+        causes=codes_of(why),
+        snapshot=await archive_snapshot(connections, zone, area, reading),
+    )
+    if verdict is not Verdict.READY:
+        return prepared
+    signed = rules.body(wanted)
+    return prepared.model_copy(
+        update={
+            "digest": digest(signed),
+            "fingerprint": fingerprint(signed, zone),
+            "proposal": await put_document(connections.archive, Proposal(body=signed), verify=True),
+        }
+    )
+
+
 class AlwaysHttpsWork(AreaWork):
     """Assessing, sending and reading zones."""
 
@@ -42,14 +71,20 @@ class AlwaysHttpsWork(AreaWork):
         self, spec_digest: str, spec: CampaignSpec, target: Target, line: ZoneAssessment
     ) -> ZoneAssessment:
         """A plan's line for one zone, by reading alone."""
-        reading = await read(await self._connections.service(spec_digest, target.zone), target.zone)
+        zone, read_at = target.zone, self._connections.clock.now()
+        reading = await read(await self._connections.service(spec_digest, zone), zone)
         wanted = spec.section(AlwaysHttpsSection).value
-        verdict, why = rules.assess(reading, wanted)
-        found = {"verdict": verdict, "reasons": list(map(text_of, why)), "causes": list(codes_of(why))}
-        line = line.model_copy(update={**found, "facts": {"always use https": reading.value}})
-        if verdict is not Verdict.READY:
-            return line
-        return line.model_copy(update={"fingerprint": fingerprint(rules.body(wanted), target.zone)})
+        prepared = await prepared_from(self._connections, zone, spec.area, reading, wanted)
+        return line.model_copy(
+            update={
+                "verdict": prepared.verdict,
+                "reasons": list(prepared.reasons),
+                "causes": list(prepared.causes),
+                "facts": {"always use https": reading.value},
+                "fingerprint": prepared.fingerprint,
+                "reading": await keep_reading(self._connections, spec, zone, read_at, prepared),
+            }
+        )
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """The body says what the step does, and nothing else is ever sent."""

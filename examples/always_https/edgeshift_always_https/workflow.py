@@ -50,7 +50,7 @@ class AlwaysHttpsZone:
 
     async def _course(self) -> Reached:
         while True:
-            prepared = await self._parts.proposals.make(AlwaysHttpsActivities.prepare)
+            prepared = await self._parts.proposals.make_and_tell(AlwaysHttpsActivities.prepare)
             if prepared.verdict is Verdict.ALREADY_SETTLED:
                 if reached := await self._found_set(prepared):
                     return reached

@@ -1,0 +1,100 @@
+"""What is proposed to a zone by what was read of it, archived with the snapshot (docs/service.md §3.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from activities.connections import Connections
+from activities.snapshots import archive_snapshot
+from edgeshift.areas import waf
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Prepared, Step
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Zone
+from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.stores.documents import Proposal, put_document
+
+
+async def prepared_from(
+    connections: Connections, spec: CampaignSpec, zone: Zone, reading: waf.Reading
+) -> Prepared:
+    """Archive a reading as the zone's snapshot, and what follows from it as the proposal. Raises
+    ArchiveError.
+    """
+    assessment = waf.assess(reading)
+    prepared = Prepared(
+        verdict=assessment.verdict,
+        causes=assessment.causes,
+        reasons=assessment.reasons,
+        why=assessment.why,
+        snapshot=await archive_snapshot(connections, zone, spec.area, reading),
+    )
+    if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
+        return await _proposed(connections, prepared, zone, spec, reading, assessment)
+    if ReasonCode.URI_OVERRIDES in assessment.causes and spec.consents.delete_uri_overrides:
+        return await _deletion(connections, prepared, zone, reading)
+    return prepared
+
+
+async def _proposed(
+    connections: Connections,
+    prepared: Prepared,
+    zone: Zone,
+    spec: CampaignSpec,
+    reading: waf.Reading,
+    assessment: waf.Assessment,
+) -> Prepared:
+    proposal = waf.propose(reading, spec.adjustments)
+    if waf.is_log_only(proposal.body):
+        return prepared.blocked_by(Reason(code=ReasonCode.LOG_ONLY))
+    stored = await put_document(
+        connections.archive,
+        Proposal(
+            body=proposal.body,
+            additions=proposal.additions,
+            losses=assessment.losses,
+            warnings=assessment.warnings,
+        ),
+        verify=True,
+    )
+    runs = waf.same_rules(reading.entry_point, proposal.body)
+    shadowed = waf.same_rules(reading.entry_point, waf.shadow(proposal.body))
+    return prepared.model_copy(
+        update={
+            "digest": digest(proposal.body),
+            "fingerprint": fingerprint(proposal.body, zone),
+            "proposal": stored,
+            "config": configuration_digest(reading.config),
+            "matches_entry_point": runs,
+            "comparable": runs or shadowed,
+        }
+    )
+
+
+async def _deletion(
+    connections: Connections, prepared: Prepared, zone: Zone, reading: waf.Reading
+) -> Prepared:
+    body = deletion_body(reading.overrides)
+    stored = await put_document(connections.archive, Proposal(body=body))
+    return prepared.model_copy(
+        update={
+            "step": Step.DELETE_OVERRIDES,
+            "digest": digest(body),
+            "fingerprint": fingerprint(body, zone),
+            "proposal": stored,
+        }
+    )
+
+
+def configuration_digest(config: dict[str, Any] | None) -> str:
+    """The digest of a returned configuration alone, before adjustments and additions."""
+    return digest(config) if config is not None else ""
+
+
+def deletion_body(overrides: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is signed when overrides are to be deleted: each of them, as it was read."""
+    ordered = sorted(overrides, key=lambda item: str(item.get("id")))
+    return {
+        "name": "delete_overrides",
+        "rules": [{"action": "delete_override", "override": item} for item in ordered],
+    }

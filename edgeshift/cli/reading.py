@@ -1,0 +1,45 @@
+"""How far the reading of every zone is, while `plan` or `start` waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from edgeshift.cli.shell import Shell
+    from edgeshift.messages import AssessmentProgress
+    from edgeshift.operations.campaigns import Progress as Heard
+
+
+@contextmanager
+def reading_shown(shell: Shell) -> Iterator[Heard]:
+    """What hears of the progress, and shows it: as a bar on a terminal, elsewhere as a line each tenth, so
+    that a log stays readable.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=shell.errors,
+        transient=True,
+        disable=not shell.errors.is_terminal,
+    )
+    said = -1
+
+    def heard(found: AssessmentProgress) -> None:
+        nonlocal said
+        if bar.disable and found.count:
+            tenth = found.done * 10 // found.count
+            if tenth > said:
+                said = tenth
+                shell.errors.print(f"read {found.done} of {found.count} zones", soft_wrap=True)
+            return
+        bar.update(task, description="reading zones", completed=found.done, total=found.count or None)
+
+    with bar:
+        task = bar.add_task("finding zones", total=None)
+        yield heard
