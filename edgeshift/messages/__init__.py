@@ -28,6 +28,7 @@ from edgeshift.messages.batches import (
     ToldZones,
 )
 from edgeshift.messages.campaign import (
+    PUBLISHED,
     Again,
     Book,
     CampaignResult,
@@ -38,6 +39,8 @@ from edgeshift.messages.campaign import (
     TargetAt,
     TargetsAt,
     Waiting,
+    WaitingAsked,
+    WaitingFound,
     WaveSummary,
 )
 from edgeshift.messages.carried import CampaignCarried, PackedLedger, Retried
@@ -116,6 +119,7 @@ __all__ = [
     "CANCELLATION",
     "LEFT_ALONE",
     "OUTLIVED",
+    "PUBLISHED",
     "TASK_QUEUE",
     "UNSIGNED",
     "Again",
@@ -198,6 +202,8 @@ __all__ = [
     "Verification",
     "Verify",
     "Waiting",
+    "WaitingAsked",
+    "WaitingFound",
     "Watch",
     "Watched",
     "WaveSummary",
