@@ -8,9 +8,11 @@ from activities.boundary import named_failures
 from activities.change.intents import run_of
 from activities.connections import Connections
 from edgeshift.campaign.rulings import (
+    APPROVED,
     EVERYTHING,
     REJECTED,
     Entry,
+    approvals_prefix,
     by_subject,
     entry_of,
     fingerprints_prefix,
@@ -32,7 +34,7 @@ from edgeshift.stores.documents import RulingRecord, create_record, get_record
 
 
 class RulingActivities:
-    """Records rejections and what voids them; finds again those that count."""
+    """Records what people decided on fingerprints, and what voids it; finds rejections that count again."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -46,17 +48,30 @@ class RulingActivities:
             activity.heartbeat(place)
 
     async def _record(self, message: RecordRulings, note: RulingNote) -> None:
+        if note.verb == APPROVED:
+            await self._put(message, note, approvals_prefix(message.campaign), digests=note.fingerprints)
+            return
+        for fingerprint in note.fingerprints:
+            prefix = fingerprints_prefix(message.campaign, fingerprint)
+            await self._put(message, note, prefix, digest=fingerprint)
+            activity.heartbeat()
         if not note.indexes:
-            await self._put(message, note, fingerprints_prefix(message.campaign, note.fingerprint))
             return
         targets = await self._connections.targets(message.targets)
         for index in note.indexes:
             zone = targets[index].zone.id
-            await self._put(message, note, zones_prefix(message.campaign, zone), zone)
+            await self._put(message, note, zones_prefix(message.campaign, zone), zone=zone)
             activity.heartbeat(index)
 
     async def _put(
-        self, message: RecordRulings, note: RulingNote, prefix: str, zone: str | None = None
+        self,
+        message: RecordRulings,
+        note: RulingNote,
+        prefix: str,
+        *,
+        digest: str | None = None,
+        digests: tuple[str, ...] | None = None,
+        zone: str | None = None,
     ) -> None:
         entry = entry_of(note.verb, note.at, note.wave, note.by, message.run)
         record = RulingRecord(
@@ -66,7 +81,8 @@ class RulingActivities:
             reason=note.reason,
             campaign=message.campaign,
             run=message.run,
-            digest=note.fingerprint or None,
+            digest=digest,
+            digests=digests,
             zone=zone,
             wave=note.wave,
         )

@@ -21,12 +21,13 @@ from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowHandle
 
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import CampaignResult, CampaignSummary, ZoneResult
+from edgeshift.messages import CampaignResult, ZoneResult
 from edgeshift.model.fleet import Target, campaign_id, zone_migration_id
 from edgeshift.model.sign_off import Choice
-from edgeshift.operations.campaigns import Frozen, assess, planned, start_campaign, store_spec
+from edgeshift.operations.again import zones_at
+from edgeshift.operations.campaigns import Frozen, assess, planned, published, start_campaign, store_spec
 from edgeshift.operations.errors import NotFound
-from edgeshift.operations.signing import sign_fingerprints, sign_zone, waiting_groups, waiting_zone
+from edgeshift.operations.signing import SEPARATE, sign_fingerprints, sign_zone, waiting_zone
 from edgeshift.operations.zones import FoundZone
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
@@ -136,17 +137,19 @@ class Stand:
         """Approve each fingerprint, and each zone that waits by itself, as soon as it waits."""
         signed: set[str] = set()
         while True:
-            summary = await handle.query("summary", result_type=CampaignSummary)
-            if summary.state == "closed":
+            described = await handle.describe()
+            if described.close_time is not None:
                 return
+            if (summary := await published(described)) is None:
+                await asyncio.sleep(0.2)
+                continue
             waiting = [item.fingerprint for item in summary.waiting if item.zones > item.separate]
             if fresh := [fingerprint for fingerprint in waiting if fingerprint not in signed]:
                 await sign_fingerprints(self._client, self.spec.name, fresh, Choice.APPROVE, by="bench")
                 signed.update(fresh)
             if any(item.separate for item in summary.waiting):
-                for group in await waiting_groups(self._client, self.spec.name):
-                    for one in group.separate:
-                        await self._sign_zone(one.index, targets[one.index])
+                for one in (await zones_at(self._client, self.spec.name, (SEPARATE,))).targets:
+                    await self._sign_zone(one.index, targets[one.index])
             await asyncio.sleep(0.2)
 
     async def _sign_zone(self, index: int, target: Target) -> None:

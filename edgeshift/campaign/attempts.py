@@ -26,7 +26,7 @@ class Attempts(TargetTable):
             known.discard(index)
         self.attempts[index] = min(255, self.attempts[index] + 1)
         self.sequences[index] = 0
-        self.shapes[index] = 0
+        self.propose(index, 0)
         self.heard.add(index)
 
     def again(self, index: int, *, named: bool = False) -> None:
@@ -34,7 +34,7 @@ class Attempts(TargetTable):
         neither the rejection nor any approval of before counts. ``named``: somebody asked for this very one.
         """
         if self.places[index] == Place.REJECTED and (shape := self.shape(index)):
-            self.book = [entry for entry in self.book if entry.fingerprint != shape.fingerprint]
+            self.book.forget(shape.fingerprint)
         place = self.places[index]
         if place == Place.REJECTED or (named and place in REOPENED):
             self.reopened.add(index)
@@ -108,7 +108,7 @@ class Attempts(TargetTable):
         """Whatever permits the target holds are settled. One that is not open holds none."""
         if not self.is_open(index):
             return
-        for number in [number for number, permit in self.permits.items() if permit.index == index]:
+        for number in self.permits.of(index):
             del self.permits[number]
 
     def outstanding(self, now: datetime, after: timedelta) -> list[Permit]:

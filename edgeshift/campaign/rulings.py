@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from edgeshift.messages import RulingVerb
 from edgeshift.model.digests import sha256
 
-REJECTED, WITHDRAWN, REOPENED = "rejected", "withdrawn", "reopened"
+REJECTED, WITHDRAWN, REOPENED, APPROVED = "rejected", "withdrawn", "reopened", "approved"
 
 EVERYTHING = "all"
 """What a ruling is about that is not about one wave, or one digest, alone."""
@@ -61,6 +61,13 @@ def fingerprints_prefix(campaign: str, fingerprint: str = "") -> str:
 def zones_prefix(campaign: str, zone: str = "") -> str:
     """Under which lies what was ruled on one zone of this campaign, or on all."""
     return f"rulings/{campaign}/zones" + (f"/{zone}" if zone else "")
+
+
+def approvals_prefix(campaign: str) -> str:
+    """Under which lies what was approved in this campaign: a record of each person's word, however many
+    fingerprints it was about. No later run takes it up.
+    """
+    return f"rulings/{campaign}/approvals"
 
 
 def by_subject(keys: Iterable[str]) -> dict[str, list[Entry]]:

@@ -38,6 +38,12 @@ class Place(IntEnum):
     ROLLED_BACK = 28
 
 
+FINAL = tuple(place for place in Place if place >= Place.EXCLUDED)
+"""Places of targets that have come to an end."""
+
+OPEN = tuple(place for place in Place if Place.PENDING < place < Place.EXCLUDED)
+"""Places of targets that have been started and have no outcome yet."""
+
 IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
 """Places that take a slot of the window: zones that work, not zones that wait for a window or a person."""
 

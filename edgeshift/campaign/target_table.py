@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from pydantic import BaseModel
 
+from edgeshift.campaign.book import DecisionBook
 from edgeshift.campaign.packing import unpack_numbers
-from edgeshift.campaign.target_states import FAILURES, PLACE_OUTCOME, Place
-from edgeshift.messages import Book, Permit, Step
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.campaign.permits import Permits
+from edgeshift.campaign.places import Places
+from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, PLACE_OUTCOME, Place
+from edgeshift.campaign.waiters import Group, Waiters
+from edgeshift.messages import Step
+from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 
 
@@ -25,26 +28,33 @@ class Shape(BaseModel):
 
 class TargetTable:
     """Places, attempts, sequences, shapes and waiting times of ``count`` targets, the book of decisions, the
-    permits. The classes built on it, up to ``Ledger``, change it.
+    permits. The classes built on it, up to ``Ledger``, change it. What a message needs to know of all of them
+    is counted as it changes; a walk over all is for what happens once a sweep.
 
     ``tick`` is the unit of waiting times; ``epoch`` the campaign's start. ``covers``: packed, how many zones
-    each target stands for; empty where each is one.
+    each target stands for; empty where each is one. ``waves``: empty where all are in one.
     """
 
-    def __init__(self, count: int, epoch: datetime, tick: timedelta, covers: str = "") -> None:
+    def __init__(
+        self, count: int, epoch: datetime, tick: timedelta, covers: str = "", waves: Sequence[Wave] = ()
+    ) -> None:
         self.count = count
         self._covers = unpack_numbers(covers) if covers else None
         self.epoch = epoch
         self.tick = max(tick, timedelta(milliseconds=1))
-        self.places = bytearray(count)
+        self.places = Places(count, [wave.end for wave in waves], self._covers, self._moved)
+        self.waiters = Waiters()
+        """Who waits for a sign-off, by shape and wave."""
         self.attempts = bytearray(count)
         self.sequences = array("H", bytes(2 * count))
         self.shapes = array("H", bytes(2 * count))
         self.since = array("H", bytes(2 * count))
         self.known: list[Shape] = []
         self._numbers: dict[tuple[str, Step], int] = {}
-        self.book: list[Book] = []
-        self.permits: dict[int, Permit] = {}
+        self._numbers_of: dict[str, list[int]] = {}
+        """The shapes of each fingerprint."""
+        self.book = DecisionBook()
+        self.permits = Permits()
         self.excluded: dict[int, str] = {}
         self._excluded_for: dict[int, ReasonCode] = {}
         self.heard: set[int] = set()
@@ -70,22 +80,43 @@ class TargetTable:
         self.ended_as: dict[int, Place] = {}
         """How the last attempt ended of targets that are to begin again and have not begun yet."""
 
+    def _moved(self, index: int, before: int, place: int) -> None:
+        if before in AWAITING:
+            self.waiters.leave(index, self.group(index, before))
+        if place in AWAITING:
+            self.waiters.enter(index, self.group(index, place))
+
+    def group(self, index: int, place: int) -> Group:
+        """The group in which the target waits for a sign-off at this place."""
+        return (self.shapes[index], self.places.wave_of(index), place)
+
+    def propose(self, index: int, number: int) -> None:
+        """The target proposes this shape from now on; 0: one that is not kept."""
+        place = self.places[index]
+        if place in AWAITING:
+            self.waiters.leave(index, self.group(index, place))
+        self.shapes[index] = number
+        if place in AWAITING:
+            self.waiters.enter(index, self.group(index, place))
+
+    def know(self, fingerprint: str, step: Step) -> int:
+        """The number of a new shape."""
+        self.known.append(Shape(fingerprint=fingerprint, step=step))
+        number = self._numbers[fingerprint, step] = len(self.known)
+        self._numbers_of.setdefault(fingerprint, []).append(number)
+        return number
+
+    def is_known(self, fingerprint: str) -> bool:
+        """Whether a target has proposed the fingerprint."""
+        return fingerprint in self._numbers_of
+
     def indexes(self, *places: Place, first: int = 0, end: int | None = None) -> Iterator[int]:
         """The targets at these places, in order."""
-        wanted = frozenset(places)
-        stop = self.count if end is None else end
-        if len(wanted) == 1:
-            at = self.places.find(next(iter(wanted)), first, stop)
-            while at >= 0:
-                yield at
-                at = self.places.find(next(iter(wanted)), at + 1, stop)
-            return
-        yield from (index for index in range(first, stop) if self.places[index] in wanted)
+        return self.places.indexes(places, first, self.count if end is None else end)
 
-    def number(self, *places: Place, first: int = 0, end: int | None = None) -> int:
-        """How many targets are at these places."""
-        stop = self.count if end is None else end
-        return sum(self.places.count(place, first, stop) for place in places)
+    def number(self, *places: Place, wave: int | None = None) -> int:
+        """How many targets are at these places, in one wave or in all."""
+        return sum(self.places.number(place, wave) for place in places)
 
     def covered(self, index: int) -> int:
         """How many zones the target stands for."""
@@ -93,9 +124,7 @@ class TargetTable:
 
     def zones(self, *places: Place) -> int:
         """How many zones the targets at these places stand for."""
-        if self._covers is None:
-            return self.number(*places)
-        return sum(map(self.covered, self.indexes(*places)))
+        return sum(map(self.places.zones, places))
 
     def failures(self) -> int:
         """How many zones failed, are unknown or were rolled back, and that nobody has accepted yet."""
@@ -118,15 +147,20 @@ class TargetTable:
             found.append(index)
         return found
 
-    def tallies(self, first: int = 0, end: int | None = None) -> dict[str, int]:
-        """The number of targets by the lower-case name of their place."""
-        found = Counter(self.places[first : self.count if end is None else end])
-        return {Place(place).name.lower(): number for place, number in sorted(found.items())}
+    def tallies(self, wave: int | None = None) -> dict[str, int]:
+        """The number of targets by the lower-case name of their place, in one wave or in all."""
+        counts = ((place, self.places.number(place, wave)) for place in Place)
+        return {place.name.lower(): number for place, number in counts if number}
 
-    def finished(self, first: int = 0, end: int | None = None) -> int:
-        """How many targets have a final place."""
-        stop = self.count if end is None else end
-        return sum(self.places.count(place, first, stop) for place in Place if place >= Place.EXCLUDED)
+    def finished(self, waves: int | None = None) -> int:
+        """How many targets have a final place: in the first waves, or in all."""
+        if waves is None:
+            return self.number(*FINAL)
+        return sum(self.number(*FINAL, wave=wave) for wave in range(waves))
+
+    def open_runs(self) -> int:
+        """How many targets have been started and have no outcome yet."""
+        return self.count - self.number(Place.PENDING) - self.finished()
 
     def is_open(self, index: int) -> bool:
         """Whether the target has been started and has no outcome yet."""

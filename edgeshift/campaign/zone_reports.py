@@ -4,16 +4,19 @@ time is passed in.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from edgeshift.campaign.attempts import Attempts
 from edgeshift.campaign.target_states import KNOWN, LAST_WORDS, REPORTED, WAITS, Place, is_said
-from edgeshift.campaign.target_table import Shape
 from edgeshift.messages import BEFORE_SIGN_OFF, ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
 
 MOST_SHAPES = 2_000
 """How many shapes are kept. A zone with another one waits for a sign-off of its own, by its own signal."""
+
+IS_DIGEST = re.compile("[0-9a-f]{64}")
+"""What a fingerprint looks like. A target with anything else in its place is signed by itself."""
 
 ROUND = 65_536
 """Ticks that waiting times are told in, before they begin again."""
@@ -75,7 +78,7 @@ class ZoneReports(Attempts):
 
     def _is_permitted(self, index: int) -> bool:
         """Whether the target holds a permit, or one is on its way."""
-        return any(permit.index == index for permit in self.permits.values())
+        return bool(self.permits.of(index))
 
     def said_by(self, index: int) -> str:
         """What a word of the target would say that is no news: its kind and fingerprint, where that is known.
@@ -126,10 +129,9 @@ class ZoneReports(Attempts):
         self.since[index] = self.ticks(now)
         step = report.step or Step.COMMIT
         number = self._numbers.get((report.fingerprint, step), 0)
-        if not number and len(self.known) < MOST_SHAPES:
-            self.known.append(Shape(fingerprint=report.fingerprint, step=step))
-            number = self._numbers[report.fingerprint, step] = len(self.known)
-        self.shapes[index] = number
+        if not number and len(self.known) < MOST_SHAPES and IS_DIGEST.fullmatch(report.fingerprint):
+            number = self.know(report.fingerprint, step)
+        self.propose(index, number)
 
     def ticks(self, now: datetime) -> int:
         """The time in ticks, on a clock that begins again after 65,536 of them."""

@@ -121,23 +121,30 @@ async def _sign_shapes(
 
     async with shell.temporal() as client:
         summary = await operations.summary(client, campaign)
-        groups = await operations.waiting_groups(client, campaign, wave - 1 if wave else None)
         if wave:
+            groups = await operations.waiting_groups(client, campaign, wave - 1)
             chosen = operations.by_wave(groups, wave - 1, summary)
         else:
-            chosen = operations.by_prefix(groups, fingerprint, campaign)
+            wanted = operations.checked_prefix(fingerprint)
+            groups = await operations.waiting_groups(client, campaign, prefix=wanted)
+            chosen = operations.by_prefix(groups, wanted, summary)
         archive = shell.archive()
         targets = await operations.frozen_targets(archive, summary.targets)
-        names = [targets[target.index].zone.name for target in chosen.separate]
-        some = [group for group in chosen.groups if group.zones][:MOST_SHOWN] or chosen.groups[:1]
-        examples = await operations.examples(client, archive, summary.area, targets, some)
+        apart = (
+            await operations.separate_zones(client, campaign, chosen, MOST_LINES) if chosen.separate else []
+        )
+        names = [targets[target.index].zone.name for target in apart]
+        examples = await operations.examples(
+            client, archive, summary.area, targets, campaign, chosen, MOST_SHOWN
+        )
         _say_scale(shell, summary)
         _show_shapes(shell, chosen, examples, names, campaign)
         if not chosen.fingerprints:
+            zone = names[0] if names else "NAME"
             raise CommandError(
                 "none of these zones can be signed together: the evidence of each did not pass",
                 ExitCode.NOTHING,
-                hint=f"read the evidence of each: edgeshift history {names[0]} --campaign {campaign}",
+                hint=f"read the evidence of each: edgeshift history {zone} --campaign {campaign}",
             )
         where = f" of wave {wave}" if wave else ""
         question = (
@@ -167,24 +174,24 @@ def _show_shapes(
     say = shell.console.print
     by_shape = {shown.fingerprint: shown for shown in examples}
     # Groups that this reaches no zone of are shown only where there is nothing else to see.
-    groups = [group for group in chosen.groups if group.zones] or list(chosen.groups[:1])
+    groups = list(chosen.reached or chosen.groups[:1])
     for group in groups[:MOST_SHOWN]:
         say(f"Fingerprint {group.fingerprint}", markup=False, soft_wrap=True)
-        apart = f", and {len(group.separate)} to be signed singly" if group.separate else ""
-        say(f"  zones that wait: {len(group.zones)}{apart}", markup=False)
+        apart = f", and {group.separate:,} to be signed singly" if group.separate else ""
+        say(f"  zones that wait: {group.zones - group.separate:,}{apart}", markup=False)
         if (shown := by_shape.get(group.fingerprint)) is not None:
             show_facts(shell, shown, example=True)
     if left := groups[MOST_SHOWN:]:
-        zones = counted(sum(len(group.zones) for group in left), "zone")
+        zones = counted(sum(group.zones - group.separate for group in left), "zone")
         say(f"… and {counted(len(left), 'more fingerprint')}, {zones}:")
         for group in left:
-            say(f"  {group.fingerprint[:16]}…  {counted(len(group.zones), 'zone')}")
-    if separate:
+            say(f"  {group.fingerprint[:16]}…  {counted(group.zones - group.separate, 'zone')}")
+    if chosen.separate:
         say("Not signed by this: their own evidence did not pass. Decide on each with --zone:")
-        for name in separate[:MOST_LINES]:
+        for name in separate:
             say(f"  {name}", markup=False, soft_wrap=True)
-        if len(separate) > MOST_LINES:
+        if chosen.separate > len(separate):
             say(
-                f"  … and {len(separate) - MOST_LINES} more:"
+                f"  … and {chosen.separate - len(separate):,} more:"
                 f" edgeshift status {campaign} --phase awaiting_separate"
             )

@@ -27,6 +27,7 @@ from edgeshift.messages.batches import (
     ToldZones,
 )
 from edgeshift.messages.campaign import (
+    PUBLISHED,
     Again,
     Book,
     CampaignResult,
@@ -37,6 +38,8 @@ from edgeshift.messages.campaign import (
     TargetAt,
     TargetsAt,
     Waiting,
+    WaitingAsked,
+    WaitingFound,
     WaveSummary,
 )
 from edgeshift.messages.carried import CampaignCarried, PackedLedger, Retried
@@ -115,6 +118,7 @@ __all__ = [
     "CANCELLATION",
     "LEFT_ALONE",
     "OUTLIVED",
+    "PUBLISHED",
     "UNSIGNED",
     "Again",
     "Announce",
@@ -196,6 +200,8 @@ __all__ = [
     "Verification",
     "Verify",
     "Waiting",
+    "WaitingAsked",
+    "WaitingFound",
     "Watch",
     "Watched",
     "WaveSummary",

@@ -77,6 +77,10 @@ class CampaignSignOff(Message):
     wave: int | None = None
 
 
+PUBLISHED = "summary"
+"""The key in a campaign's memo under which it publishes its summary."""
+
+
 class WaveSummary(BaseModel):
     """A wave's counts: zones by place, where a place is a phase of the campaign's view or an outcome."""
 
@@ -87,8 +91,8 @@ class WaveSummary(BaseModel):
 
 
 class Waiting(BaseModel):
-    """A fingerprint that waits for a sign-off: how many zones, in which waves, one of them as an example
-    index.
+    """A fingerprint that waits for a sign-off: how many zones, ``separate`` of which each for one of its own;
+    in which waves; the index of one as an example.
     """
 
     fingerprint: str
@@ -100,8 +104,9 @@ class Waiting(BaseModel):
 
 
 class CampaignSummary(BaseModel):
-    """The answer of a campaign's ``summary`` query. ``state``: running, pausing, paused, halted, aborting or
-    closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the service;
+    """The answer of a campaign's ``summary`` query; and, with less of what is listed, what it publishes.
+    ``waiting``: the largest of ``fingerprints_waiting``; ``state``: running, pausing, paused, halted,
+    aborting or closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the service;
     ``mend``: what a person has to do about it. ``stopped_by``, ``stopped_at``: who paused or aborted it, and
     when, where a person did. ``excluded_codes``: why targets were left out. ``retrying``: what failed of its
     own work lately.
@@ -121,6 +126,7 @@ class CampaignSummary(BaseModel):
     places: dict[str, int]
     permits_out: int
     waiting: list[Waiting]
+    fingerprints_waiting: int = 0
     book: list[Book]
     excluded: dict[int, str] = Field(default_factory=dict)
     excluded_codes: dict[int, ReasonCode] = Field(default_factory=dict)
@@ -136,11 +142,36 @@ class CampaignSummary(BaseModel):
     retrying: list[Retried] = Field(default_factory=list)
 
 
+class WaitingAsked(Message):
+    """The input of a campaign's ``waiting`` query: the fingerprints that begin so and wait in this wave, or
+    in any (None); how many at most, from where the last answer ended (``next``).
+    """
+
+    prefix: str = Field(default="", max_length=64)
+    wave: int | None = None
+    after: int = Field(default=0, ge=0)
+    most: int = Field(default=500, ge=1, le=500)
+
+
+class WaitingFound(BaseModel):
+    """The answer of ``waiting``: counts of the wave that was asked for alone. ``next``: to be asked from for
+    the rest; 0 where there is none.
+    """
+
+    waiting: list[Waiting]
+    next: int = 0
+
+
 class PlacesAsked(Message):
-    """The input of a campaign's ``targets_at`` query: the names of places, and how many at most."""
+    """The input of a campaign's ``targets_at`` query: the names of places, and how many targets at most, from
+    the index ``first`` on. ``wave``: of that wave alone; ``fingerprint``: of those alone that propose it.
+    """
 
     places: tuple[str, ...]
     most: int = Field(default=5_000, ge=1, le=5_000)
+    first: int = Field(default=0, ge=0)
+    wave: int | None = None
+    fingerprint: str = ""
 
 
 class TargetAt(BaseModel):
@@ -153,10 +184,13 @@ class TargetAt(BaseModel):
 
 
 class TargetsAt(BaseModel):
-    """The answer of ``targets_at``: the first targets at the places, and how many there are in all."""
+    """The answer of ``targets_at``: the first targets at the places, and how many there are in all, from the
+    first index on or before. ``next``: the index to be asked from for the rest; 0 where there is none.
+    """
 
     total: int
     targets: list[TargetAt]
+    next: int = 0
 
 
 class CampaignResult(Message):

@@ -11,8 +11,8 @@ from edgeshift.rate_limit.circuit import ServiceHold
 
 
 class PackedLedger(Message):
-    """A campaign's ledger as text, compressed (edgeshift/campaign/packing.py): its arrays over the index, and
-    the JSON of the rest.
+    """A campaign's ledger as text, compressed (edgeshift/campaign/packing.py): its arrays over the index, the
+    fingerprints that were proposed, and the JSON of the rest.
     """
 
     places: str
@@ -20,6 +20,7 @@ class PackedLedger(Message):
     sequences: str
     shapes: str
     since: str
+    known: str
     rest: str
 
 

@@ -10,13 +10,13 @@ from edgeshift.messages.base import By, Message, Why
 from edgeshift.messages.zone import ZoneStart
 from edgeshift.model.sign_off import Decision, Digest
 
-RulingVerb = Literal["rejected", "withdrawn", "reopened"]
+RulingVerb = Literal["rejected", "withdrawn", "reopened", "approved"]
 
 
 class RulingNote(Message):
-    """What a campaign has to record: that a fingerprint was rejected, in one wave or in all (None); that
-    whoever had rejected it thought better of it; or that a fingerprint or targets (``indexes``) were
-    reopened.
+    """What a campaign has to record: that fingerprints were rejected or approved, in one wave or in all
+    (None); that whoever had rejected them thought better of it; or that fingerprints or targets (``indexes``)
+    were reopened.
 
     ``at``: no two notes of a campaign's run have the same.
     """
@@ -25,7 +25,7 @@ class RulingNote(Message):
     at: AwareDatetime
     by: By
     reason: Why = ""
-    fingerprint: str = ""
+    fingerprints: tuple[str, ...] = ()
     wave: int | None = None
     indexes: tuple[int, ...] = ()
 

@@ -28,11 +28,12 @@ from edgeshift.operations.errors import (
 )
 from edgeshift.operations.shown import Shown, shown_of
 from edgeshift.operations.signing import (
-    Group,
     ToSign,
     by_prefix,
     by_wave,
+    checked_prefix,
     examples,
+    separate_zones,
     sign_fingerprints,
     sign_zone,
     waiting_groups,
@@ -46,7 +47,6 @@ __all__ = [
     "Failed",
     "FoundZone",
     "Frozen",
-    "Group",
     "NotFound",
     "OperationError",
     "Refused",
@@ -61,6 +61,7 @@ __all__ = [
     "by_wave",
     "campaign_input",
     "campaign_result",
+    "checked_prefix",
     "examples",
     "freeze",
     "frozen_by",
@@ -72,6 +73,7 @@ __all__ = [
     "pollers",
     "refuse_if_started",
     "resume",
+    "separate_zones",
     "shown_of",
     "sign_fingerprints",
     "sign_zone",

@@ -9,12 +9,15 @@ from temporalio.client import Client
 
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import Place
-from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetsAt
+from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetAt, TargetsAt
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
 from edgeshift.operations.calls import tell, told
 from edgeshift.operations.campaigns import campaign_input, campaign_result, launch
 from edgeshift.operations.errors import BadInput, NotFound, Refused
+
+MOST_AT_ONCE = 5_000
+"""Targets of one answer."""
 
 EXCLUDED = "excluded"
 BY_NAME_ONLY = frozenset(
@@ -25,16 +28,36 @@ BY_NAME_ONLY = frozenset(
 VERBS: dict[str, frozenset[ZoneOutcome]] = {"retry": RETRYABLE, "reopen": REOPENABLE}
 
 
-async def zones_at(client: Client, name: str, places: Sequence[str], most: int = 5_000) -> TargetsAt:
-    """The indexes of the campaign's targets at these places, each with the fingerprint that it last
-    proposed.
+async def zones_at(
+    client: Client,
+    name: str,
+    places: Sequence[str],
+    most: int = 5_000,
+    *,
+    wave: int | None = None,
+    fingerprint: str = "",
+) -> TargetsAt:
+    """The indexes of the campaign's first targets at these places, each with the fingerprint that it last
+    proposed, in as many questions as that takes. ``wave``, ``fingerprint``: of those alone.
     """
     handle = client.get_workflow_handle(campaign_id(name))
-    with told(f"campaign {name}"):
-        found = await handle.query(
-            "targets_at", PlacesAsked(places=tuple(places), most=most), result_type=TargetsAt
+    targets: list[TargetAt] = []
+    first = 0
+    while True:
+        asked = PlacesAsked(
+            places=tuple(places),
+            most=min(most - len(targets), MOST_AT_ONCE),
+            first=first,
+            wave=wave,
+            fingerprint=fingerprint,
         )
-    return TargetsAt.model_validate(found)
+        with told(f"campaign {name}"):
+            answer = await handle.query("targets_at", asked, result_type=TargetsAt)
+        found = TargetsAt.model_validate(answer)
+        targets += found.targets
+        if not found.next or len(targets) >= most:
+            return found.model_copy(update={"targets": targets})
+        first = found.next
 
 
 def outcomes_of(verb: str, named: Sequence[str]) -> list[str]:

@@ -94,10 +94,19 @@ def of_failure(subject: str, cause: BaseException | None) -> OperationError:
     return Failed(f"{subject} failed: {cause}")
 
 
-async def ask(handle: WorkflowHandle[object, object], query: str, kind: type[Model], subject: str) -> Model:
-    """The answer of a query. Raises NotFound, TemporalTrouble where nobody answers, Failed."""
+async def ask(
+    handle: WorkflowHandle[object, object],
+    query: str,
+    kind: type[Model],
+    subject: str,
+    message: BaseModel | None = None,
+) -> Model:
+    """The answer of a query, which takes ``message`` if any. Raises NotFound, TemporalTrouble where nobody
+    answers, Failed.
+    """
     with told(subject):
-        answer = await handle.query(query, result_type=kind, rpc_timeout=ANSWER_WITHIN)
+        said = [] if message is None else [message]
+        answer = await handle.query(query, args=said, result_type=kind, rpc_timeout=ANSWER_WITHIN)
         return kind.model_validate(answer)
 
 

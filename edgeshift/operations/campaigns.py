@@ -19,6 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
+    PUBLISHED,
     Answer,
     AssessmentProgress,
     AssessmentResult,
@@ -280,6 +281,12 @@ async def summary(client: Client, name: str) -> CampaignSummary:
     """The campaign as it stands. Raises NotFound, TemporalTrouble where nobody answers."""
     handle = client.get_workflow_handle(campaign_id(name))
     return await ask(handle, "summary", CampaignSummary, f"campaign {name}")
+
+
+async def published(described: WorkflowExecutionDescription) -> CampaignSummary | None:
+    """What a campaign has published of itself by now, if anything: no worker is asked."""
+    found = await described.memo_value(PUBLISHED, None, type_hint=CampaignSummary)
+    return None if found is None else CampaignSummary.model_validate(found)
 
 
 async def campaign_input(client: Client, name: str) -> CampaignStart:

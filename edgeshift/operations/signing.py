@@ -5,17 +5,19 @@ person saw.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
 
 from edgeshift.messages import (
     Answer,
     CampaignSignOff,
     CampaignSummary,
     TargetAt,
+    Waiting,
+    WaitingAsked,
+    WaitingFound,
     ZonePhase,
     ZoneState,
 )
@@ -23,83 +25,113 @@ from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Area, Target, campaign_id, migration_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
-from edgeshift.operations.calls import tell
+from edgeshift.operations.calls import ask, tell
 from edgeshift.operations.errors import BadInput, NotFound, Refused
 from edgeshift.operations.shown import Shown, shown_of
 from edgeshift.operations.zones import FoundZone, zone_state
 from edgeshift.stores.archive import Archive, ArchiveError
 
 AWAITING, SEPARATE = "awaiting", "awaiting_separate"
-MOST_AT_ONCE = 1_000
-"""Fingerprints of one update."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Zones that wait and share a fingerprint. ``separate``: those whose own evidence did not pass."""
-
-    fingerprint: str
-    zones: tuple[TargetAt, ...]
-    separate: tuple[TargetAt, ...]
+MOST_AT_ONCE = 300
+"""Fingerprints of one update: at 100,000 zones in 20 waves, the campaign is busy with them for some 40 ms."""
 
 
 @dataclass(frozen=True)
 class ToSign:
-    """Fingerprints that a decision would be about. ``wave``: it counts for the zones of that wave alone."""
+    """Fingerprints that a decision would be about. ``wave``: it counts for the zones of that wave alone, and
+    so do the numbers of zones.
+    """
 
-    groups: tuple[Group, ...]
+    groups: tuple[Waiting, ...]
     wave: int | None = None
-    separate: tuple[TargetAt, ...] = field(default=())
+
+    @property
+    def reached(self) -> tuple[Waiting, ...]:
+        """Those with at least one zone that a decision on the fingerprint reaches."""
+        return tuple(group for group in self.groups if group.zones > group.separate)
 
     @property
     def fingerprints(self) -> tuple[str, ...]:
-        """The fingerprints that are signed: those with at least one zone that a decision on them reaches."""
-        return tuple(group.fingerprint for group in self.groups if group.zones)
+        """The fingerprints that are signed."""
+        return tuple(group.fingerprint for group in self.reached)
 
     @property
     def count(self) -> int:
         """How many waiting zones the decision reaches now."""
-        return sum(len(group.zones) for group in self.groups)
+        return sum(group.zones - group.separate for group in self.groups)
+
+    @property
+    def separate(self) -> int:
+        """How many wait for a sign-off of their own, since their own evidence did not pass."""
+        return sum(group.separate for group in self.groups)
 
 
-async def waiting_groups(client: Client, name: str, wave: int | None = None) -> list[Group]:
-    """What waits for a sign-off, by fingerprint, the largest group first. Raises NotFound,
-    TemporalTrouble.
+async def waiting_groups(
+    client: Client, name: str, wave: int | None = None, prefix: str = ""
+) -> list[Waiting]:
+    """What waits for a sign-off, by fingerprint, the largest group first: in one wave, or all. Raises
+    NotFound, TemporalTrouble.
     """
-    found = await zones_at(client, name, (AWAITING, SEPARATE))
-    chosen = [target for target in found.targets if wave in (None, target.wave) and target.fingerprint]
-    sizes = Counter(target.fingerprint for target in chosen)
-    return [
-        Group(
-            fingerprint=fingerprint,
-            zones=tuple(t for t in chosen if t.fingerprint == fingerprint and t.place == AWAITING),
-            separate=tuple(t for t in chosen if t.fingerprint == fingerprint and t.place == SEPARATE),
-        )
-        for fingerprint, _ in sizes.most_common()
-    ]
+    handle: WorkflowHandle[object, object] = client.get_workflow_handle(campaign_id(name))
+    found: dict[str, Waiting] = {}
+    after = 0
+    while True:
+        asked = WaitingAsked(prefix=prefix, wave=wave, after=after)
+        answer = await ask(handle, "waiting", WaitingFound, f"campaign {name}", asked)
+        for group in answer.waiting:
+            known = found.get(group.fingerprint)
+            found[group.fingerprint] = group if known is None else _both(known, group)
+        if not (after := answer.next):
+            return sorted(found.values(), key=lambda group: -group.zones)
 
 
-def by_prefix(groups: Sequence[Group], prefix: str, name: str) -> ToSign:
-    """The waiting fingerprint that begins with ``prefix``. Raises BadInput where several do, NotFound
-    where none does.
-    """
+def _both(one: Waiting, other: Waiting) -> Waiting:
+    """A fingerprint that zones propose for several steps."""
+    first = one if one.zones > one.separate else other
+    update = {
+        "zones": one.zones + other.zones,
+        "separate": one.separate + other.separate,
+        "waves": sorted({*one.waves, *other.waves}),
+    }
+    return first.model_copy(update=update)
+
+
+async def separate_zones(client: Client, name: str, chosen: ToSign, most: int) -> list[TargetAt]:
+    """The first of the zones that wait for a sign-off of their own, of what is to be signed."""
+    only = chosen.groups[0].fingerprint if len(chosen.groups) == 1 else ""
+    found = await zones_at(client, name, (SEPARATE,), most, wave=chosen.wave, fingerprint=only)
+    return [target for target in found.targets if target.fingerprint]
+
+
+def checked_prefix(prefix: str) -> str:
+    """The beginning of a fingerprint. Raises BadInput."""
     wanted = prefix.strip().lower()
     if len(wanted) < 4 or len(wanted) > 64 or set(wanted) - set("0123456789abcdef"):
         raise BadInput(f"{prefix!r} is not a fingerprint", "give its first 4 to 64 hexadecimal digits")
-    found = [group for group in groups if group.fingerprint.startswith(wanted)]
-    if len(found) > 1:
-        names = ", ".join(group.fingerprint[:16] for group in found[:5])
-        raise BadInput(f"{len(found)} waiting fingerprints begin with {wanted}", f"give more digits: {names}")
-    if not found:
+    return wanted
+
+
+def by_prefix(groups: Sequence[Waiting], wanted: str, summary: CampaignSummary) -> ToSign:
+    """The waiting fingerprint that begins with ``wanted``, of those that do. Raises BadInput where there are
+    several, NotFound where there is none.
+    """
+    name = summary.name
+    if len(groups) > 1:
+        names = ", ".join(group.fingerprint[:16] for group in groups[:5])
+        raise BadInput(
+            f"{len(groups)} waiting fingerprints begin with {wanted}", f"give more digits: {names}"
+        )
+    if not groups:
+        waiting = summary.fingerprints_waiting
         raise NotFound(
             f"nothing in campaign {name} waits for a sign-off of fingerprint {wanted}",
-            f"{counted(len(groups), 'fingerprint')} {agreed(len(groups), 'waits', 'wait')};"
-            f" `edgeshift status {name}` shows what waits",
+            f"{counted(waiting, 'fingerprint')} {agreed(waiting, 'waits', 'wait')};"
+            f" `edgeshift status {name}` shows {agreed(waiting, 'it', 'them')}",
         )
-    return ToSign(groups=tuple(found), separate=found[0].separate)
+    return ToSign(groups=tuple(groups))
 
 
-def by_wave(groups: Sequence[Group], wave: int, summary: CampaignSummary) -> ToSign:
+def by_wave(groups: Sequence[Waiting], wave: int, summary: CampaignSummary) -> ToSign:
     """Every fingerprint that waits in a wave (counted from 0). Raises BadInput, NotFound where nothing
     waits in it.
     """
@@ -112,8 +144,7 @@ def by_wave(groups: Sequence[Group], wave: int, summary: CampaignSummary) -> ToS
             f"nothing in wave {wave + 1} of campaign {summary.name} waits for a sign-off",
             f"`edgeshift status {summary.name}` shows what waits",
         )
-    separate = tuple(target for group in groups for target in group.separate)
-    return ToSign(groups=tuple(groups), wave=wave, separate=separate)
+    return ToSign(groups=tuple(groups), wave=wave)
 
 
 async def waiting_zone(client: Client, found: FoundZone, digest: str | None = None) -> ZoneState:
@@ -148,26 +179,38 @@ async def shown(client: Client, archive: Archive, area: Area, target: Target) ->
 
 
 async def examples(
-    client: Client, archive: Archive, area: Area, targets: Sequence[Target], groups: Sequence[Group]
+    client: Client,
+    archive: Archive,
+    area: Area,
+    targets: Sequence[Target],
+    name: str,
+    chosen: ToSign,
+    most: int,
 ) -> list[Shown]:
-    """One zone's proposal for each group, as far as zones still wait and the archive has them."""
+    """One zone's proposal for each of the first groups, as far as zones still wait and the archive has
+    them.
+    """
 
-    async def one(group: Group) -> Shown | None:
-        for waiting in (*group.zones, *group.separate)[:3]:
+    async def one(group: Waiting) -> Shown | None:
+        wave, fingerprint = chosen.wave, group.fingerprint
+        places = (AWAITING,) if group.zones > group.separate else (SEPARATE,)
+        found = await zones_at(client, name, places, 3, wave=wave, fingerprint=fingerprint)
+        for waiting in found.targets:
             try:
-                if (found := await shown(client, archive, area, targets[waiting.index])) is not None:
-                    return found
+                if (proposed := await shown(client, archive, area, targets[waiting.index])) is not None:
+                    return proposed
             except ArchiveError:
                 continue
         return None
 
     gate = asyncio.Semaphore(8)
 
-    async def gated(group: Group) -> Shown | None:
+    async def gated(group: Waiting) -> Shown | None:
         async with gate:
             return await one(group)
 
-    return [found for found in await asyncio.gather(*map(gated, groups)) if found is not None]
+    some = (chosen.reached or chosen.groups)[:most]
+    return [found for found in await asyncio.gather(*map(gated, some)) if found is not None]
 
 
 async def sign_zone(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import TypeVar
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionDescription
 
 from edgeshift.operations.calls import no_worker, told
 from edgeshift.operations.errors import TemporalTrouble
@@ -41,6 +42,15 @@ async def pollers(client: Client) -> list[str]:
             return []
         seen |= {poller.identity for poller in found}
     return sorted(seen)
+
+
+def unattended(described: WorkflowExecutionDescription, now: datetime) -> float:
+    """Seconds for which a task of the workflow has waited for a worker; 0 where none waits."""
+    raw = described.raw_description
+    if not raw.HasField("pending_workflow_task") or raw.pending_workflow_task.HasField("started_time"):
+        return 0.0
+    since = raw.pending_workflow_task.scheduled_time.ToDatetime(tzinfo=UTC)
+    return max(0.0, (now - since).total_seconds())
 
 
 async def with_progress(

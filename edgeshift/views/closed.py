@@ -13,7 +13,7 @@ def ledger_of(start: CampaignStart, result: CampaignResult) -> Ledger | None:
     """The ledger that the campaign left in its result, or None where it cannot be read."""
     if result.carried is None:
         return None
-    ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1))
+    ledger = Ledger(start.count, datetime.now(UTC), timedelta(seconds=1), waves=start.waves)
     try:
         ledger.unpack(result.carried.ledger)
     except ValueError:
@@ -43,7 +43,7 @@ def closed_summary(
             number=wave.number,
             name=wave.name,
             size=wave.size,
-            places=ledger.tallies(wave.first, wave.end) if ledger else {},
+            places=ledger.tallies(wave.number) if ledger else {},
         )
         for wave in start.waves
     ]
@@ -62,7 +62,7 @@ def closed_summary(
         places=result.outcomes,
         permits_out=0,
         waiting=[],
-        book=ledger.book if ledger else [],
+        book=ledger.book.latest(len(ledger.book)) if ledger else [],
         excluded=ledger.excluded if ledger else {},
         excluded_codes=ledger.excluded_codes if ledger else {},
         notes=list(carried.notes) if carried else [],

@@ -1,4 +1,5 @@
-"""The loop behind ``watch``: asks the campaign about once a second and shows what it says.
+"""The loop behind ``watch``: looks about once a second at what the campaign publishes, and shows it. Temporal
+answers that; a worker that is busy, or gone, is not asked.
 
 On a terminal it redraws one picture; elsewhere it prints a line only when something changed.
 """
@@ -13,25 +14,28 @@ from datetime import UTC, datetime
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus
 
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import campaign_id
-from edgeshift.operations.calls import ask
-from edgeshift.operations.campaigns import campaign_input, campaign_result, describe
-from edgeshift.operations.errors import NotFound, OperationError
+from edgeshift.operations.campaigns import campaign_input, campaign_result, describe, published
+from edgeshift.operations.errors import NotFound, TemporalTrouble
+from edgeshift.operations.waits import unattended
 from edgeshift.views.closed import closed_summary, ledger_of
 from edgeshift.views.figures import Pace, Progress, changed_lines
 from edgeshift.views.live import campaign_view, totals_view
 from edgeshift.views.words import clock, lasting, look, one_line, ordered, word
 
 EVERY = 1.0
-"""Seconds between two questions."""
+"""Seconds between two looks."""
 
 PLAIN_EVERY = 5.0
 """Seconds between two lines of counts where there is no terminal."""
 
-_LOOK_AT_STATUS_EVERY = 5
+PATIENCE = 10.0
+"""Seconds that a task of the campaign may wait for a worker before whoever watches is told."""
+
+_GOES_ON = (None, WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW)
 
 
 async def watch_campaign(
@@ -47,8 +51,8 @@ async def watch_campaign(
 
     ``extra`` is asked at each refresh for something to show beneath; without a terminal it is printed
     when it is a text that has changed. ``totals``: print the totals once the campaign has closed.
-    Raises NotFound, and Refused where the campaign was terminated or failed. A question that gets no
-    answer is shown as such and asked again.
+    Raises NotFound, and Refused where the campaign was terminated or failed. That Temporal does not
+    answer, or that no worker is there, is shown, and looked at again.
     """
     watcher = _Watcher(client, name, console, extra)
     if console.is_terminal:
@@ -78,7 +82,6 @@ class _Watcher:
         extra: Callable[[], RenderableType | None] | None,
     ) -> None:
         self._client = client
-        self._handle: WorkflowHandle[object, object] = client.get_workflow_handle(campaign_id(name))
         self._name = name
         self._console = console
         self._extra = extra
@@ -99,27 +102,30 @@ class _Watcher:
         until: Callable[[CampaignSummary], bool] | None,
         draw: Callable[[RenderableType], None] | None,
     ) -> CampaignSummary:
-        round_ = 0
         while True:
-            # A closed campaign answers from its result; whether it has closed is looked at now and then.
-            looks = round_ % _LOOK_AT_STATUS_EVERY == 0 or bool(self._trouble)
-            summary = (await self._ended() if looks else None) or await self._ask()
+            summary = await self._look()
             if draw:
                 draw(self._picture(summary))
             else:
                 self._print(summary)
             if summary is not None and (summary.state == "closed" or (until is not None and until(summary))):
                 return summary
-            round_ += 1
             await asyncio.sleep(EVERY)
 
-    async def _ask(self) -> CampaignSummary | None:
+    async def _look(self) -> CampaignSummary | None:
+        """What the campaign has published; of one that has closed, what its result says."""
         try:
-            self._last = await ask(self._handle, "summary", CampaignSummary, f"campaign {self._name}")
-        except NotFound:
-            raise _missing(self._name) from None
-        except OperationError as error:
+            described = await describe(self._client, campaign_id(self._name))
+            if described is None:
+                raise _missing(self._name)
+            if described.status not in _GOES_ON:
+                return await self._ended(described)
+            self._last = await published(described) or self._last
+        except TemporalTrouble as error:
             self._not_answered(error.text)
+            return None
+        if (waits := unattended(described, datetime.now(UTC))) > PATIENCE:
+            self._trouble = f"no worker has taken its task for {waits:.0f}s; `edgeshift worker` starts one"
             return None
         self._answered, self._trouble = time.monotonic(), ""
         return self._last
@@ -128,14 +134,8 @@ class _Watcher:
         silent = time.monotonic() - self._answered
         self._trouble = f"no answer for {silent:.0f}s: {one_line(why, 120)}"
 
-    async def _ended(self) -> CampaignSummary | None:
-        """The summary of a campaign that has closed, which no worker is needed for; None while it runs."""
-        described = await describe(self._client, campaign_id(self._name))
-        if described is None:
-            raise _missing(self._name)
-        status = described.status
-        if status in (None, WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW):
-            return None
+    async def _ended(self, described: WorkflowExecutionDescription) -> CampaignSummary | None:
+        """The summary of a campaign that has closed. Raises Refused where it was ended from outside."""
         result = await campaign_result(self._client, self._name)
         if result is None:
             return None

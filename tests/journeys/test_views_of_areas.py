@@ -91,7 +91,9 @@ async def proposals_of(play: Scene) -> str:
     summary = await operations.summary(play.client, name)
     targets = await operations.frozen_targets(play.archive, summary.targets)
     groups = await operations.waiting_groups(play.client, name)
-    found = await operations.examples(play.client, play.archive, summary.area, targets, groups)
+    found = await operations.examples(
+        play.client, play.archive, summary.area, targets, name, operations.ToSign(tuple(groups)), 10
+    )
     shell = Shell()
     shell.console = Console(width=100, file=io.StringIO(), record=True)
     for one in found:

@@ -8,6 +8,7 @@ from tests.mutants.sending import SIGNING, ZONE_STATE
 STARTER = "workflows/campaign/starter.py"
 STATE = "workflows/campaign/state.py"
 SIGN_OFF = "edgeshift/model/sign_off.py"
+BOOK = "edgeshift/campaign/book.py"
 LEDGER = "edgeshift/campaign/ledger.py"
 
 ANY_DIGEST = Edit(
@@ -103,13 +104,20 @@ STEERING = (
             ANY_DIGEST,
             Edit(
                 LEDGER,
-                "            if fingerprint not in entries:\n                continue\n",
-                "            entries.setdefault(fingerprint, self.book)\n",
+                " or shape is None or shape.fingerprint not in self.book:\n",
+                " or shape is None:\n",
             ),
             Edit(
                 LEDGER,
-                "            if shape and entry.fingerprint == shape.fingerprint and entry.wave",
-                "            if shape and entry.wave",
+                "        for fingerprint in fingerprints:\n            verdicts",
+                "        for fingerprint in self._numbers_of:\n            verdicts",
+            ),
+            Edit(
+                BOOK,
+                "            for about in self._waves.get(fingerprint, ())\n"
+                "            if about in (None, wave)\n"
+                "            for word in self._entries[fingerprint, about].values()\n",
+                "            for entry in self._entries.values()\n            for word in entry.values()\n",
             ),
             Edit(
                 SIGNING,

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from edgeshift.campaign.ledger import Ledger, WaveIndex
+from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import Place
 from edgeshift.campaign_file.spec import ValidationSpec
-from edgeshift.messages import Book, ReportKind, Step, ZoneReport
+from edgeshift.messages import ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy
+from tests.rules.ledger_kit import said
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -40,18 +41,15 @@ def waiting(index: int, fingerprint: str, sequence: int = 1) -> ZoneReport:
 def test_a_decision_on_many_shapes_in_many_waves_does_not_look_like_a_deadlock() -> None:
     """2,000 shapes over 100,000 targets in 20 waves, all of them in the book."""
     shapes = [f"{number:064x}" for number in range(2_000)]
-    found = Ledger(MOST, NOW, HOUR)
+    waves = tuple(Wave(number=n, name=f"w{n}", first=n * 5_000, end=n * 5_000 + 5_000) for n in range(20))
+    found = Ledger(MOST, NOW, HOUR, waves=waves)
     for index in range(MOST):
         found.begin(index)
         found.hear(waiting(index, shapes[index * 7 % 2_000]), NOW)
     for shape in shapes:
-        decision = Decision(choice=Choice.APPROVE, digest=shape, by="ann", at=NOW)
-        found.book.append(Book(fingerprint=shape, decisions=[decision]))
-    waves = WaveIndex(
-        tuple(Wave(number=n, name=f"w{n}", first=n * 5_000, end=n * 5_000 + 5_000) for n in range(20))
-    )
+        said(found, Decision(choice=Choice.APPROVE, digest=shape, by="ann", at=NOW))
     began = time.process_time()
-    found.apply_book(range(MOST), waves, SignOffPolicy(), "olga", NOW)
+    assert found.apply_to(shapes, SignOffPolicy(), "olga", NOW) == MOST
     assert time.process_time() - began < YIELDS_WITHIN
     assert found.number(Place.READY) == MOST
 
@@ -85,8 +83,9 @@ def test_a_zone_is_overdue_when_it_has_waited_its_time_however_old_the_campaign(
 
 def test_an_index_is_in_the_wave_that_holds_it() -> None:
     """The first and the last of each wave."""
-    waves = WaveIndex((Wave(number=0, name="a", first=0, end=1), Wave(number=1, name="b", first=1, end=10)))
-    assert [waves.of(index) for index in (0, 1, 9)] == [0, 1, 1]
+    waves = (Wave(number=0, name="a", first=0, end=1), Wave(number=1, name="b", first=1, end=10))
+    places = Ledger(10, NOW, HOUR, waves=waves).places
+    assert [places.wave_of(index) for index in (0, 1, 9)] == [0, 1, 1]
 
 
 def test_a_validation_mode_is_named_once() -> None:

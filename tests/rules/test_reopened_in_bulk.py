@@ -60,7 +60,7 @@ def test_what_is_recorded_of_a_fleet_that_is_reopened_fits_into_a_new_run(
     assert sum(len(note.model_dump_json()) for note in state.unrecorded) < MOST_CARRIED
     named = [index for note in state.unrecorded for index in note.indexes]
     assert named == list(range(100_000))
-    assert [note.fingerprint for note in state.unrecorded if not note.indexes] == [SHAPE, OTHER]
+    assert [note.fingerprints for note in state.unrecorded if not note.indexes] == [(SHAPE, OTHER)]
     assert len({note.at for note in state.unrecorded}) == len(state.unrecorded)
 
 
@@ -77,5 +77,5 @@ def test_one_batch_records_no_more_than_it_has_the_time_for(monkeypatch: pytest.
     sizes = []
     while some := next_of(left):
         del left[: len(some)]
-        sizes.append(sum(max(1, len(note.indexes)) for note in some))
+        sizes.append(sum(len(note.indexes) + len(note.fingerprints) for note in some))
     assert sizes == [MANY, MANY, 52]

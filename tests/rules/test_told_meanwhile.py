@@ -6,9 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from edgeshift.campaign.target_states import Place
-from edgeshift.messages import Book
 from edgeshift.model.sign_off import Choice, Decision
-from tests.rules.ledger_kit import NOW, OTHER, SHAPE, awaiting, ledger, place
+from tests.rules.ledger_kit import NOW, OTHER, SHAPE, awaiting, ledger, place, said
 from workflows.campaign.messenger import Messenger
 
 
@@ -20,7 +19,7 @@ async def test_a_zone_that_was_begun_again_meanwhile_is_not_taken_for_one_that_w
     for index, fingerprint in ((2, SHAPE), (3, OTHER)):
         found.hear(awaiting(index=index, fingerprint=fingerprint), NOW)
         rejection = Decision(choice=Choice.REJECT, digest=fingerprint, by="ann", at=NOW)
-        found.book.append(Book(fingerprint=fingerprint, decisions=[rejection]))
+        said(found, rejection)
         found.places[index] = Place.REJECTING
     told: list[int] = []
 
@@ -33,7 +32,6 @@ async def test_a_zone_that_was_begun_again_meanwhile_is_not_taken_for_one_that_w
     state: Any = SimpleNamespace(
         ledger=found,
         aborted=None,
-        waves=SimpleNamespace(of=lambda index: 0),
         refusal=lambda decision: None,
         apply_book=lambda indexes: None,
         changed=lambda: None,

@@ -45,13 +45,13 @@ class Messenger:
             return
         groups: dict[tuple[int, int], list[int]] = {}
         for index in islice(ledger.indexes(Place.REJECTING), MANY):
-            groups.setdefault((ledger.shapes[index], state.waves.of(index)), []).append(index)
-        for (_, wave), group in groups.items():
+            groups.setdefault((ledger.shapes[index], ledger.places.wave_of(index)), []).append(index)
+        for group in groups.values():
             # Others were told meanwhile, which takes as long as it takes.
             indexes = [index for index in group if ledger.places[index] == Place.REJECTING]
             if not indexes:
                 continue
-            rejection = self._rejection(indexes[0], wave)
+            rejection = self._rejection(indexes[0])
             if rejection is None:
                 # Whoever rejected it has thought better of it before the zones were told.
                 for index in indexes:
@@ -67,11 +67,10 @@ class Messenger:
             )
             self._rest(indexes, Place.REJECTING)
 
-    def _rejection(self, index: int, wave: int) -> Decision | None:
-        decisions = self._state.ledger.decisions(index, wave).decisions
+    def _rejection(self, index: int) -> Decision | None:
         counting = (
             decision
-            for decision in decisions
+            for decision in self._state.ledger.decisions(index)
             if decision.choice is Choice.REJECT and not self._state.refusal(decision)
         )
         return next(counting, None)

@@ -1,4 +1,4 @@
-"""Rejections that outlive the run: they are recorded in the archive, and those of earlier runs recalled."""
+"""Decisions outlive the run: they are recorded in the archive; rejections of earlier runs are recalled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def next_of(notes: list[RulingNote]) -> tuple[RulingNote, ...]:
     left = MANY
     found: list[RulingNote] = []
     for note in notes:
-        left -= max(1, len(note.indexes))
+        left -= max(1, len(note.indexes), len(note.fingerprints))
         if found and left < 0:
             break
         found.append(note)

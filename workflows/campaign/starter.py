@@ -90,7 +90,7 @@ class Granter:
             step = state.first_step if validate else shape.step if shape else Step.COMMIT
             ledger.places[index] = Place.PERMITTED
             ledger.heard.add(index)
-            decisions = ledger.decisions(index, state.waves.of(index)).decisions
+            decisions = ledger.decisions(index)
             permit, attempt = state.permit(index, step), ledger.attempts[index]
             grants.append(PermitGrant(attempt=attempt, permit=permit, decisions=tuple(decisions)))
         await self._batches.tell("permit", indexes, grants=tuple(grants))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import partial
 
@@ -10,7 +10,8 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.areas import area_of
-    from edgeshift.campaign.ledger import Bits, Ledger, WaveIndex
+    from edgeshift.campaign.book import fingerprints_of
+    from edgeshift.campaign.ledger import Bits, Ledger
     from edgeshift.campaign.target_states import IN_FLIGHT, Place
     from edgeshift.messages import (
         Book,
@@ -43,7 +44,6 @@ class CampaignState:
         fresh = carried is None or start.again is not None
         self.start = start
         self.area = area_of(start.area)
-        self.waves = WaveIndex(start.waves)
         self.enterprise = Bits(start.enterprise)
         self.started_at = carried.started_at if carried else workflow.now()
         self.first_run = workflow.info().first_execution_run_id
@@ -51,7 +51,7 @@ class CampaignState:
         self.origin = (carried.origin if carried else "") or self.first_run
         """The same also where a closed campaign goes on: what its zones left in the archive is theirs."""
         tick = start.policy.sign_off.expires_after / 100
-        self.ledger = Ledger(start.count, self.started_at, tick, start.covers)
+        self.ledger = Ledger(start.count, self.started_at, tick, start.covers, start.waves)
         if carried:
             self.ledger.unpack(carried.ledger)
         self.wave = carried.wave if carried else 0
@@ -121,7 +121,7 @@ class CampaignState:
         by: str,
         reason: str,
         *,
-        fingerprint: str = "",
+        fingerprints: tuple[str, ...] = (),
         wave: int | None = None,
         indexes: tuple[int, ...] = (),
     ) -> None:
@@ -134,7 +134,7 @@ class CampaignState:
                 at=self._ruled_at,
                 by=by,
                 reason=reason,
-                fingerprint=fingerprint,
+                fingerprints=fingerprints,
                 wave=wave,
                 indexes=indexes,
             )
@@ -142,12 +142,13 @@ class CampaignState:
 
     def recall(self, book: tuple[Book, ...]) -> None:
         """Take in the rejections of earlier runs, before those of this one."""
-        self.ledger.book = [*book, *self.ledger.book]
+        for entry in book:
+            self.ledger.book.take(entry)
         self.recalled = True
         if number := len({entry.fingerprint for entry in book}):
             what = f"{counted(number, 'fingerprint')} {agreed(number, 'was', 'were')}"
             self.note(f"{what} rejected before this run; that stands until a reopening")
-        self.apply_book(list(range(self.ledger.count)))
+        self.apply_to(fingerprints_of(book))
         self.changed()
 
     @property
@@ -224,9 +225,16 @@ class CampaignState:
         return self.ledger.permit(index, step, prefix, expires_at, draw)
 
     def apply_book(self, indexes: list[int]) -> None:
-        """Let the decisions count for those of the targets that wait for them."""
+        """Let the decisions count for those of these few targets that wait for them."""
         policy, by = self.start.policy.sign_off, self.start.started_by
-        self.ledger.apply_book(indexes, self.waves, policy, by, workflow.now())
+        self.ledger.apply_book(indexes, policy, by, workflow.now())
+
+    def apply_to(self, fingerprints: Iterable[str]) -> int:
+        """Let the decisions on these fingerprints count for every target that waits for them; for how many
+        they do.
+        """
+        policy, by = self.start.policy.sign_off, self.start.started_by
+        return self.ledger.apply_to(fingerprints, policy, by, workflow.now())
 
     def refusal(self, decision: Decision) -> str | None:
         """Why a decision cannot count in this campaign, or None."""

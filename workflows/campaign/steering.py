@@ -195,8 +195,10 @@ class Steering:
             some = tuple(reopened[first : first + MANY])
             state.rule("reopened", message.by, reason, indexes=some)
         shapes = filter(None, map(ledger.shape, rejected))
-        for fingerprint in dict.fromkeys(shape.fingerprint for shape in shapes):
-            state.rule("reopened", message.by, reason, fingerprint=fingerprint)
+        fingerprints = list(dict.fromkeys(shape.fingerprint for shape in shapes))
+        for first in range(0, len(fingerprints), MANY):
+            shapes_of_some = tuple(fingerprints[first : first + MANY])
+            state.rule("reopened", message.by, reason, fingerprints=shapes_of_some)
 
     def refuse_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> None:
         """Raise ApplicationError (CampaignOver, NothingToDo) where nothing begins again."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import AWAITING, Place
+    from edgeshift.campaign.target_states import Place
     from edgeshift.messages import (
         Book,
         CampaignSummary,
@@ -16,9 +16,12 @@ with workflow.unsafe.imports_passed_through():
         TargetAt,
         TargetsAt,
         Waiting,
+        WaitingAsked,
+        WaitingFound,
         WaveSummary,
     )
     from edgeshift.model.counts import counted
+    from edgeshift.model.fleet import Wave
     from edgeshift.rate_limit.circuit import to_mend
     from workflows.campaign.state import CampaignState
 
@@ -28,12 +31,15 @@ MOST_SHOWN = 500
 MOST_WAITING = 200
 """Fingerprints that a summary shows as waiting, those with the most zones."""
 
+NOTE = 160
+"""Characters of a note that are published."""
+
 SHORT = 80
 """Characters of a reason that are shown."""
 
 
-def summary(state: CampaignState, now: datetime) -> CampaignSummary:
-    """The campaign as it stands."""
+def summary(state: CampaignState, now: datetime, most: int = MOST_WAITING) -> CampaignSummary:
+    """The campaign as it stands. ``most``: fingerprints that wait."""
     ledger, start = state.ledger, state.start
     stopped = state.aborted or state.paused
     return CampaignSummary(
@@ -48,13 +54,14 @@ def summary(state: CampaignState, now: datetime) -> CampaignSummary:
         count=start.count,
         wave=state.wave,
         waves=[
-            WaveSummary(number=w.number, name=w.name, size=w.size, places=ledger.tallies(w.first, w.end))
+            WaveSummary(number=w.number, name=w.name, size=w.size, places=ledger.tallies(w.number))
             for w in start.waves
         ],
         places=ledger.tallies(),
         permits_out=len(ledger.permits),
-        waiting=waiting(state),
-        book=[_shortened(entry) for entry in ledger.book[-MOST_SHOWN:]],
+        waiting=waiting(state, most),
+        fingerprints_waiting=len(set(ledger.waiters.shapes()) - {0}),
+        book=[_shortened(entry) for entry in ledger.book.latest(MOST_SHOWN)],
         excluded=ledger.excluded,
         excluded_codes=ledger.excluded_codes,
         notes=state.notes,
@@ -66,8 +73,30 @@ def summary(state: CampaignState, now: datetime) -> CampaignSummary:
         stopped_by=stopped.by if stopped else "",
         stopped_at=state.stopped_at if stopped else None,
         retrying=state.retrying,
-        open_runs=sum(1 for index in range(ledger.count) if ledger.is_open(index)),
+        open_runs=ledger.open_runs(),
     )
+
+
+FEW_SHOWN = 20
+"""Entries of a list that a published summary has at most: each takes its place in the history every time."""
+
+MOST_PUBLISHED = 40
+"""Fingerprints that a published summary shows as waiting."""
+
+
+def published(state: CampaignState, now: datetime) -> CampaignSummary:
+    """The campaign as it stands, with few of what is listed: some kilobytes, whatever its size."""
+    ledger = state.ledger
+    named = dict(islice(ledger.excluded.items(), FEW_SHOWN))
+    codes = ledger.excluded_codes
+    update = {
+        "book": [_shortened(entry) for entry in ledger.book.latest(FEW_SHOWN)],
+        "excluded": named,
+        "excluded_codes": {index: codes[index] for index in named},
+        "notes": [note[:NOTE] for note in state.notes],
+        "retrying": state.retrying[-1:],
+    }
+    return summary(state, now, most=MOST_PUBLISHED).model_copy(update=update)
 
 
 def state_word(state: CampaignState) -> str:
@@ -95,37 +124,68 @@ def why(state: CampaignState) -> str:
     return "; ".join(said) or state.halted
 
 
-def waiting(state: CampaignState) -> list[Waiting]:
+def waiting(state: CampaignState, most: int = MOST_WAITING) -> list[Waiting]:
     """The fingerprints that wait for a sign-off, those with the most zones first."""
-    found: dict[int, Waiting] = {}
+    waiters = state.ledger.waiters
+    sizes = ((sum(size for _, size in waiters.groups(number)), number) for number in waiters.shapes())
+    largest = sorted((-size, number) for size, number in sizes if number)[:most]
+    return [_waiting(state, number) for _, number in largest]
+
+
+def _waiting(state: CampaignState, number: int, only: int | None = None) -> Waiting:
+    """What waits with one shape. ``only``: in one wave."""
     ledger = state.ledger
-    for index in chain.from_iterable(ledger.indexes(place) for place in AWAITING):
-        number, wave = ledger.shapes[index], state.waves.of(index)
-        if not number:
+    shape, groups = ledger.known[number - 1], ledger.waiters.groups(number)
+    counts = [(wave, place, size) for (_, wave, place), size in groups if only in (None, wave)]
+    return Waiting(
+        fingerprint=shape.fingerprint,
+        zones=sum(size for _, _, size in counts),
+        waves=sorted({wave for wave, _, _ in counts}),
+        example=ledger.waiters.first(number, only),
+        step=shape.step,
+        separate=sum(size for _, place, size in counts if place == Place.AWAITING_SEPARATE),
+    )
+
+
+def waiting_found(state: CampaignState, message: WaitingAsked) -> WaitingFound:
+    """The next of the fingerprints that wait as is asked."""
+    ledger, found = state.ledger, list[int]()
+    for number in ledger.waiters.shapes():
+        if number <= message.after or not ledger.known[number - 1].fingerprint.startswith(message.prefix):
             continue
-        shape = ledger.known[number - 1]
-        entry = found.setdefault(
-            number,
-            Waiting(fingerprint=shape.fingerprint, zones=0, waves=[], example=index, step=shape.step),
-        )
-        entry.zones += 1
-        entry.separate += ledger.places[index] == Place.AWAITING_SEPARATE
-        if wave not in entry.waves:
-            entry.waves.append(wave)
-    return sorted(found.values(), key=lambda entry: -entry.zones)[:MOST_WAITING]
+        if message.wave is not None and all(
+            wave != message.wave for (_, wave, _), _ in ledger.waiters.groups(number)
+        ):
+            continue
+        if len(found) == message.most:
+            return WaitingFound(waiting=[_waiting(state, one, message.wave) for one in found], next=found[-1])
+        found.append(number)
+    return WaitingFound(waiting=[_waiting(state, one, message.wave) for one in found])
 
 
 def targets_at(state: CampaignState, message: PlacesAsked) -> TargetsAt:
     """Which targets are at these places, and what they proposed last."""
-    ledger = state.ledger
+    ledger, waves = state.ledger, state.start.waves
     places = [place for place in Place if place.name.lower() in message.places]
-    found = []
-    for index in islice(ledger.indexes(*places), message.most):
+    first, end = message.first, ledger.count
+    if message.wave is not None:
+        wave = (
+            waves[message.wave] if 0 <= message.wave < len(waves) else Wave(number=0, name="", first=0, end=0)
+        )
+        first, end = max(first, wave.first), wave.end
+    found: list[TargetAt] = []
+    following = 0
+    for index in ledger.indexes(*places, first=first, end=end):
         shape = ledger.shape(index)
-        place, wave = Place(ledger.places[index]), state.waves.of(index)
         fingerprint = shape.fingerprint if shape else ""
-        found.append(TargetAt(index=index, place=place.name.lower(), wave=wave, fingerprint=fingerprint))
-    return TargetsAt(total=ledger.number(*places), targets=found)
+        if message.fingerprint not in ("", fingerprint):
+            continue
+        if len(found) == message.most:
+            following = index
+            break
+        place, number = Place(ledger.places[index]), ledger.places.wave_of(index)
+        found.append(TargetAt(index=index, place=place.name.lower(), wave=number, fingerprint=fingerprint))
+    return TargetsAt(total=ledger.number(*places), targets=found, next=following)
 
 
 def _shortened(entry: Book) -> Book:

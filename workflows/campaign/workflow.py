@@ -21,6 +21,8 @@ with workflow.unsafe.imports_passed_through():
         Person,
         PlacesAsked,
         TargetsAt,
+        WaitingAsked,
+        WaitingFound,
         ZoneReport,
     )
     from edgeshift.model.counts import counted
@@ -30,11 +32,12 @@ with workflow.unsafe.imports_passed_through():
     from workflows.campaign.decisions import Decisions
     from workflows.campaign.messenger import Messenger
     from workflows.campaign.outage import ServicePause
+    from workflows.campaign.publishing import Publisher
     from workflows.campaign.rulings import Rulings
     from workflows.campaign.starter import Granter, Starter
     from workflows.campaign.state import CampaignState
     from workflows.campaign.steering import Steering, refuse_if_over
-    from workflows.campaign.summary import summary, targets_at
+    from workflows.campaign.summary import summary, targets_at, waiting_found
     from workflows.campaign.sweeper import Sweeper
     from workflows.campaign.tasks import Tasks
     from workflows.messages import one_message, refuse_nonsense
@@ -53,6 +56,7 @@ class Campaign:
         self._decisions = Decisions(self._state)
         self._steering = Steering(self._state, self._batches)
         self._messenger = Messenger(self._state, self._batches)
+        self._publisher = Publisher(self._state)
         self._tasks = Tasks(self._state)
         if start.again is not None:
             self._state.ledger.permits.clear()
@@ -78,6 +82,7 @@ class Campaign:
             await self._leave()
             # While it left, a zone may have been heard of, or begun again, that it is to see to an end.
             if state.closed:
+                self._publisher.say()
                 return CampaignResult(
                     outcomes=state.ledger.tallies(),
                     aborted=state.aborted is not None,
@@ -94,6 +99,7 @@ class Campaign:
                 raise mistake
             if state.too_long and not state.pausing:
                 await self._leave()
+                self._publisher.say()
                 workflow.continue_as_new(
                     state.start.model_copy(update={"carried": state.carried(), "again": None})
                 )
@@ -114,6 +120,7 @@ class Campaign:
         tasks.begin("rejections", self._messenger.tell_of_rejections)
         tasks.begin("expiry", self._messenger.tell_of_expiry)
         tasks.begin("go on", self._messenger.tell_to_go_on, when=lambda: state.go_on_due)
+        tasks.begin("publish", self._publisher.publish, waits=True)
         tasks.begin("sweep", sweeper.sweep, when=lambda: sweeper.is_due)
 
     async def _leave(self) -> None:
@@ -127,7 +134,7 @@ class Campaign:
         waves = state.start.waves
         while state.wave + 1 < len(waves) and not state.halted and not state.stands_still:
             end = waves[state.wave].end
-            if not may_advance(state.ledger.finished(0, end), end, state.start.advance_percent):
+            if not may_advance(state.ledger.finished(state.wave + 1), end, state.start.advance_percent):
                 return
             state.wave += 1
             state.note(f"wave {waves[state.wave].name!r} begins")
@@ -222,6 +229,11 @@ class Campaign:
     def summary(self) -> CampaignSummary:
         """The campaign as it stands."""
         return summary(self._state, workflow.now())
+
+    @workflow.query
+    def waiting(self, message: WaitingAsked) -> WaitingFound:
+        """The fingerprints that wait for a sign-off, as many as one answer holds."""
+        return waiting_found(self._state, message)
 
     @workflow.query
     def targets_at(self, message: PlacesAsked) -> TargetsAt:

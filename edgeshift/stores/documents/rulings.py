@@ -9,14 +9,16 @@ from edgeshift.stores.documents.codec import Document, Moment
 
 class RulingRecord(Document):
     """``rulings/<campaign>/…``: that a fingerprint or a zone's proposal was rejected, that whoever had
-    rejected it thought better of it, or that it was reopened. Created once.
+    rejected it thought better of it, or that it was reopened; or that fingerprints were approved. Created
+    once.
 
     Written by the campaign and by the zone that ends so, read where the campaign is started anew. ``verb``:
-    ``rejected``, ``withdrawn`` or ``reopened``. ``digest``: the fingerprint, or the zone's digest. ``wave``:
-    for which alone it was said; None for all. ``run``: of the campaign, the first one.
+    ``rejected``, ``withdrawn``, ``reopened`` or ``approved``. ``digest``: the fingerprint, or the zone's
+    digest; ``digests``: all fingerprints of an approval, which is kept as one. ``wave``: for which alone it
+    was said; None for all. ``run``: of the campaign, the first one.
     """
 
-    optional: ClassVar[frozenset[str]] = frozenset({"digest", "zone", "wave"})
+    optional: ClassVar[frozenset[str]] = frozenset({"digest", "digests", "zone", "wave"})
 
     verb: str
     at: Moment
@@ -27,3 +29,4 @@ class RulingRecord(Document):
     digest: str | None = None
     zone: str | None = None
     wave: int | None = None
+    digests: tuple[str, ...] | None = None

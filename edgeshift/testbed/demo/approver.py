@@ -14,10 +14,11 @@ from temporalio.service import RPCError
 
 from edgeshift.areas import AREAS
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
-from edgeshift.messages import Answer, CampaignSignOff, CampaignSummary, Waiting, ZonePhase, ZoneState
+from edgeshift.messages import Answer, CampaignSignOff, Waiting, ZonePhase, ZoneState
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, Target, Zone, campaign_id, migration_id
 from edgeshift.model.sign_off import Choice, Decision
+from edgeshift.operations.campaigns import published
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import DOCUMENTS, Proposal, get_document
 from edgeshift.testbed.invariants.seen import Signature
@@ -76,11 +77,13 @@ class Approver:
         """Look once; whether there may be more to come."""
         handle = self._client.get_workflow_handle(campaign_id(self._campaign))
         try:
-            summary = await handle.query("summary", result_type=CampaignSummary)
+            described = await handle.describe()
         except RPCError:
             return True
-        if summary.state == "closed":
+        if described.close_time is not None:
             return False
+        if (summary := await published(described)) is None:
+            return True
         for waiting in summary.waiting:
             if waiting.zones > waiting.separate and waiting.fingerprint not in self._done:
                 await self._read_shape(handle, waiting)

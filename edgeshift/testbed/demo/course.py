@@ -15,14 +15,14 @@ from typing import Any
 
 from rich.console import Console
 from rich.text import Text
-from temporalio.client import Client, WorkflowUpdateFailedError
+from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Answer, CampaignSummary, Person
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Target, campaign_id
-from edgeshift.operations.campaigns import start_campaign
+from edgeshift.operations.campaigns import published, start_campaign
 from edgeshift.operations.zones import frozen_targets
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.demo.approver import Approver
@@ -205,8 +205,8 @@ async def _abort(client: Client, campaign: str, zones: int, say: Say) -> StopRec
 
 
 async def _summary(client: Client, name: str) -> CampaignSummary | None:
-    with contextlib.suppress(RPCError, WorkflowUpdateFailedError):
-        handle = client.get_workflow_handle(campaign_id(name))
-        summary: CampaignSummary = await handle.query("summary", result_type=CampaignSummary)
-        return summary
+    """What the campaign has published."""
+    with contextlib.suppress(RPCError):
+        found = await published(await client.get_workflow_handle(campaign_id(name)).describe())
+        return found
     return None

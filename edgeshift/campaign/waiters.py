@@ -1,0 +1,68 @@
+"""Who waits for a sign-off, by what was proposed and by wave, kept as targets come and go. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from edgeshift.campaign.target_states import Place
+
+Group = tuple[int, int, int]
+"""The number of a shape (0: none that is kept), a wave, and the place: whether its targets wait together
+(``AWAITING``) or each for a sign-off of its own (``AWAITING_SEPARATE``).
+"""
+
+
+class Waiters:
+    """The indexes of the targets that wait, in groups. A decision touches those of its groups alone, and a
+    count is the size of a set.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[int, dict[tuple[int, int], set[int]]] = {}
+
+    def enter(self, index: int, group: Group) -> None:
+        """The target begins to wait."""
+        shape, wave, place = group
+        self._groups.setdefault(shape, {}).setdefault((wave, place), set()).add(index)
+
+    def leave(self, index: int, group: Group) -> None:
+        """The target waits no more."""
+        shape, wave, place = group
+        members = self._groups[shape][wave, place]
+        members.remove(index)
+        if not members:
+            self.take(group)
+
+    def take(self, group: Group) -> set[int]:
+        """All of a group, which waits no more."""
+        shape, wave, place = group
+        groups = self._groups[shape]
+        members = groups.pop((wave, place))
+        if not groups:
+            del self._groups[shape]
+        return members
+
+    def shapes(self) -> list[int]:
+        """The numbers of the shapes that wait, in order."""
+        return sorted(self._groups)
+
+    def groups(self, shape: int) -> Iterator[tuple[Group, int]]:
+        """The groups of a shape, in order, and how many targets are in each."""
+        known = self._groups.get(shape, {})
+        for wave, place in sorted(known):
+            yield (shape, wave, place), len(known[wave, place])
+
+    def first(self, shape: int, only: int | None = None) -> int:
+        """One target of a shape that waits: the first that waits together with others, if any does.
+        ``only``: in one wave.
+        """
+        known = [
+            (place, members) for (wave, place), members in self._groups[shape].items() if only in (None, wave)
+        ]
+        together = [members for place, members in known if place == Place.AWAITING]
+        return min(min(members) for members in together or [members for _, members in known])
+
+    def members(self, group: Group) -> list[int]:
+        """The targets of a group, in order."""
+        shape, wave, place = group
+        return sorted(self._groups.get(shape, {}).get((wave, place), ()))

@@ -1,0 +1,119 @@
+"""A campaign's book of decisions: a word over many fingerprints is kept once; what it takes is bounded."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgeshift.campaign.book import ROOM, SHORT, DecisionBook, PackedBook, Word
+from edgeshift.messages import Book
+from edgeshift.model.sign_off import Choice, Decision
+from tests.rules.ledger_kit import NOW, OTHER, SHAPE
+
+THIRD = "c" * 64
+SHAPES = (SHAPE, OTHER, THIRD)
+
+
+def word(by: str = "ann", choice: Choice = Choice.APPROVE, reason: str = "", after: int = 0) -> Word:
+    return Word(choice, by, reason, NOW + timedelta(milliseconds=after))
+
+
+def test_who_decides_anew_takes_the_place_of_what_they_had_said() -> None:
+    """For the same fingerprint and wave alone; what was said before is given back."""
+    book, first, second = DecisionBook(), word(), word(choice=Choice.REJECT)
+    assert book.record(SHAPE, None, first) is None
+    assert book.record(SHAPE, 1, first) is None
+    assert book.record(SHAPE, None, second) is first
+    assert [decision.choice for decision in book.said(SHAPE, 1)] == [Choice.REJECT, Choice.APPROVE]
+    assert [decision.choice for decision in book.said(SHAPE, 0)] == [Choice.REJECT]
+    assert book.said(OTHER, 0) == [] and len(book) == 2
+
+
+def test_what_is_forgotten_counts_no_more_and_takes_no_room() -> None:
+    """In every wave."""
+    book = DecisionBook()
+    for wave in (None, 0, 1):
+        book.record(SHAPE, wave, word(reason="because"))
+    book.record(OTHER, None, word("bob"))
+    alone = DecisionBook()
+    alone.record(OTHER, None, word("bob"))
+    book.forget(SHAPE)
+    assert SHAPE not in book and OTHER in book
+    assert book.weight == alone.weight and book.packed() == alone.packed()
+
+
+def test_reasons_are_kept_as_far_as_there_is_room() -> None:
+    """First whole, then their beginnings, then not at all; and whole again once there is room."""
+    book = DecisionBook()
+    reasons = []
+    for number in range(400):
+        reasons.append(book.kept(f"{number:04d}" + "w" * 496))
+        book.record(f"{number:064x}", None, word(reason=reasons[-1]))
+    lengths = [len(reason) for reason in reasons]
+    assert lengths == sorted(lengths, reverse=True) and set(lengths) == {500, SHORT, 0}
+    assert sum(lengths) <= 2 * ROOM
+    for number in range(400):
+        book.forget(f"{number:064x}")
+    assert len(book.kept("w" * 500)) == 500
+
+
+def test_an_earlier_runs_rejection_does_not_take_the_place_of_what_was_said_since() -> None:
+    """The same person has decided anew; what another said before counts beside it."""
+    book = DecisionBook()
+    book.record(SHAPE, None, word("ann"))
+    before = [Decision(choice=Choice.REJECT, digest=SHAPE, by=by, at=NOW) for by in ("ann", "bob")]
+    book.take(Book(fingerprint=SHAPE, decisions=before))
+    assert {(one.by, one.choice) for one in book.said(SHAPE, 0)} == {
+        ("ann", Choice.APPROVE),
+        ("bob", Choice.REJECT),
+    }
+
+
+WORDS = st.tuples(
+    st.sampled_from(["ann", "bob", "eve"]),
+    st.sampled_from(Choice),
+    st.sampled_from(["", "seen", "w" * 500]),
+    st.integers(-(10**10), 10**10),
+)
+
+
+@given(
+    st.lists(
+        st.tuples(WORDS, st.sets(st.sampled_from(SHAPES), min_size=1), st.sampled_from([None, 0, 3])),
+        max_size=8,
+    ),
+    st.permutations(SHAPES),
+)
+def test_a_book_is_the_same_after_it_was_carried(
+    said: list[tuple[tuple[str, Choice, str, int], set[str], int | None]], known: list[str]
+) -> None:
+    """Through JSON, with some fingerprints named elsewhere; and it goes on the same."""
+    book = DecisionBook()
+    for (by, choice, reason, after), fingerprints, wave in said:
+        one = word(by, choice, book.kept(reason), after)
+        for fingerprint in sorted(fingerprints):
+            book.record(fingerprint, wave, one)
+    some = known[:2]
+    packed = book.packed(some)
+    carried = DecisionBook.unpacked(PackedBook.model_validate_json(packed.model_dump_json()), some)
+    for both in (book, carried):
+        both.record(SHAPE, None, word("ann", Choice.REJECT, "late"))
+        both.forget(OTHER)
+    assert (
+        carried.latest(99) == book.latest(99) and carried.weight == book.weight and len(carried) == len(book)
+    )
+    assert carried.packed(some) == book.packed(some) and carried.kept("w" * 90) == book.kept("w" * 90)
+    for fingerprint in SHAPES:
+        assert carried.said(fingerprint, 3) == book.said(fingerprint, 3)
+        assert carried.waves_of(fingerprint) == book.waves_of(fingerprint)
+
+
+def test_one_word_over_many_fingerprints_is_kept_once() -> None:
+    """However long its reason is."""
+    book, one = DecisionBook(), word(reason="w" * 500)
+    for number in range(1_000):
+        book.record(f"{number:064x}", None, one)
+    assert book.packed().reasons == ["w" * 500] and len(book.packed().approves) == 1
+    assert len(book.latest(10)) == 10 and book.latest(1)[0].fingerprint == f"{999:064x}"
