@@ -33,7 +33,7 @@ SENDING = (
             Edit(OPTIONS, "RetryPolicy(maximum_attempts=1)", "RetryPolicy(maximum_attempts=4)"),
             Edit(
                 FENCE,
-                "            return judged(failure)\n",
+                "            return judged(failure, self.change.start.area)\n",
                 "            raise OSError(str(failure)) from None\n",
             ),
             *NO_REFUSAL,
