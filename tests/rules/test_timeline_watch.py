@@ -113,7 +113,7 @@ def test_only_what_changed_is_printed() -> None:
         "autumn: paused - by bob: lunch",
         "waiting for a sign-off: fingerprint 7f3a9c21e0b4, commit, 7 zones"
         " -> edgeshift sign-off approve autumn --fingerprint 7f3a9c21e0b4",
-        "alice says approve to fingerprint 7f3a9c21e0b4: fine",
+        "alice approved fingerprint 7f3a9c21e0b4: fine",
         "note: paused by bob",
         "zone 7 is left out: already in campaign/other",
     ]
