@@ -4,8 +4,11 @@ quota knows of held calls.
 
 from __future__ import annotations
 
+import asyncio
 import os
+import random
 import socket
+import time
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -36,6 +39,9 @@ MINUTE = 60.0
 
 _SHORTEST_MINUTE = 1.0
 _ANSWER_WITHIN = timedelta(seconds=20)
+
+_CROWDED = (0.05, 0.25)
+"""Seconds until a lease is asked for again where too many have asked at a time, at least and at most."""
 
 
 def terms_of(spec: CampaignSpec) -> PaceTerms:
@@ -80,14 +86,35 @@ class Quotas:
     async def _lease(
         self, user: str, terms: PaceTerms, want: int, lane: Lane, credentials: Iterable[str]
     ) -> Lease:
+        request = LeaseRequest(
+            holder=self._holder, want=want, lane=lane, terms=terms, credentials=tuple(credentials)
+        )
+        until = time.monotonic() + _ANSWER_WITHIN.total_seconds()
+        while True:
+            try:
+                return await self._lease_of_running(user, request)
+            except RPCError as failure:
+                if failure.status is RPCStatusCode.NOT_FOUND:
+                    return await self._lease_anew(user, request)
+                if failure.status is not RPCStatusCode.RESOURCE_EXHAUSTED or time.monotonic() > until:
+                    raise
+            # A workflow takes ten updates at a time, and a user may have more processes than that.
+            await asyncio.sleep(random.uniform(*_CROWDED))
+
+    async def _lease_of_running(self, user: str, request: LeaseRequest) -> Lease:
+        found: Lease = await self._temporal.get_workflow_handle(quota_id(user)).execute_update(
+            "lease", request, result_type=Lease, rpc_timeout=_ANSWER_WITHIN
+        )
+        return found
+
+    async def _lease_anew(self, user: str, request: LeaseRequest) -> Lease:
+        """The first lease of a quota that is not there, or that somebody has ended."""
         found: Lease = await self._temporal.execute_update_with_start_workflow(
             "lease",
-            LeaseRequest(
-                holder=self._holder, want=want, lane=lane, terms=terms, credentials=tuple(credentials)
-            ),
+            request,
             start_workflow_operation=WithStartWorkflowOperation(
                 "Quota",
-                QuotaStart(user=user, terms=terms),
+                QuotaStart(user=user, terms=request.terms),
                 id=quota_id(user),
                 task_queue=Queue.QUOTA,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,

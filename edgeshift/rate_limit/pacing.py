@@ -23,21 +23,23 @@ from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import ServiceHold
 from edgeshift.rate_limit.errors import CallsHeld, NoLease, TurnRefused
 from edgeshift.rate_limit.leased_slots import LeasedSlots
-from edgeshift.rate_limit.slots import Lane, Lease
+from edgeshift.rate_limit.slots import LATEST, Lane, Lease
 
 LeaseSource = Callable[[int, Lane], Awaitable[Lease]]
 """Asks for at most so many slots in a lane. A lease of count 0 says when to ask again."""
 
 _log = logging.getLogger(__name__)
 
-_LATEST = 0.05
-"""Seconds by which a slot may be spent late. One that passed longer ago was missed, and is dropped."""
-
 _AHEAD = 1.0
-"""Seconds before its slots run out at which a pacer asks for more, when there is work for them."""
+"""Seconds before its slots run out at which a pacer asks for more, when there is work for them; where answers
+are slow, twice as long as they took lately.
+"""
 
-_SLOW_ANSWER = 0.25
-"""Seconds that a lease may take to arrive before slots are taken off its end for the delay."""
+_AHEAD_AT_MOST = 2.75
+"""Seconds: before that the next block is not handed out (edgeshift/rate_limit/slots.py)."""
+
+_ANSWERS = 16
+"""Answers that tell how the clocks differ, and how long an answer takes."""
 
 
 class Pacer(Protocol):
@@ -107,6 +109,9 @@ class SlotPacer:
         self._too_few = False
         self._more_at = math.inf
         self._spent: deque[float] = deque(maxlen=1000)
+        self._late = LATEST
+        self._differ: deque[float] = deque(maxlen=_ANSWERS)
+        self._took: deque[float] = deque(maxlen=_ANSWERS)
         self._changed = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
@@ -210,7 +215,7 @@ class SlotPacer:
                 await self._sleep(None)
                 continue
             for slots in self._slots:
-                slots.drop_before(now - _LATEST)
+                slots.drop_before(now - self._late)
             self._slots = [slots for slots in self._slots if slots.left]
             first = min(self._slots, key=lambda slots: slots.next, default=None)
             if first is not None and first.next <= now:
@@ -221,25 +226,23 @@ class SlotPacer:
             self._ask_if_short(now)
             marks = [first.next] if first is not None else []
             if self._asking is None:
-                marks += [
-                    mark for mark in (self._ask_at[self._lane()], self._more_at) if now < mark < math.inf
-                ]
+                marks += [mark for mark in (*self._ask_at.values(), self._more_at) if now < mark < math.inf]
             await self._sleep(min(marks) - now if marks else None)
 
     def _ask_if_short(self, now: float) -> None:
         """Ask for slots where there are none, where they run out, or where there were too few a while ago."""
-        lane = self._lane()
-        if self._asking is not None or now < self._ask_at[lane]:
-            return
         waiting = sum(map(len, self._waiting.values()))
         held = sum(slots.left for slots in self._slots)
-        soon = sum(slots.until(now + _AHEAD) for slots in self._slots)
-        if held:
+        soon = sum(slots.until(now + self._ahead()) for slots in self._slots)
+        lane = Lane.URGENT if self._waiting[Lane.URGENT] and not soon else Lane.NORMAL
+        if self._asking is not None or now < self._ask_at[lane]:
+            return
+        if held and lane is Lane.NORMAL:
             runs_out = soon == held and (waiting > soon or self._too_few)
-            if soon if lane is Lane.URGENT else not runs_out and now < self._more_at:
+            if not runs_out and now < self._more_at:
                 return
         recent = sum(1 for moment in self._spent if moment > now - 10)
-        want = len(self._waiting[lane]) if lane is Lane.URGENT else max(2, waiting + recent - held)
+        want = max(2, waiting + recent - held)
         self._asking = asyncio.create_task(self._ask(want, lane), name="pace: lease")
 
     async def _ask(self, want: int, lane: Lane) -> None:
@@ -256,7 +259,9 @@ class SlotPacer:
             self._changed.set()
 
     def _keep_slots(self, answer: Lease, asked: float, want: int, lane: Lane, news: int) -> None:
-        """Slots count from when the lease arrived; those that would fall behind its true end are left out.
+        """Slots keep their times by the clock of whoever handed them out, however slowly the lease came: of
+        the last answers, the one that came most quickly says best how the clocks differ. It says too little
+        rather than too much, so that no slot is spent before its time.
 
         What it says of holds counts unless calls were held since it was asked for.
         """
@@ -270,11 +275,16 @@ class SlotPacer:
         self._ask_at[lane] = now if answer.count else now + answer.again_in
         self._too_few = answer.count < want
         self._more_at = now + answer.again_in if self._too_few else math.inf
-        left = answer.count
-        if (late := now - asked) > _SLOW_ANSWER and answer.interval > 0:
-            left -= int(late // answer.interval)
-        if left > 0:
-            self._slots.append(LeasedSlots(next=now + answer.first_in, interval=answer.interval, left=left))
+        self._differ.append(answer.at - now)
+        self._took.append(now - asked)
+        self._late = answer.late
+        if answer.count > 0:
+            first = answer.at + answer.first_in - max(self._differ)
+            self._slots.append(LeasedSlots(next=first, interval=answer.interval, left=answer.count))
+
+    def _ahead(self) -> float:
+        """Seconds ahead of a need that slots are asked for."""
+        return min(max(_AHEAD, 2 * max(self._took, default=0.0)), _AHEAD_AT_MOST)
 
     def _fail(self, why: TurnRefused) -> None:
         for turns in self._waiting.values():
@@ -298,9 +308,6 @@ class SlotPacer:
                     self._breaker.goes(one.credential)
                     one.turn.set_result(None)
                     return
-
-    def _lane(self) -> Lane:
-        return Lane.URGENT if self._waiting[Lane.URGENT] else Lane.NORMAL
 
     def _has_waiters(self) -> bool:
         return any(self._waiting.values())

@@ -24,6 +24,18 @@ from edgeshift.rate_limit.circuit import ServiceHold
 
 _MICRO = 1_000_000
 
+LATEST = 0.05
+"""Seconds by which a slot may always be spent late; one that passed longer ago was missed, and is dropped."""
+
+LONGEST_BLOCK = 3600.0
+"""Seconds for which the service is believed at most when it refuses every call; then it may say so again."""
+
+LEAD = 0.3
+"""The part of a block before the next one from which on that one is handed out too."""
+
+MOST_SLOTS = 10_000
+"""Slots of one lease, whatever the limit."""
+
 
 class Lane(StrEnum):
     """``URGENT`` is for commits, their verification, and stopping; it never waits behind ``NORMAL``."""
@@ -66,6 +78,14 @@ class PaceTerms(BaseModel):
         return self.budget / self.window
 
     @property
+    def late(self) -> float:
+        """Seconds by which a slot may be spent late: half of what the budget leaves of the limit. The other
+        half is for calls that reach the service sooner than others did.
+        """
+        spare = self.limit * (1 - self.people) - self.budget - 1
+        return max(LATEST, spare / 2 / self.rate)
+
+    @property
     def block_length(self) -> float:
         """Seconds in a block: ``block``, or longer where that would hold fewer than four slots."""
         return max(self.block, 4 * self.window / self.budget)
@@ -73,11 +93,11 @@ class PaceTerms(BaseModel):
 
 class Lease(BaseModel):
     """Slots to spend: ``count`` of them, the first in ``first_in`` seconds, then one every ``interval``
-    seconds.
+    seconds. They count from ``at``, seconds since the epoch by the clock of whoever keeps the book.
 
     ``count`` of 0: nothing now, ask again in ``first_in`` seconds. ``again_in``: where the slots are fewer
-    than the work, asking again after so many seconds may bring more. ``holds``: calls that are not to be made
-    at all for now.
+    than the work, asking again after so many seconds may bring more. ``late``: seconds by which a slot may be
+    spent late. ``holds``: calls that are not to be made at all for now.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -86,6 +106,8 @@ class Lease(BaseModel):
     interval: float
     count: int
     again_in: float
+    at: float = 0.0
+    late: float = LATEST
     holds: tuple[ServiceHold, ...] = ()
 
     @classmethod
@@ -131,14 +153,18 @@ def lease(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> tup
     """
     book = book.model_copy(deep=True)
     book.now = now = max(now, book.now)
+    found = _leased(book, now, holder, lane, min(max(1, want), MOST_SLOTS))
+    return book, found.model_copy(update={"at": now, "late": book.terms.late})
+
+
+def _leased(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> Lease:
     if now < book.blocked_until:
-        return book, Lease.wait(book.blocked_until - now)
+        return Lease.wait(book.blocked_until - now)
     grid = _Grid(book.terms)
     index = grid.block_at(now)
     current = _open(book, grid, index, holder)
-    want = max(1, want)
     found = _from_block(current, grid, now, holder, lane, want)
-    lead = grid.length / 5
+    lead = grid.length * LEAD
     if found is None and now >= grid.start(index + 1) - lead:
         found = _from_block(_open(book, grid, index + 1, holder), grid, now, holder, lane, want)
     if found is None:
@@ -146,15 +172,15 @@ def lease(book: SlotBook, now: float, holder: str, lane: Lane, want: int) -> tup
         if (slot := grid.urgent_from(current, now)) is not None:
             marks.append(grid.urgent_time(slot) - grid.horizon)
         ahead = [mark - now for mark in marks if mark > now]
-        return book, Lease.wait(min(ahead, default=lead / 4))
-    return book, found
+        return Lease.wait(min(ahead, default=lead / 4))
+    return found
 
 
 def block(book: SlotBook, now: float, seconds: float) -> SlotBook:
     """The state after the service has refused every call for ``seconds`` from ``now`` on. It never shortens a
     block.
     """
-    until = max(book.blocked_until, now + max(0.0, seconds))
+    until = max(book.blocked_until, now + min(max(0.0, seconds), LONGEST_BLOCK))
     return book.model_copy(update={"blocked_until": until, "now": max(now, book.now)})
 
 
@@ -284,4 +310,4 @@ def _take_urgent(block: Block, grid: _Grid, now: float, slot: int, want: int) ->
 
 
 def _lease(grid: _Grid, first_in: float, interval: float, count: int) -> Lease:
-    return Lease(first_in=max(0.0, first_in), interval=interval, count=count, again_in=grid.horizon)
+    return Lease(first_in=max(0.0, first_in), interval=interval, count=count, again_in=grid.horizon * 0.75)

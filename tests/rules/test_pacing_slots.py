@@ -8,7 +8,18 @@ from itertools import pairwise
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, block, lease, with_terms
+from edgeshift.rate_limit.slots import (
+    LATEST,
+    LONGEST_BLOCK,
+    MOST_SLOTS,
+    Lane,
+    Lease,
+    PaceTerms,
+    SlotBook,
+    block,
+    lease,
+    with_terms,
+)
 
 START = 1_700_000_000.0
 
@@ -173,3 +184,24 @@ def test_the_default_stays_under_the_limit_with_a_margin() -> None:
     assert PaceTerms().budget == 1188
     assert PaceTerms(people=0.1).budget == 1068
     assert PaceTerms(limit=10, people=0.9).budget >= 2
+
+
+def test_a_block_ends_whatever_is_said_of_it() -> None:
+    """The service is believed for an hour at most; then it may say so again."""
+    book = block(SlotBook(), START, 1e300)
+    assert book.blocked_until == START + LONGEST_BLOCK
+    assert block(book, START, -5).blocked_until == book.blocked_until
+
+
+def test_a_lease_is_of_so_many_slots_at_most() -> None:
+    """Whatever limit somebody has written, and whatever somebody wants."""
+    book = SlotBook(terms=PaceTerms(limit=10**9, window=1.0))
+    _, given = lease(book, START, "a", Lane.NORMAL, 10**12)
+    assert given.count == MOST_SLOTS
+
+
+@given(terms_of_a_user)
+def test_what_is_spent_late_fits_into_the_limit(terms: PaceTerms) -> None:
+    """A window takes up the slots of as many seconds before it as they may be late by."""
+    most = terms.limit * (1 - terms.people)
+    assert terms.late == LATEST or terms.budget + terms.late * terms.rate <= most

@@ -65,7 +65,7 @@ class Leases:
         found = self.answers.pop(0) if self.answers else Lease.wait(1000)
         if isinstance(found, Exception):
             raise found
-        return found
+        return found.model_copy(update={"at": asyncio.get_running_loop().time()})
 
 
 def slots(count: int, interval: float = 1.0, first_in: float = 0.0, again_in: float = 1000.0) -> Lease:
@@ -214,23 +214,50 @@ def test_a_lease_that_fails_tells_those_who_wait() -> None:
     skipping(scenario)
 
 
-def test_a_lease_that_came_slowly_ends_when_it_was_meant_to() -> None:
-    """Slots count from its arrival; those beyond its true end are dropped, so that leases do not pile up."""
+def test_the_slots_of_a_lease_that_came_slowly_keep_their_times() -> None:
+    """By another clock than the pacer's: the answer that came most quickly says how they differ. Those that
+    passed meanwhile are dropped, and none is spent before its time.
+    """
 
     async def scenario(clock: Callable[[], float]) -> None:
+        ahead, pauses = 1_700_000_000.0, [0.0, 4.0]
+
         async def slow(want: int, lane: Lane) -> Lease:
-            await asyncio.sleep(4)
-            return slots(10)
+            found = slots(1 if len(pauses) == 2 else 10, first_in=1).model_copy(
+                update={"at": clock() + ahead}
+            )
+            await asyncio.sleep(pauses.pop(0) if pauses else 1000)
+            return found
 
         pacer = SlotPacer(slow, clock=clock)
+        # There are too few, so it asks for more at once.
         began = clock()
-        for _ in range(6):
+        await pacer.acquire(Lane.NORMAL)
+        times = []
+        for _ in range(7):
             await pacer.acquire(Lane.NORMAL)
-        assert abs(clock() - began - 9) < 0.2
-        seventh = asyncio.create_task(pacer.acquire(Lane.NORMAL))
-        await asyncio.sleep(1.5)
-        assert not seventh.done()
-        seventh.cancel()
+            times.append(clock() - began)
+        # Ten slots from the first second on, of which the first three passed before the lease came.
+        assert [round(at) for at in times] == [4, 5, 6, 7, 8, 9, 10]
+        assert all(at > round(at) - 0.01 for at in times)
+        await pacer.aclose()
+
+    skipping(scenario)
+
+
+def test_a_slot_is_spent_as_late_as_its_lease_allows() -> None:
+    """A busy process loses none that the limit has room for; later than that it is dropped."""
+
+    async def scenario(clock: Callable[[], float]) -> None:
+        pacer = SlotPacer(Leases(slots(100).model_copy(update={"late": 2.5})), clock=clock)
+        await pacer.acquire(Lane.NORMAL)
+        await asyncio.sleep(10.2)
+        began = clock()
+        for _ in range(3):
+            await pacer.acquire(Lane.NORMAL)
+        assert clock() - began < 0.1
+        await pacer.acquire(Lane.NORMAL)
+        assert 0.7 < clock() - began < 0.9
         await pacer.aclose()
 
     skipping(scenario)
