@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from temporalio import activity
-from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
 from temporalio.common import (
     SearchAttributePair,
     TypedSearchAttributes,
@@ -18,15 +18,13 @@ from temporalio.common import (
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.boundary import hold_of, named_failures, refuse_held
+from activities.boundary import named_failures
 from activities.change.area_work import AreaWork
-from activities.change.intents import commit_may_show
 from activities.connections import Connections
+from activities.looks import Looks, attempt_of, described
 from activities.readings import planned_reading
-from activities.reminders import said_before
 from activities.rulings import rejected_digests
 from edgeshift.areas import AREAS
-from edgeshift.campaign.target_states import is_said
 from edgeshift.messages import (
     OUTLIVED,
     DescribedZones,
@@ -34,27 +32,21 @@ from edgeshift.messages import (
     Exclusion,
     Expire,
     GoOn,
-    LaterAttempt,
     PermitGrant,
     Revoke,
     Ruling,
-    SilentZone,
     StartedZones,
     StartZones,
     Stop,
     TellZones,
     ToldZones,
     ZonePhase,
-    ZoneReport,
-    ZoneResult,
     ZoneStart,
 )
-from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
+from edgeshift.model.fleet import Area, Target, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.runtime.temporal import FINGERPRINT, PHASE, PLAN, WAVE, of_campaign
-from edgeshift.service_api import ServiceError
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
 
@@ -69,6 +61,14 @@ MOST_REJECTED = 20
 PER_SECOND = 100
 """Signals of one fan-out a second, at most."""
 
+LISTED_AGAIN = 60.0
+"""Seconds after which the rejections of a campaign are listed again."""
+
+MOST_LISTED = 20
+"""Campaigns whose rejections are kept."""
+
+Rejected = dict[str, tuple[str, ...]]
+
 
 class ZoneActivities:
     """Batches over the zones of a campaign. Each heartbeats the position it has reached and goes on from
@@ -77,14 +77,16 @@ class ZoneActivities:
 
     def __init__(self, connections: Connections, work: Mapping[Area, AreaWork]) -> None:
         self._connections = connections
-        self._work = work
+        self._looks = Looks(connections, work)
+        self._rejections: dict[tuple[str, str], tuple[float, Rejected]] = {}
+        """Of campaigns, what was rejected, and when that was listed."""
 
     @activity.defn(name="start_zones")
     @named_failures
     async def start(self, batch: StartZones) -> StartedZones:
         """Start a batch. The workflow id is the lock: whoever holds a zone already is named."""
         targets = await self._connections.targets(batch.start.targets)
-        rejected = await rejected_digests(self._connections.archive, batch.campaign)
+        rejected = await self._rejected_before(batch)
         done, excluded = _progress(StartedZones)
         excluded_so_far = list(excluded.excluded)
         for place in range(done, len(batch.indexes)):
@@ -94,6 +96,20 @@ class ZoneActivities:
                 excluded_so_far.append(exclusion)
             activity.heartbeat(place + 1, StartedZones(excluded=tuple(excluded_so_far)))
         return StartedZones(excluded=tuple(excluded_so_far))
+
+    async def _rejected_before(self, batch: StartZones) -> Rejected:
+        """The digests that people rejected, of each zone of a campaign. They are listed now and then: of a
+        zone that had a workflow lately they are looked for anew when it is begun again (``_rejected``).
+        """
+        now, key = asyncio.get_running_loop().time(), (batch.campaign, batch.campaign_run)
+        at, known = self._rejections.get(key, (-LISTED_AGAIN, Rejected()))
+        if now - at >= LISTED_AGAIN:
+            known = await rejected_digests(self._connections.archive, batch.campaign)
+            self._rejections.pop(key, None)
+            while len(self._rejections) >= MOST_LISTED:
+                del self._rejections[next(iter(self._rejections))]
+            self._rejections[key] = now, known
+        return known
 
     async def _start_one(
         self, batch: StartZones, place: int, target: Target, rejected: tuple[str, ...]
@@ -150,8 +166,8 @@ class ZoneActivities:
                 )
                 return None
             except WorkflowAlreadyStartedError:
-                holder = await self._describe(identifier)
-                if holder is not None and await _attempt(holder, batch) >= message.attempt:
+                holder = await described(self._connections.temporal, identifier)
+                if holder is not None and await attempt_of(holder, batch) >= message.attempt:
                     return None
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
                     await self._refuse_when_gone(batch)
@@ -180,7 +196,7 @@ class ZoneActivities:
                         told.add(holder.run_id)
                 elif tried == BEFORE_IT_IS_TOLD:
                     # It had ended; somebody has reset its workflow since.
-                    over = Stop(by=OUTLIVED, attempt=await _attempt(holder, batch))
+                    over = Stop(by=OUTLIVED, attempt=await attempt_of(holder, batch))
                     await self._stop(identifier, over, batch.campaign_run)
                 # Our own previous attempt has said that it is finished and is about to close.
                 await asyncio.sleep(0.2)
@@ -198,7 +214,7 @@ class ZoneActivities:
         for the next one to say whether it is.
         """
         run = activity.info().workflow_run_id
-        found = await self._describe(batch.campaign, run)
+        found = await described(self._connections.temporal, batch.campaign, run)
         if found is None or found.status is not WorkflowExecutionStatus.RUNNING:
             raise ApplicationError(
                 f"no open run {run} of {batch.campaign}", type="CampaignGone", non_retryable=True
@@ -211,14 +227,6 @@ class ZoneActivities:
         except RPCError as failure:
             if failure.status is not RPCStatusCode.NOT_FOUND:
                 raise
-
-    async def _describe(self, identifier: str, run: str | None = None) -> WorkflowExecutionDescription | None:
-        try:
-            return await self._connections.temporal.get_workflow_handle(identifier, run_id=run).describe()
-        except RPCError as failure:
-            if failure.status is RPCStatusCode.NOT_FOUND:
-                return None
-            raise
 
     @activity.defn(name="tell_zones")
     @named_failures
@@ -253,98 +261,7 @@ class ZoneActivities:
         """Look at zones that have been silent. One that closed without a word is settled by its own result,
         or, where somebody terminated it, by reading the service.
         """
-        targets = await self._connections.targets(batch.targets)
-        done, found = _progress(DescribedZones)
-        closed, words, later, hold = list(found.closed), list(found.words), list(found.later), found.hold
-        for place in range(done, len(batch.indexes)):
-            try:
-                looked = await self._settle(batch, place, targets[batch.indexes[place]])
-                if isinstance(looked, SilentZone):
-                    closed.append(looked)
-                elif isinstance(looked, LaterAttempt):
-                    later.append(looked)
-                elif looked is not None:
-                    words.append(looked)
-            except (ServiceError, SecretRefError) as failure:
-                # Where it stands is found out once the service may be asked again.
-                hold = hold or hold_of(failure)
-            found = DescribedZones(closed=tuple(closed), words=tuple(words), later=tuple(later), hold=hold)
-            activity.heartbeat(place + 1, found)
-        return found
-
-    async def _settle(
-        self, batch: DescribeZones, place: int, target: Target
-    ) -> SilentZone | ZoneReport | LaterAttempt | None:
-        index = batch.indexes[place]
-        identifier = migration_id(target.zone, batch.area)
-        found, attempt = await self._describe(identifier), 0
-        if found is not None:
-            attempt = await _attempt(found, batch)
-            # A later one was begun by a run of the campaign that was reset since.
-            mine, later = attempt >= batch.attempts[place], attempt > batch.attempts[place]
-            if found.status is WorkflowExecutionStatus.RUNNING and mine:
-                if index not in batch.working and not later:
-                    return None
-                policy = (await self._connections.spec(batch.spec)).sign_off
-                word = await said_before(self._connections.temporal, found, batch.campaign_run, index, policy)
-                if later:
-                    return word or LaterAttempt(index=index, attempt=attempt)
-                known = batch.known[place] if batch.known else ""
-                return None if word is None or is_said(word, known) else word
-            if found.status is WorkflowExecutionStatus.COMPLETED and mine:
-                result = await self._result(identifier, found.run_id)
-                if result is not None:
-                    return SilentZone(
-                        index=index,
-                        attempt=attempt,
-                        outcome=result.outcome,
-                        reason=result.reason[:120],
-                        why=result.why,
-                    )
-        how = (
-            found.status.name.lower() if found is not None and found.status is not None else "not to be found"
-        )
-        try:
-            outcome, shown = await self._standing(batch, target)
-        except (ServiceError, SecretRefError) as failure:
-            refuse_held(failure)
-            unread = _ended(how, f"the service could not be read: {failure}")
-            return SilentZone(index=index, attempt=attempt, outcome=ZoneOutcome.UNKNOWN, why=(unread,))
-        if outcome is None:
-            limit = batch.settles_in
-            sent = await commit_may_show(self._connections, target.zone, batch.area, limit, answered=True)
-            outcome = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
-        return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(_ended(how, shown),))
-
-    async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
-        """Where the service shows the target, tried a few times: one unreadable zone must not hold the
-        campaign up.
-        """
-        work, spec = self._work[batch.area], await self._connections.spec(batch.spec)
-        client = await self._connections.service(batch.spec, target.zone)
-        for pause in (0.5, 2.0):
-            try:
-                return await work.standing(client, spec, target.zone)
-            except ServiceError as failure:
-                refuse_held(failure)
-                activity.logger.info("reading %s again: %s", target.zone.name, failure)
-                await self._connections.clock.sleep(pause)
-        return await work.standing(client, spec, target.zone)
-
-    async def _result(self, identifier: str, run_id: str) -> ZoneResult | None:
-        handle = self._connections.temporal.get_workflow_handle(
-            identifier, run_id=run_id, result_type=ZoneResult
-        )
-        try:
-            found: ZoneResult = await handle.result()
-            return found
-        except WorkflowFailureError:
-            return None
-
-
-def _ended(how: str, shown: str) -> Reason:
-    """That a zone's workflow ended without an outcome, and what the service shows of the zone."""
-    return Reason(code=ReasonCode.WORKFLOW_ENDED, state=how, said=shown[:100])
+        return await self._looks.at(batch, *_progress(DescribedZones))
 
 
 def _listed_as(message: ZoneStart) -> list[SearchAttributePair[str]]:
@@ -360,13 +277,6 @@ def _listed_as(message: ZoneStart) -> list[SearchAttributePair[str]]:
 def _is_since(read_at: datetime, holder: WorkflowExecutionDescription | None) -> bool:
     """Whether a zone was read after its last workflow had ended. Of one that is forgotten nobody knows."""
     return holder is not None and holder.close_time is not None and read_at > holder.close_time
-
-
-async def _attempt(found: WorkflowExecutionDescription, batch: StartZones | DescribeZones) -> int:
-    """Which attempt of the campaign that the batch is of an execution is; 0: none of it."""
-    memo = await found.memo()
-    of = (memo.get("campaign"), memo.get("campaign_run"))
-    return int(memo.get("attempt", 0)) if of == (batch.campaign, batch.campaign_run) else 0
 
 
 def _message(batch: TellZones, place: int) -> object:

@@ -1,63 +1,61 @@
-"""What a zone waits for, asked of the zone itself. A campaign that was reset to before the zone said so does
-not know it; and a zone that was reset says it with a number that the campaign has heard before.
+"""Zones that may wait for something else than their campaign knows, found by what the server says of them;
+and the reminder that has one say its last word again.
+
+A campaign that was reset to before a zone spoke does not know what it said; and a zone that was reset says it
+with a number that the campaign has heard before. Neither needs a question that a worker has to answer.
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
+from temporalio.client import Client, WorkflowExecutionDescription
+from temporalio.service import RPCError, RPCStatusCode
 
-from temporalio.client import Client, WorkflowExecutionDescription, WorkflowQueryFailedError
-from temporalio.service import RPCError
+from edgeshift.campaign.zone_reports import ANY
+from edgeshift.messages import UNTOLD, SayAgain, ZonePhase
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE
 
-from edgeshift.areas.waf.evidence import EvidenceVerdict
-from edgeshift.messages import ReportKind, Step, ZonePhase, ZoneReport, ZoneState
-from edgeshift.model.sign_off import SignOffPolicy
-
-ANSWERS_WITHIN = timedelta(seconds=2)
-
-_SAID = {
-    ZonePhase.AWAITING_VALIDATION: (ReportKind.READY, Step.VALIDATE),
-    ZonePhase.AWAITING_FIRST_PERMIT: (ReportKind.READY, Step.SET_SECRET),
-    ZonePhase.AWAITING_SIGN_OFF: (ReportKind.AWAITING, None),
-    ZonePhase.AWAITING_PERMIT: (ReportKind.READY, None),
-    ZonePhase.NEEDS_SUPPORT: (ReportKind.SUPPORT, None),
-    ZonePhase.VALIDATING: (ReportKind.WAITING, None),
-    ZonePhase.WATCHING: (ReportKind.WAITING, None),
-    ZonePhase.WAITING_FOR_SERVICE: (ReportKind.SERVICE, None),
-}
-"""What a zone has said once it is in a phase in which it waits, and of which step."""
+_DEAF = (RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT)
+"""It has ended meanwhile, or takes no signal at the moment: the next sweep finds it."""
 
 
-async def said_before(
-    client: Client,
-    found: WorkflowExecutionDescription,
-    campaign_run: str,
-    index: int,
-    policy: SignOffPolicy,
-) -> ZoneReport | None:
-    """What an open zone has told its campaign last, or None where it works, or does not answer now."""
-    raw = found.raw_description
-    if raw.HasField("pending_workflow_task") or raw.pending_activities:
-        return None
+async def is_doubtful(found: WorkflowExecutionDescription, expected: str, asked: str) -> bool:
+    """Whether a zone may have said something else last than its campaign knows. ``expected``: the beginning
+    of the fingerprint that it waits with, as far as the campaign knows; ``ANY`` where that is not kept, empty
+    where it does not wait for a sign-off. ``asked``: the beginning of the run in which it has said its last
+    word again.
+    """
+    if (await found.memo()).get(UNTOLD):
+        return True
+    attributes = found.typed_search_attributes
+    if expected not in ("", ANY) and not (attributes.get(FINGERPRINT) or "").startswith(expected):
+        return True
+    if asked and found.run_id.startswith(asked):
+        return False
+    # A workflow that was reset, or went on in a new run, is not in the run that it began in.
+    if found.raw_description.workflow_execution_info.first_run_id != found.run_id:
+        return True
+    # It shows that it waits for a sign-off, also after that.
+    return bool(expected) != (attributes.get(PHASE) == ZonePhase.AWAITING_SIGN_OFF.value)
+
+
+async def remind(
+    client: Client, found: WorkflowExecutionDescription, campaign_run: str, attempt: int
+) -> None:
+    """Have an open zone say again what it waits for, if it waits."""
     handle = client.get_workflow_handle(found.id, run_id=found.run_id)
     try:
-        state = ZoneState.model_validate(
-            await handle.query("state", result_type=ZoneState, rpc_timeout=ANSWERS_WITHIN)
-        )
-    except (RPCError, WorkflowQueryFailedError):
-        return None
-    if state.phase not in _SAID:
-        return None
-    kind, step = _SAID[state.phase]
-    return ZoneReport(
-        campaign_run=campaign_run,
-        index=index,
-        attempt=state.attempt,
-        sequence=state.sequence,
-        kind=kind,
-        step=step or state.step,
-        digest=state.digest,
-        fingerprint=state.fingerprint,
-        hold=state.hold,
-        joins=policy.per != "zone" and state.evidence_verdict in (None, EvidenceVerdict.PASS),
-    )
+        await handle.signal("say_again", SayAgain(campaign_run=campaign_run, attempt=attempt))
+    except RPCError as failure:
+        if failure.status not in _DEAF:
+            raise
+
+
+async def was_reset(client: Client, identifier: str, run: str) -> bool:
+    """Whether this run of a workflow came out of a reset: it begins with the history of another one."""
+    handle = client.get_workflow_handle(identifier, run_id=run)
+    if (await handle.describe()).raw_description.workflow_execution_info.first_run_id == run:
+        return False
+    async for event in handle.fetch_history_events(page_size=1):
+        began = event.workflow_execution_started_event_attributes
+        return bool(began.original_execution_run_id != run)
+    return False

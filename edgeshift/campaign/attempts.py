@@ -24,6 +24,7 @@ class Attempts(TargetTable):
         self.ended_as.pop(index, None)
         for known in (self.held, self.overtaken, self.revived, self.accepted):
             known.discard(index)
+        self.asked.pop(index, None)
         self.attempts[index] = min(255, self.attempts[index] + 1)
         self.sequences[index] = 0
         self.propose(index, 0)
@@ -79,6 +80,7 @@ class Attempts(TargetTable):
         self.settle_all(index)
         for known in (self.held, self.doubted, self.accepted):
             known.discard(index)
+        self.asked.pop(index, None)
         self.excluded.pop(index, None)
         self.places[index] = OUTCOME_PLACE[outcome]
 

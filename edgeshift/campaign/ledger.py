@@ -42,6 +42,8 @@ class _Rest(BaseModel):
     excluded: dict[int, str]
     excluded_for: dict[int, ReasonCode] = {}
     held: str = ""
+    doubted: str = ""
+    asked: dict[int, str] = {}
     overtaken: str = ""
     revived: str = ""
     reopened: str = ""
@@ -122,6 +124,8 @@ class Ledger(ZoneReports):
             excluded=self.excluded,
             excluded_for=self.excluded_codes,
             held=self._bits(self.held),
+            doubted=self._bits(self.doubted),
+            asked=self.asked,
             overtaken=self._bits(self.overtaken),
             revived=self._bits(self.revived),
             reopened=self._bits(self.reopened),
@@ -161,6 +165,8 @@ class Ledger(ZoneReports):
             )
         self.excluded, self._excluded_for = rest.excluded, rest.excluded_for
         self.held = self._indexes_in(rest.held)
+        self.doubted = self._indexes_in(rest.doubted)
+        self.asked = rest.asked
         self.overtaken = self._indexes_in(rest.overtaken)
         self.revived = self._indexes_in(rest.revived)
         self.reopened = self._indexes_in(rest.reopened)

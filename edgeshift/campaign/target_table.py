@@ -63,6 +63,8 @@ class TargetTable:
         """Targets of which a word came with a number that was heard before: it came twice, or the target was
         reset and counts from a lower one.
         """
+        self.asked: dict[int, str] = {}
+        """Targets that have said again what they wait for, and the beginning of the run in which they did."""
         self.overtaken: set[int] = set()
         """Targets of which a word came from a later attempt than is known, until they are looked at: the
         campaign was reset to before it began that.

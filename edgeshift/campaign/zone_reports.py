@@ -8,15 +8,33 @@ import re
 from datetime import datetime
 
 from edgeshift.campaign.attempts import Attempts
-from edgeshift.campaign.target_states import KNOWN, LAST_WORDS, REPORTED, WAITS, Place, is_said
+from edgeshift.campaign.target_states import (
+    AWAITING,
+    KNOWN,
+    LAST_WORDS,
+    OPEN,
+    REPORTED,
+    WAITS,
+    Place,
+    is_said,
+)
 from edgeshift.messages import BEFORE_SIGN_OFF, ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
 
 MOST_SHAPES = 2_000
 """How many shapes are kept. A zone with another one waits for a sign-off of its own, by its own signal."""
 
+ANY = "?"
+"""A fingerprint that the campaign does not keep."""
+
 IS_DIGEST = re.compile("[0-9a-f]{64}")
 """What a fingerprint looks like. A target with anything else in its place is signed by itself."""
+
+MOST_ASKED = 5_000
+"""Targets of which is kept that they have said again what they wait for. Others are asked at each sweep."""
+
+RUN = 12
+"""Characters that are kept of a run's identifier, or of a fingerprint, where either is only compared."""
 
 ROUND = 65_536
 """Ticks that waiting times are told in, before they begin again."""
@@ -108,6 +126,31 @@ class ZoneReports(Attempts):
             self.places[index] = Place.WORKING
         self.sequences[index] = min(65534, max(0, report.sequence - 1))
         return self.hear(report.model_copy(update={"sequence": max(1, report.sequence)}), now)
+
+    def hear_again(self, report: ZoneReport, now: datetime) -> bool:
+        """Take in what a target says again, since it was asked to; whether it changed anything."""
+        index = report.index
+        if not 0 <= index < self.count:
+            return False
+        settled = report.settles is not None and self.settle(report.settles, index)
+        if report.attempt > self.attempts[index]:
+            self.overtaken.add(index)
+        if report.attempt == self.attempts[index] and (index in self.asked or len(self.asked) < MOST_ASKED):
+            self.asked[index] = report.again[:RUN]
+        return self.remember(report.model_copy(update={"settles": None, "again": ""}), now) or settled
+
+    def expected(self, index: int) -> str:
+        """The beginning of the fingerprint that the target waits with for a sign-off; ``ANY`` where none is
+        kept, empty where it does not wait for one.
+        """
+        if self.places[index] not in AWAITING:
+            return ""
+        shape = self.shape(index)
+        return shape.fingerprint[:RUN] if shape else ANY
+
+    def doubt_all(self) -> None:
+        """The campaign was reset: what any target has said since may be unknown."""
+        self.doubted.update(filter(self.may_wait, self.indexes(*OPEN)))
 
     def take_up(self, index: int, attempt: int) -> bool:
         """The target is in this attempt, of which nothing has been heard; whether it is later than the one

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from edgeshift.messages.base import Explained, Message, Permit
 from edgeshift.messages.campaign import Book, CampaignStart
 from edgeshift.messages.held_calls import GoOn
-from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop, ZoneReport
+from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.model.sign_off import Digest
@@ -81,11 +83,13 @@ class ToldZones(Message):
 
 
 class DescribeZones(Message):
-    """Look at zones that have been silent: are their workflows open, and if not, how did they end?
+    """Look at zones: are their workflows open, and if not, how did they end?
 
-    ``settles_in``: how long the effect of a step may take to show. ``working``: those that may wait for
-    something else than is known, which are asked. ``known``: of each index, what it would say that is no
-    news (``Ledger.said_by``); empty where every word is wanted.
+    ``settles_in``: how long the effect of a step may take to show. ``waits``: those that may wait for
+    something else than is known: they say again what they wait for where ``doubted``, or where the server
+    shows that something is unknown of them. ``expected``: of each index, the beginning of the fingerprint
+    that it waits with (``Ledger.expected``). ``asked``: the beginning of the run in which a zone has said
+    again what it waits for.
     """
 
     campaign: str
@@ -96,8 +100,10 @@ class DescribeZones(Message):
     indexes: tuple[int, ...]
     attempts: tuple[int, ...]
     settles_in: Duration
-    working: frozenset[int] = frozenset()
-    known: tuple[str, ...] = ()
+    waits: frozenset[int] = frozenset()
+    doubted: frozenset[int] = frozenset()
+    expected: tuple[str, ...] = ()
+    asked: dict[int, str] = Field(default_factory=dict)
 
 
 class SilentZone(Explained):
@@ -119,12 +125,12 @@ class LaterAttempt(Message):
 
 
 class DescribedZones(Message):
-    """Those of the silent zones that turned out to be closed. ``hold``: why others could not be read.
-    ``words``: what those that may wait for something else than is known have said last. ``later``: those that
-    work in a later attempt than is known.
+    """Those of the zones that turned out to be closed. ``hold``: why others could not be read. ``later``:
+    those that work in a later attempt than is known. ``reset_run``: the campaign's own run, where it came
+    out of a reset.
     """
 
     closed: tuple[SilentZone, ...] = ()
     later: tuple[LaterAttempt, ...] = ()
-    words: tuple[ZoneReport, ...] = ()
     hold: ServiceHold | None = None
+    reset_run: str = ""

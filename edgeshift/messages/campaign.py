@@ -108,8 +108,8 @@ class CampaignSummary(BaseModel):
     ``waiting``: the largest of ``fingerprints_waiting``; ``state``: running, pausing, paused, halted,
     aborting or closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the
     service; ``mend``: what a person has to do about it. ``stopped_by``, ``stopped_at``: who paused or aborted
-    it, and when, where a person did. ``excluded_codes``: why targets were left out. ``retrying``: what failed of its
-    own work lately.
+    it, and when, where a person did. ``excluded_codes``: why targets were left out. ``retrying``: what failed
+    of its own work lately.
     """
 
     name: str

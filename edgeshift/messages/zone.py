@@ -194,7 +194,8 @@ class ZoneReport(Message):
     where ``unused`` says so, given back.
 
     ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has
-    none). ``hold``: why it waits for the service. ``codes``: of ``reason``.
+    none). ``hold``: why it waits for the service. ``codes``: of ``reason``. ``again``: the zone's run, where
+    it says again what it waits for, since it was asked to.
     """
 
     campaign_run: str
@@ -212,6 +213,7 @@ class ZoneReport(Message):
     reason: str = ""
     codes: tuple[ReasonCode, ...] = ()
     hold: ServiceHold | None = None
+    again: str = ""
 
 
 class Revoke(Message):
@@ -246,6 +248,19 @@ OUTLIVED = "its campaign, for which it had ended before"
 
 LEFT_ALONE = "the end of its campaign"
 """Who stops a zone whose campaign has come to its end before it was told what the zone waits for."""
+
+
+class SayAgain(Message):
+    """The campaign may not know what the zone waits for: it says again what it has said last, if it waits.
+    ``attempt``: which of its attempts; 0: any.
+    """
+
+    campaign_run: str = ""
+    attempt: int = 0
+
+
+UNTOLD = "untold"
+"""The key in a zone's memo that is there as long as its campaign could not be told its last word."""
 
 
 class Stop(Message):

@@ -11,7 +11,7 @@ from temporalio import workflow
 
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import Place
-from edgeshift.messages import DescribedZones, SilentZone, Step
+from edgeshift.messages import DescribedZones, Person, SilentZone, Step
 from edgeshift.model.fleet import ZoneOutcome
 from tests.rules.ledger_kit import NOW, ledger, place
 from workflows.campaign import batches
@@ -79,3 +79,14 @@ async def test_a_zone_whose_start_was_cut_off_is_begun_once_more(
     found.begin(3)
     await looked(monkeypatch, state, attempt=known)
     assert place(found) is Place.FAILED
+
+
+@pytest.mark.parametrize(("attempt", "expected"), [(0, Place.ABORTED), (1, Place.FAILED)])
+async def test_a_zone_whose_start_was_cut_off_before_an_abort_is_aborted(
+    attempt: int, expected: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it was ever there. One that was there, and is not any more, has failed."""
+    state = state_of(found := ledger())
+    state.aborted = Person(by="ann")
+    await looked(monkeypatch, state, attempt=attempt)
+    assert place(found) is expected

@@ -27,6 +27,7 @@ with workflow.unsafe.imports_passed_through():
         Stop,
         TellZones,
         ToldZones,
+        ZoneReport,
     )
     from edgeshift.model.counts import counted
     from edgeshift.model.fleet import ZoneOutcome
@@ -151,8 +152,8 @@ class Batches:
             )
 
     async def look_at(self, indexes: list[int], doubted: Collection[int] = ()) -> None:
-        """Find out where zones are: what they have said, or how they ended. ``doubted``: those of which what
-        is known may be untrue.
+        """Find out where zones are: whether they are open, or how they ended. ``doubted``: those of which
+        what is known may be untrue; they are to say again what they wait for.
         """
         state, ledger = self._state, self._state.ledger
         attempts = tuple(ledger.attempts[index] for index in indexes)
@@ -169,23 +170,22 @@ class Batches:
                 indexes=tuple(indexes),
                 attempts=attempts,
                 settles_in=state.start.policy.migration_limit,
-                working=frozenset(filter(ledger.may_wait, indexes)),
-                known=tuple("" if index in doubted else ledger.said_by(index) for index in indexes),
+                waits=frozenset(filter(ledger.may_wait, indexes)),
+                doubted=frozenset(index for index in indexes if index in doubted),
+                expected=tuple(map(ledger.expected, indexes)),
+                asked={index: ledger.asked[index] for index in indexes if index in ledger.asked},
             ),
             f"look at {counted(len(indexes), 'silent or waiting zone')}",
         )
         if described.hold is not None:
             self.hear_hold(described.hold)
+        if described.reset_run and described.reset_run != state.relearned:
+            state.relearned = described.reset_run
+            ledger.doubt_all()
+            state.note("this campaign was reset: its zones say again what they wait for")
+            state.sweep_now()
         for one in described.later:
             self._take_up(one.index, one.attempt)
-        for word in described.words:
-            self._take_up(word.index, word.attempt)
-            if ledger.remember(word, workflow.now()):
-                state.note(f"zone {word.index} was found {word.kind.value}, which was not known")
-                if word.hold is not None:
-                    self.hear_hold(word.hold)
-                state.apply_book([word.index])
-                state.changed()
         asked = dict(zip(indexes, attempts, strict=True))
         for zone in described.closed:
             if zone.index not in beginning:
@@ -205,6 +205,10 @@ class Batches:
         if self._is_missed(zone):
             state.note(f"zone {zone.index} was to be started and is not to be found; started once more")
             state.changed()
+        elif state.aborted and ledger.is_open(zone.index) and self._never_began(zone):
+            # It was cut off as it was about to be started.
+            ledger.finish(zone.index, ZoneOutcome.ABORTED)
+            state.changed()
         elif ledger.is_open(zone.index) or later:
             ledger.finish(zone.index, zone.outcome, zone.attempt)
             state.note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
@@ -216,10 +220,14 @@ class Batches:
         earlier run may have ended while it was about to start some.
         """
         state = self._state
-        begun = zone.attempt >= state.ledger.attempts[zone.index]
-        if begun or zone.outcome is not ZoneOutcome.FAILED or state.aborted:
+        if state.aborted or not self._never_began(zone):
             return False
         return state.ledger.miss(zone.index)
+
+    def _never_began(self, zone: SilentZone) -> bool:
+        """Whether a zone's attempt is not to be found, and nothing was sent to the zone."""
+        begun = zone.attempt >= self._state.ledger.attempts[zone.index]
+        return not begun and zone.outcome is ZoneOutcome.FAILED
 
     def _take_up(self, index: int, attempt: int) -> None:
         """The campaign was reset to before it began this attempt, which is open."""
@@ -227,7 +235,21 @@ class Batches:
             self._state.note(f"zone {index} was found in attempt {attempt}, which was not known")
             # It may not have been told what the attempt before it was.
             self._state.told.discard(index)
-            self._state.changed()
+            # What it waits for is to be said yet.
+            self._state.sweep_now()
+
+    def hear_again(self, word: ZoneReport) -> None:
+        """A zone says again what it waits for, since it was asked to."""
+        state, ledger = self._state, self._state.ledger
+        before = ledger.places[word.index] if 0 <= word.index < ledger.count else 0
+        if not ledger.hear_again(word, workflow.now()):
+            return
+        if ledger.places[word.index] != before:
+            state.note(f"zone {word.index} was found {word.kind.value}, which was not known")
+        if word.hold is not None and word.index in ledger.held:
+            self.hear_hold(word.hold)
+        state.apply_book([word.index])
+        state.changed()
 
     def hear_hold(self, hold: ServiceHold) -> None:
         """A zone waits for the service: nothing new begins until it answers again."""

@@ -62,5 +62,7 @@ class ServicePause:
             await self._batches.work(
                 HeldCallActivities.let_go, LetCallsGo(spec=state.start.spec), "let calls go on, by hand"
             )
+            # Whoever resumed once more meanwhile has had the same: nothing of it is for the next outage.
+            state.resumed_by_hand = False
             asked = state.holds
         state.holds = tuple(hold for hold in state.holds if hold not in asked)

@@ -78,6 +78,8 @@ class CampaignState:
         self.sweep_at = due or workflow.now() + start.sweep
         self.sweeps_due = 0
         self.sweeps_begun = 0
+        self.relearned = ""
+        """The last run of it that came out of a reset and has had its zones say again what they wait for."""
         self.go_on_due = bool(self.ledger.held)
         """Whether zones that wait for the service may be told to go on: of an earlier run, or since it
         answers again.
@@ -99,6 +101,11 @@ class CampaignState:
     def changed(self) -> None:
         """Something has changed that somebody may wait for."""
         self.changes += 1
+
+    def sweep_now(self) -> None:
+        """Have its zones looked at as soon as the sweep that is under way is over."""
+        self.sweeps_due = max(self.sweeps_due, self.sweeps_begun + 1)
+        self.changed()
 
     def retried(self, again_in: timedelta, said: str) -> None:
         """A piece of its own work has failed for good, and is tried again."""

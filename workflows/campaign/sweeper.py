@@ -12,8 +12,11 @@ with workflow.unsafe.imports_passed_through():
     from workflows.campaign.batches import Batches
     from workflows.campaign.state import CampaignState
 
-SLICE = 100
-"""Waiting zones that each sweep looks at beside the silent ones."""
+SLICE = 500
+"""Zones that are looked at in one batch."""
+
+LAP = 10_000
+"""Waiting zones that each sweep looks at beside the silent ones: with fewer, all of them."""
 
 LOOKED_AT = (*AWAITING, Place.WAITING, Place.SUPPORT, Place.READY, Place.READY_VALIDATE)
 """Places of zones that a sweep looks at in turn. In a pause, those that are ready wait for a permit as long
@@ -73,15 +76,18 @@ class Sweeper:
             for index in ledger.indexes(Place.WORKING, Place.PERMITTED, Place.STOPPING)
             if index not in ledger.heard
         ]
-        doubted = sorted(filter(ledger.may_wait, ledger.doubted))[:SLICE]
-        ledger.doubted.difference_update(doubted)
-        overtaken = sorted(ledger.overtaken)[:SLICE]
+        doubted = sorted(filter(ledger.may_wait, ledger.doubted))[:LAP]
+        overtaken = sorted(ledger.overtaken)[:LAP]
         ledger.heard.clear()
-        some = list(islice(ledger.indexes(*LOOKED_AT, first=state.cursor), SLICE))
-        state.cursor = some[-1] + 1 if len(some) == SLICE else 0
+        some = list(islice(ledger.indexes(*LOOKED_AT, first=state.cursor), LAP))
+        state.cursor = some[-1] + 1 if len(some) == LAP else 0
         found = list(dict.fromkeys((*silent, *doubted, *overtaken, *some)))
+        to_say = frozenset((*silent, *doubted, *overtaken))
         for first in range(0, len(found), SLICE):
-            await self._batches.look_at(found[first : first + SLICE], frozenset(doubted))
+            batch = found[first : first + SLICE]
+            # A run that ends meanwhile leaves the others to the next one.
+            ledger.doubted.difference_update(batch)
+            await self._batches.look_at(batch, to_say)
 
     async def _give_up_expired_permits(self) -> None:
         """Nothing can be sent any more under a permit that has run out. Its zone is told so: one that never

@@ -126,6 +126,9 @@ class Campaign:
     async def _leave(self) -> None:
         """End what goes on beside; a wait for the service begins anew in the next run."""
         await self._tasks.end()
+        if mistake := self._tasks.mistake:
+            # The next run would not know of it.
+            raise mistake
         await workflow.wait_condition(workflow.all_handlers_finished)
 
     def _advance(self) -> None:
@@ -149,7 +152,9 @@ class Campaign:
         state = self._state
         if report.campaign_run != state.first_run:
             return
-        if state.ledger.hear(report, workflow.now()):
+        if report.again:
+            self._batches.hear_again(report)
+        elif state.ledger.hear(report, workflow.now()):
             state.apply_book([report.index])
             state.changed()
             if report.hold is not None and report.index in state.ledger.held:

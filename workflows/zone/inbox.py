@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
         ReportKind,
         Revoke,
         Ruling,
+        SayAgain,
         Stop,
         SupportResolved,
         ZonePhase,
@@ -43,6 +44,7 @@ class Inbox:
             self.expire,
             self.stop,
             self.go_on,
+            self.say_again,
         ):
             workflow.set_signal_handler(handler.__name__, handler)
         workflow.set_update_handler("decide", self.decide, validator=self.refuse_decision)
@@ -171,6 +173,12 @@ class Inbox:
         """The service answers again."""
         if self._is_mine(message.campaign_run):
             self._zone.told_to_go_on = True
+
+    @one_message
+    async def say_again(self, message: SayAgain) -> None:
+        """The campaign may not know what the zone waits for."""
+        if self._is_for_this(message.campaign_run, message.attempt):
+            await self._reporter.say_again()
 
     # --- asked
 

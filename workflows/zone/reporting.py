@@ -9,7 +9,17 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.reports import ReportActivities
     from edgeshift.campaign.target_states import LAST_WORDS
-    from edgeshift.messages import LEFT_ALONE, Announce, Prepared, ReportKind, Step, Stop, ZoneReport
+    from edgeshift.messages import (
+        LEFT_ALONE,
+        UNTOLD,
+        Announce,
+        Prepared,
+        ReportKind,
+        Step,
+        Stop,
+        ZonePhase,
+        ZoneReport,
+    )
     from edgeshift.model.fleet import ZoneOutcome
     from edgeshift.model.reason_texts import text_of
     from edgeshift.model.reasons import Reason, codes_of
@@ -19,6 +29,18 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone.failures import LOCAL_FAILURES, is_gone, is_left_alone, said
     from workflows.zone.state import ZoneMemory
 
+
+SAID = {
+    ZonePhase.AWAITING_VALIDATION: (ReportKind.READY, Step.VALIDATE),
+    ZonePhase.AWAITING_FIRST_PERMIT: (ReportKind.READY, Step.SET_SECRET),
+    ZonePhase.AWAITING_SIGN_OFF: (ReportKind.AWAITING, None),
+    ZonePhase.AWAITING_PERMIT: (ReportKind.READY, None),
+    ZonePhase.NEEDS_SUPPORT: (ReportKind.SUPPORT, None),
+    ZonePhase.VALIDATING: (ReportKind.WAITING, None),
+    ZonePhase.WATCHING: (ReportKind.WAITING, None),
+    ZonePhase.WAITING_FOR_SERVICE: (ReportKind.SERVICE, None),
+}
+"""What a zone has said once it is in a phase in which it waits, and of which step."""
 
 LONGEST_WORD = 120
 """Characters of a reason that the campaign is told."""
@@ -59,17 +81,9 @@ class Reporter:
         """Tell the campaign. One that is gone, or that cannot be told for a day, is no error; of one that has
         come to its end the zone waits for nothing.
         """
-        zone = self._zone
         async with self.turn:
-            sequence = self.count_word()
-            if settles is None:
-                settles, zone.to_settle = zone.to_settle, None
-            report = ZoneReport(
-                campaign_run=zone.start.campaign_run,
-                index=zone.start.index,
-                attempt=zone.start.attempt,
-                sequence=sequence,
-                kind=kind,
+            await self._say(
+                kind,
                 settles=settles,
                 unused=unused,
                 step=step,
@@ -77,24 +91,89 @@ class Reporter:
                 fingerprint=fingerprint,
                 joins=joins,
                 outcome=outcome,
-                reason=text_of(*why)[:LONGEST_WORD],
-                codes=codes_of(why),
+                why=why,
                 hold=hold,
             )
-            try:
-                await locally(
-                    ReportActivities.tell,
-                    Announce(campaign=zone.start.campaign, report=report),
-                    summary=f"tell the campaign: {kind.value}",
-                    **options.telling(),
-                )
-                zone.heard = True
-            except LOCAL_FAILURES as failure:
-                zone.ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
-                # Nobody knows that this permit is settled: the next word says so.
-                zone.to_settle = zone.to_settle or settles
-                if kind not in LAST_WORDS:
-                    self.stops_if_left_alone(failure)
+
+    async def say_again(self) -> None:
+        """Tell the campaign what the zone waits for, if it waits and nothing is on its way to end that."""
+        zone = self._zone
+        async with self.turn:
+            if zone.phase not in SAID or zone.using is not None or zone.usable_grant is not None:
+                return
+            kind, step = SAID[zone.phase]
+            prepared = zone.prepared
+            await self._say(
+                kind,
+                step=step or (prepared.step if prepared else None),
+                digest=prepared.digest if prepared else "",
+                fingerprint=prepared.fingerprint if prepared else "",
+                joins=zone.joins,
+                hold=zone.service_hold,
+                again=workflow.info().run_id,
+            )
+
+    async def _say(
+        self,
+        kind: ReportKind,
+        *,
+        settles: int | None = None,
+        unused: bool = False,
+        step: Step | None = None,
+        digest: str = "",
+        fingerprint: str = "",
+        joins: bool = True,
+        outcome: ZoneOutcome | None = None,
+        why: tuple[Reason, ...] = (),
+        hold: ServiceHold | None = None,
+        again: str = "",
+    ) -> None:
+        zone = self._zone
+        sequence = self.count_word()
+        if settles is None:
+            settles, zone.to_settle = zone.to_settle, None
+        report = ZoneReport(
+            campaign_run=zone.start.campaign_run,
+            index=zone.start.index,
+            attempt=zone.start.attempt,
+            sequence=sequence,
+            kind=kind,
+            settles=settles,
+            unused=unused,
+            step=step,
+            digest=digest,
+            fingerprint=fingerprint,
+            joins=joins,
+            outcome=outcome,
+            reason=text_of(*why)[:LONGEST_WORD],
+            codes=codes_of(why),
+            hold=hold,
+            again=again,
+        )
+        try:
+            await locally(
+                ReportActivities.tell,
+                Announce(campaign=zone.start.campaign, report=report),
+                summary=f"tell the campaign: {kind.value}",
+                **options.telling(),
+            )
+            zone.heard = True
+            self._note_untold(False)
+        except LOCAL_FAILURES as failure:
+            zone.ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
+            # Nobody knows that this permit is settled: the next word says so.
+            zone.to_settle = zone.to_settle or settles
+            if kind not in LAST_WORDS:
+                self._note_untold(True)
+                self.stops_if_left_alone(failure)
+
+    def _note_untold(self, untold: bool) -> None:
+        """Have it seen from outside whether the campaign knows the zone's last word: its sweep has the zone
+        say it again.
+        """
+        if self._zone.untold != untold:
+            self._zone.untold = untold
+            workflow.upsert_memo({UNTOLD: True if untold else None})
 
     async def announce(self, prepared: Prepared) -> None:
         """Tell the campaign that the zone waits for a sign-off; for its own, where one of its fingerprint

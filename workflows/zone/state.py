@@ -74,6 +74,8 @@ class ZoneMemory:
         """The number of the last word to the campaign."""
         self.heard = carried is not None
         """Whether the campaign has heard anything of this zone's run."""
+        self.untold = False
+        """Whether the campaign could not be told the last word."""
         self.ignored: list[str] = []
         """Messages that did not count, and why, for people."""
 
