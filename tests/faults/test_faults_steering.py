@@ -45,7 +45,7 @@ async def test_a_pause_while_permits_are_out_answers_once_they_are_settled(
         await stage.play.sign({state.fingerprint for state in states})
         await stage.play.until(lambda seen: seen.permits_out > 0)
         answer = await stage.play.ask("pause", "lunch")
-        assert answer.text.startswith("paused; ")
+        assert answer.text.startswith("is paused; ")
         assert (await stage.play.summary()).permits_out == 0
         before = await sent(stage)
         await asyncio.sleep(2.5)

@@ -7,17 +7,23 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
 
+from edgeshift.doctor.checks import check_workers
 from edgeshift.messages import Answer, Blocked
 from edgeshift.model.fleet import ZoneOutcome, quota_id
 from edgeshift.runtime.queues import Queue
+from edgeshift.runtime.settings import Settings, TemporalSettings, WorkerSettings
+from edgeshift.runtime.temporal import connect
+from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.kit import Scene, eventually, fleet_of, scene
 from tests.queue_kit import on_queue
+from worker.wiring import workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 
@@ -75,6 +81,24 @@ async def test_each_activity_is_sent_to_the_queue_of_its_kind(
         "verify_waf_zone": long,
         "Quota": at,
     }
+
+
+async def test_doctor_names_the_queue_that_nobody_polls(tmp_path: Path) -> None:
+    """A worker may serve some queues only; the others need one too."""
+    # A server of its own: others remember for minutes who polled.
+    async with embedded_temporal(None) as server:
+        client = await connect(TemporalSettings(address=server.address))
+        for queues, said in (
+            ("control,zones,quota", f"nobody polls task queue {Queue.LONG}"),
+            ("long", "1 worker connected: "),
+        ):
+            settings = Settings(state_dir=tmp_path, worker=WorkerSettings(queues=queues))
+            async with workers(client, settings, grace=timedelta(seconds=1)):
+
+                async def told(said: str = said) -> bool:
+                    return (await check_workers(client)).said.startswith(said)
+
+                await eventually(told, what=said)
 
 
 async def test_pause_and_abort_answer_while_everything_else_is_stuck(

@@ -25,7 +25,7 @@ async def pause_while(acting: Acting, meanwhile: Callable[[], Awaitable[object]]
         answer = await seen_through(lambda: play.ask("pause", "a look", key))
     except (RPCError, WorkflowUpdateFailedError):
         return False
-    if not answer.text.startswith("paused"):
+    if not answer.text.startswith("is paused"):
         play.stops.pop()
         return False
     acting.told("pause")
