@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from edgeshift.messages import Book
 from edgeshift.model.sign_off import Choice, Decision
 
-ROOM = 16_000
+ROOM = 12_000
 """Characters of reasons that are kept whole, over all decisions."""
 
 SHORT = 80

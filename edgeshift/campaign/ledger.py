@@ -1,7 +1,8 @@
 """A campaign's memory: one small number per target, as arrays over the index. Pure; the time is passed in.
 
-It is the input of each continue-as-new: at 100,000 zones, compressed, it stays under 256 KB with 200
-fingerprints, and under 340 KB with 2,000 that three people have decided on one by one. The arrays are in
+It is the input of each continue-as-new: 100,000 zones that propose 2,000 fingerprints, most of which are
+rare, take under 256 KB, compressed, with three people's decisions; under 340 KB where all fingerprints are as
+frequent, and were decided on one by one. The arrays are in
 ``target_table``, attempts and permits in ``attempts``, what zones report in ``zone_reports``, decisions in
 ``book``; here is what decisions do, and how all of it is carried on.
 """

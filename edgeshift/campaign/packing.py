@@ -10,6 +10,9 @@ import zlib
 from array import array
 from collections.abc import Iterable
 
+FEW = 4_000
+"""Bytes, compressed, up to which there is nothing to gain."""
+
 LEVEL = 1
 """Of compression. A higher one takes up to twenty times as long on numbers strewn at random, and saves a few
 percent; meanwhile the workflow answers nobody.
@@ -18,7 +21,16 @@ percent; meanwhile the workflow answers nobody.
 
 def pack(data: bytes) -> str:
     """``data`` compressed, as text that JSON has nothing to escape in."""
-    return base64.b85encode(zlib.compress(data, LEVEL)).decode()
+    return base64.b85encode(_compressed(data)).decode()
+
+
+def _compressed(data: bytes) -> bytes:
+    """Where there is little that repeats, as in numbers strewn at random, looking for it makes it longer."""
+    found = zlib.compress(data, LEVEL)
+    if len(found) > FEW:
+        plain = zlib.compressobj(LEVEL, strategy=zlib.Z_HUFFMAN_ONLY)
+        found = min(found, plain.compress(data) + plain.flush(), key=len)
+    return found
 
 
 def unpack(text: str) -> bytes:

@@ -11,7 +11,7 @@ from temporalio import workflow
 
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import Place
-from edgeshift.messages import DescribedZones, Person, SilentZone, Step
+from edgeshift.messages import DescribedZones, LaterAttempt, Person, SilentZone, Step
 from edgeshift.model.fleet import ZoneOutcome
 from tests.rules.ledger_kit import NOW, ledger, place
 from workflows.campaign import batches
@@ -20,25 +20,40 @@ from workflows.campaign.batches import Batches
 
 def state_of(found: Ledger) -> Any:
     """As much of a campaign's state as a look at its zones needs."""
-    return SimpleNamespace(
+    state: Any = SimpleNamespace(
         ledger=found,
         first_run="r",
         beginning=frozenset(),
         aborted=None,
+        relearned="",
+        sweeps=[],
         start=SimpleNamespace(
             targets="", spec="", area="waf", policy=SimpleNamespace(migration_limit=timedelta(minutes=1))
         ),
         note=lambda text: None,
         changed=lambda: None,
     )
+    state.sweep_now = lambda: state.sweeps.append(state.relearned)
+    return state
 
 
-async def looked(monkeypatch: pytest.MonkeyPatch, state: Any, *, attempt: int = 0, then: Any = None) -> None:
-    """Zone 3 is looked at, and not found, or in this attempt. ``then``: happens before the answer comes."""
+async def looked(
+    monkeypatch: pytest.MonkeyPatch,
+    state: Any,
+    *,
+    attempt: int = 0,
+    then: Any = None,
+    answer: DescribedZones | None = None,
+) -> None:
+    """Zone 3 is looked at, and not found, or in this attempt. ``then``: happens before the answer comes.
+    ``answer``: another one.
+    """
 
     async def work(*args: object) -> DescribedZones:
         if then is not None:
             then()
+        if answer is not None:
+            return answer
         silent = SilentZone(index=3, attempt=attempt, outcome=ZoneOutcome.FAILED)
         return DescribedZones(closed=(silent,))
 
@@ -90,3 +105,27 @@ async def test_a_zone_whose_start_was_cut_off_before_an_abort_is_aborted(
     state.aborted = Person(by="ann")
     await looked(monkeypatch, state, attempt=attempt)
     assert place(found) is expected
+
+
+async def test_after_a_reset_of_the_campaign_its_zones_say_again_what_they_wait_for_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each time that it is reset: at once, and not at every look after that."""
+    state = state_of(found := ledger())
+    for run, again in (("one", True), ("one", False), ("two", True), ("", False)):
+        found.doubted.clear()
+        await looked(monkeypatch, state, answer=DescribedZones(reset_run=run))
+        assert found.doubted == (set(range(10)) if again else set())
+    assert state.sweeps == ["one", "two"]
+
+
+async def test_a_zone_that_is_found_in_a_later_attempt_is_soon_asked_what_it_waits_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The campaign was reset to before it began that: it is taken up once."""
+    state = state_of(found := ledger())
+    state.told, state.told_below = {3}, 9
+    for _ in range(2):
+        await looked(monkeypatch, state, answer=DescribedZones(later=(LaterAttempt(index=3, attempt=2),)))
+    assert found.attempts[3] == 2 and 3 not in found.heard
+    assert len(state.sweeps) == 1 and (state.told, state.told_below) == (set(), 0)

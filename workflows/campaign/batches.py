@@ -235,6 +235,7 @@ class Batches:
             self._state.note(f"zone {index} was found in attempt {attempt}, which was not known")
             # It may not have been told what the attempt before it was.
             self._state.told.discard(index)
+            self._state.told_below = 0
             # What it waits for is to be said yet.
             self._state.sweep_now()
 

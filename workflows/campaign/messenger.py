@@ -9,7 +9,7 @@ from itertools import islice
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import Place
+    from edgeshift.campaign.target_states import OPEN, Place
     from edgeshift.messages import OUTLIVED, GoOn, Ruling, Stop
     from edgeshift.model.sign_off import Choice, Decision
     from workflows.campaign.batches import MANY, Batches
@@ -28,12 +28,16 @@ class Messenger:
         state = self._state
         if state.aborted is None:
             return
-        still_open = state.ledger.indexes(*(place for place in Place if 0 < place < Place.EXCLUDED))
+        still_open = state.ledger.indexes(*OPEN, first=state.told_below)
         # One that is only just being started cannot be told yet.
-        left_out = state.told | state.beginning
-        indexes = list(islice((index for index in still_open if index not in left_out), MANY))
+        left_out = (state.told, state.beginning)
+        indexes = list(
+            islice((index for index in still_open if not any(index in out for out in left_out)), MANY)
+        )
         if indexes:
             state.told.update(indexes)
+            if not state.beginning:
+                state.told_below = indexes[-1] + 1
             await self._batches.tell(
                 "stop", indexes, stop=Stop(by=state.aborted.by, reason=state.aborted.reason)
             )

@@ -36,6 +36,10 @@ class Publisher:
         if not self._state.closed:
             self.say()
 
+    def memo(self) -> dict[str, CampaignSummary]:
+        """With what the next run begins: it is described before it has done anything."""
+        return {PUBLISHED: published(self._state, workflow.now())}
+
     def say(self) -> None:
         """Publish what is new, at once."""
         now = workflow.now()

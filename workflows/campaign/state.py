@@ -86,6 +86,8 @@ class CampaignState:
         """
         self.told: set[int] = set()
         """Targets that were told that the campaign is aborted."""
+        self.told_below = 0
+        """The index below which every open target was told so, until the next sweep looks again."""
         self.unreached: dict[int, Place] = {}
         """Targets that took no signal when they were told something, and where they were."""
         self.unrecorded: list[RulingNote] = list(carried.unrecorded) if carried else []

@@ -31,6 +31,9 @@ MOST_SHOWN = 500
 MOST_WAITING = 200
 """Fingerprints that a summary shows as waiting, those with the most zones."""
 
+FEW_HOLDS = 5
+"""Credentials that a published summary names as held."""
+
 NOTE = 160
 """Characters of a note that are published."""
 
@@ -94,6 +97,7 @@ def published(state: CampaignState, now: datetime) -> CampaignSummary:
         "excluded": named,
         "excluded_codes": {index: codes[index] for index in named},
         "notes": [note[:NOTE] for note in state.notes],
+        "holds": list(state.holds[:FEW_HOLDS]),
         "retrying": state.retrying[-1:],
     }
     return summary(state, now, most=MOST_PUBLISHED).model_copy(update=update)

@@ -58,6 +58,7 @@ class Sweeper:
             if places[index] == Place.STOPPING:
                 places[index] = place
         state.unreached.clear()
+        state.told_below = 0
 
     @property
     def is_due(self) -> bool:

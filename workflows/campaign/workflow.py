@@ -99,9 +99,9 @@ class Campaign:
                 raise mistake
             if state.too_long and not state.pausing:
                 await self._leave()
-                self._publisher.say()
                 workflow.continue_as_new(
-                    state.start.model_copy(update={"carried": state.carried(), "again": None})
+                    state.start.model_copy(update={"carried": state.carried(), "again": None}),
+                    memo=self._publisher.memo(),
                 )
 
     def _begin_tasks(self) -> None:

@@ -1,0 +1,73 @@
+"""What a campaign publishes stays small, whatever its size: each time it goes into the history."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from edgeshift.campaign.book import Word
+from edgeshift.campaign.ledger import Ledger
+from edgeshift.campaign.target_states import Place
+from edgeshift.messages import Person, Step
+from edgeshift.model.fleet import Area, Wave
+from edgeshift.model.sign_off import Choice
+from edgeshift.rate_limit.circuit import Trouble, held
+from tests.rules.ledger_kit import FORTNIGHT, NOW
+from workflows.campaign.batches import MOST_HOLDS
+from workflows.campaign.summary import MOST_PUBLISHED, published, summary
+
+COUNT, SHAPES = 20_000, 2_000
+WAVES = tuple(Wave(number=n, name=f"wave {n}", first=n * 1_000, end=n * 1_000 + 1_000) for n in range(20))
+
+
+def full() -> Any:
+    """A campaign of 20 waves of which every list is full."""
+    ledger = Ledger(COUNT, NOW, FORTNIGHT / 100, waves=WAVES)
+    for number in range(SHAPES):
+        ledger.know(f"{number:064x}", Step.COMMIT)
+        word = Word(Choice.APPROVE, "ann", ledger.book.kept("w" * 500), NOW)
+        ledger.book.record(f"{number:064x}", None, word)
+    for index in range(COUNT):
+        ledger.propose(index, index % SHAPES + 1)
+        ledger.places[index] = list(Place)[index % 20] if index % 2 else Place.AWAITING
+    for index in range(0, COUNT, 20):
+        ledger.exclude(index, "x" * 500)
+    start = SimpleNamespace(
+        name="c",
+        area=Area.WAF,
+        waves=WAVES,
+        time_scale=1.0,
+        count=COUNT,
+        started_by="olga",
+        targets="0" * 64,
+        spec="0" * 64,
+        window=100,
+    )
+    return SimpleNamespace(
+        ledger=ledger,
+        start=start,
+        aborted=None,
+        paused=Person(by="ann", reason="w" * 500),
+        stopped_at=NOW,
+        holds=(held(Trouble.REFUSED, "s" * 999, NOW, "env:EDGE_TOKEN"),) * MOST_HOLDS,
+        notes=["n" * 240] * 20,
+        retrying=[],
+        pausing=0,
+        wave=19,
+        started_at=NOW,
+        closed=False,
+        stands_still=True,
+        halted="",
+        failures=0,
+        most_in_flight=lambda: 100,
+    )
+
+
+def test_what_is_published_is_bounded_where_every_list_is_full() -> None:
+    """Tens of kilobytes, of which the counts are exact; the query has all."""
+    state = full()
+    found, whole = published(state, NOW), summary(state, NOW)
+    assert len(found.model_dump_json()) < 32_000 < len(whole.model_dump_json())
+    assert (found.places, found.waves, found.open_runs) == (whole.places, whole.waves, whole.open_runs)
+    assert found.fingerprints_waiting == whole.fingerprints_waiting > MOST_PUBLISHED
+    assert found.waiting == whole.waiting[:MOST_PUBLISHED] and found.book == whole.book[-len(found.book) :]
