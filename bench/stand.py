@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignResult, CampaignSummary, ZoneResult
 from edgeshift.model.fleet import Target, campaign_id, zone_migration_id
 from edgeshift.model.sign_off import Choice
-from edgeshift.operations.campaigns import start_campaign
+from edgeshift.operations.campaigns import assess, frozen_by, start_campaign
 from edgeshift.operations.errors import NotFound
 from edgeshift.operations.signing import sign_fingerprints, sign_zone, waiting_groups, waiting_zone
 from edgeshift.operations.zones import FoundZone
@@ -107,6 +108,7 @@ class Stand:
         self.service, self.spec = service, spec
         self.took = 0.0
         self.by_itself: set[str] = set()
+        self._before = 0
 
     @property
     def archive(self) -> Archive:
@@ -114,8 +116,12 @@ class Stand:
         return Archive(self._settings.archive)
 
     async def run(self) -> CampaignResult:
-        """Start the campaign, sign whatever waits, and wait for its end."""
-        start = await start_campaign(self._client, self.archive, self.spec, by="bench")
+        """Plan the campaign, start it by that plan, sign whatever waits, and wait for its end."""
+        _, plan = await assess(self._client, self.archive, self.spec)
+        self._before = len(await self.service.control.journal())
+        start = await start_campaign(
+            self._client, self.archive, self.spec, by="bench", frozen=frozen_by(plan, datetime.now(UTC))
+        )
         targets = [Target.model_validate(item) for item in await self.archive.get_json(start.targets)]
         began = time.perf_counter()
         handle: WorkflowHandle[object, CampaignResult] = self._client.get_workflow_handle(
@@ -170,9 +176,9 @@ class Stand:
         return dict(zip(zones, await asyncio.gather(*map(one, zones)), strict=True))
 
     async def calls(self) -> dict[str, Counter[str]]:
-        """The service's calls of each zone by name, as its journal has them."""
+        """The service's calls of each zone by name since the plan, as its journal has them."""
         found: dict[str, Counter[str]] = {}
-        for entry in await self.service.control.journal():
+        for entry in (await self.service.control.journal())[self._before :]:
             if entry["zone"]:
                 found.setdefault(entry["zone"], Counter())[_named(entry)] += 1
         return found

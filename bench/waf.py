@@ -25,21 +25,29 @@ SCALE = 1_000_000.0
 """So that neither windows nor the rate limit wait: what is measured is edgeshift and its engine."""
 
 MINIMUM = {
-    "pro": {"waf.check": 1, "waf.config": 2, "entrypoint.put": 1, "waf.status": 1},
+    "pro": {
+        "waf.config": 1,
+        "pagerules.list": 1,
+        "entrypoint.put": 1,
+        "waf.status": 1,
+        "entrypoint.get": 1,
+    },
     "enterprise": {
-        "waf.check": 1,
+        "zones.get": 1,
         "waf.config": 2,
+        "pagerules.list": 1,
         "entrypoint.put validation": 1,
         "entrypoint.put": 1,
-        "waf.status": 2,
+        "waf.status": 1,
+        "entrypoint.get": 2,
     },
 }
-"""The fewest calls that the steps of the migration can do with (docs/service.md §4.3)."""
+"""What a zone costs after a plan (docs/calls.md)."""
 
 EVENTS = [
     ("workflow started", 1, 1, "the zone exists, with its campaign, wave and plan"),
-    ("first workflow task", 3, 3, "the zone reads, archives, proposes"),
-    ("prepare, local activity", 1, 1, "what was read and proposed; tells the campaign"),
+    ("first workflow task", 3, 3, "the zone begins with the plan's reading"),
+    ("tell the campaign, local activity", 1, 0, "what is proposed waits for a sign-off"),
     (
         "validation PUT, remote activity",
         0,
@@ -51,12 +59,17 @@ EVENTS = [
     ("timer", 0, 2, "the validation window"),
     ("workflow task after it", 0, 3, "the window is over"),
     ("evidence, local activity", 0, 1, "what the window saw; tells the campaign"),
-    ("search attributes", 1, 1, "people find what waits, by fingerprint"),
+    (
+        "search attributes",
+        0,
+        1,
+        "people find what waits; set at the start where it waits at once",
+    ),
     ("permit signal", 1, 1, "the sign-off and the permit, in one message"),
     ("workflow task", 3, 3, "checks the sign-off"),
     ("commit, remote activity", 3, 3, "the irreversible step: one attempt, fenced"),
     ("workflow task", 3, 3, "decides what its answer means"),
-    ("verify, remote activity", 3, 3, "polls until the effect shows, reads the rules back"),
+    ("verify, remote activity", 3, 3, "looks when the effect is due, reads the rules back"),
     ("workflow task", 3, 3, "decides the outcome"),
     ("search attributes, at the end", 1, 1, "people find outcomes in Temporal's own list"),
     ("tell the campaign, local activity", 1, 1, "frees its slot"),
