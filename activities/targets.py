@@ -86,7 +86,7 @@ class TargetActivities:
     @heartbeating
     async def assess(self, message: AssessBatch) -> AssessedBatch:
         """Assess a batch of targets by reading alone, and keep what was read. A zone that cannot be read is
-        named with its error. A batch that another worker takes over goes on where it stopped.
+        named with its error.
         """
         targets = await self._connections.targets(message.targets)
         spec = await self._connections.spec(message.spec)

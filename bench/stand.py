@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from edgeshift.messages import CampaignResult, ZoneResult
 from edgeshift.model.fleet import Target, campaign_id, zone_migration_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.again import zones_at
-from edgeshift.operations.campaigns import Frozen, assess, planned, published, start_campaign, store_spec
+from edgeshift.operations.campaigns import assess, frozen_by, published, start_campaign
 from edgeshift.operations.errors import NotFound
 from edgeshift.operations.signing import SEPARATE, sign_fingerprints, sign_zone, waiting_zone
 from edgeshift.operations.zones import FoundZone
@@ -108,16 +109,20 @@ class Stand:
         self.service, self.spec = service, spec
         self.took = 0.0
         self.by_itself: set[str] = set()
+        self._before = 0
 
     @property
     def archive(self) -> Archive:
         """What the campaign archived."""
         return Archive(self._settings.archive)
 
-    async def run(self, *, planned: bool = False) -> CampaignResult:
-        """Start the campaign, sign whatever waits, and wait for its end. ``planned``: after a plan."""
-        frozen = await self._planned() if planned else None
-        start = await start_campaign(self._client, self.archive, self.spec, by="bench", frozen=frozen)
+    async def run(self) -> CampaignResult:
+        """Plan the campaign, start it by that plan, sign whatever waits, and wait for its end."""
+        _, plan = await assess(self._client, self.archive, self.spec)
+        self._before = len(await self.service.control.journal())
+        start = await start_campaign(
+            self._client, self.archive, self.spec, by="bench", frozen=frozen_by(plan, datetime.now(UTC))
+        )
         targets = [Target.model_validate(item) for item in await self.archive.get_json(start.targets)]
         began = time.perf_counter()
         handle: WorkflowHandle[object, CampaignResult] = self._client.get_workflow_handle(
@@ -128,10 +133,6 @@ class Stand:
         self.took = time.perf_counter() - began
         await signing
         return result
-
-    async def _planned(self) -> Frozen | None:
-        await assess(self._client, self.archive, self.spec)
-        return await planned(self._client, self.spec, await store_spec(self.archive, self.spec))
 
     async def _sign(self, handle: WorkflowHandle[object, CampaignResult], targets: Sequence[Target]) -> None:
         """Approve each fingerprint, and each zone that waits by itself, as soon as it waits."""
@@ -178,9 +179,9 @@ class Stand:
         return dict(zip(zones, await asyncio.gather(*map(one, zones)), strict=True))
 
     async def calls(self) -> dict[str, Counter[str]]:
-        """The service's calls of each zone by name, as its journal has them."""
+        """The service's calls of each zone by name since the plan, as its journal has them."""
         found: dict[str, Counter[str]] = {}
-        for entry in await self.service.control.journal():
+        for entry in (await self.service.control.journal())[self._before :]:
             if entry["zone"]:
                 found.setdefault(entry["zone"], Counter())[_named(entry)] += 1
         return found

@@ -132,6 +132,13 @@ def _prepared(context: Context, entry: Entry, came: dict[str, Any]) -> None:
     _proposed(context, entry, came)
 
 
+def told_planned(context: Context, entry: Entry, planned: dict[str, Any]) -> None:
+    """That a zone begins with what the plan has read of it, and what that proposes."""
+    entry.details.append("begins with what the plan has read of the zone")
+    entry.details.append(f"snapshot {short(str(planned.get('snapshot') or ''))} in the archive")
+    _proposed(context, entry, planned)
+
+
 def _proposed(context: Context, entry: Entry, came: Mapping[str, Any]) -> None:
     digest, fingerprint = str(came.get("digest") or ""), str(came.get("fingerprint") or "")
     if not digest:

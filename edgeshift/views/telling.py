@@ -8,7 +8,7 @@ from functools import partial
 
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.reasons import Reason, ReasonCode
-from edgeshift.views.activities_told import Context, tell_activity
+from edgeshift.views.activities_told import Context, tell_activity, told_planned
 from edgeshift.views.entries import Attempt, Entry, EntryKind, part, reasons, time_of
 from edgeshift.views.events import LOCAL_ACTIVITY, Event, Run
 from edgeshift.views.messages_told import first, permit_words, told_answer, told_signal, told_update
@@ -97,7 +97,7 @@ class Teller:
             text += f", wave {self._attempt.wave + 1}"
         details = [f"run {self._run.run_id}"]
         because = [permit_words(self._context, part(start, "permit"))] if start.get("permit") else []
-        return Entry(
+        entry = Entry(
             at=event.at,
             kind=EntryKind.STARTED,
             text=text,
@@ -106,6 +106,9 @@ class Teller:
             details=details,
             event=event.id,
         )
+        if planned := part(start, "planned"):
+            told_planned(self._context, entry, planned)
+        return entry
 
     def _held(self, event: Event) -> Entry:
         self._attempt.doing = f"held for {one_line(self._attempt.held_for)}"

@@ -358,7 +358,7 @@ def test_the_page_takes_the_figures_of_make_bench_too(tmp_path: Path) -> None:
     """By themselves where fleets were not measured; never beside those of another code."""
     about = {"code": "c" * 64, "commit": "abc", "cores": 2, "measured_at": "2026-11-01T08:00+00:00"}
     rates = {"zones_per_second": 5, "bare_per_second": 10, "ratio_to_bare": 0.5}
-    beside = {"planned_per_second": 8, "naive_per_second": 10, "ratio_to_naive": 0.8}
+    beside = {"zones_per_second": 8, "naive_per_second": 10, "ratio_to_naive": 0.8}
     engine = {**rates, **beside, **about, "paced": paced(own_429=3)}
     page = tmp_path / "performance.md"
     page.write_text(f"{BEGIN}\n{END}")

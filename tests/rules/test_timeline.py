@@ -54,6 +54,17 @@ def test_an_agreement_to_the_fingerprint_counts_as_such() -> None:
     assert sent.because[0].startswith("bob approved the fingerprint ffffffffffff")
 
 
+def test_a_zone_that_begins_with_the_plans_reading_tells_what_it_proposes() -> None:
+    """No activity reads it: what waits for a sign-off is known from its start on."""
+    planned = {"verdict": "ready", "snapshot": "a" * 64, "digest": DIGEST, "fingerprint": FINGERPRINT}
+    history = History(planned={**planned, "step": "commit", "proposal": OTHER})
+    history.add("WorkflowExecutionSignaled", name="sign_off", input=(decision("carol"),))
+    began, signed = history.told().attempts[0].entries[:2]
+    assert "begins with what the plan has read of the zone" in began.details
+    assert began.digest == DIGEST and began.objects["proposal"] == OTHER
+    assert "not waiting" not in signed.text
+
+
 def test_a_sign_off_of_an_old_digest_is_told_as_not_waiting() -> None:
     """Whoever signed a digest that was not waiting is told apart from whoever signed the right one."""
     history = History()
