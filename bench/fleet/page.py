@@ -73,10 +73,9 @@ def _missed(engine: Found | None) -> list[str]:
 
 def _engine(engine: Found) -> str:
     rows = [
-        ("edgeshift without a plan", engine["zones_per_second"]),
         ("bare workflows with as many activities, all empty", engine["bare_per_second"]),
         ("ratio", engine["ratio_to_bare"]),
-        ("edgeshift after a plan", engine["zones_per_second"]),
+        ("edgeshift, after a plan", engine["zones_per_second"]),
         ("a naive flow, without gates, that makes five calls a zone", engine["naive_per_second"]),
         ("ratio (goal ≥ 1)", engine["ratio_to_naive"]),
     ]

@@ -89,14 +89,14 @@ async def test_doctor_names_the_queue_that_nobody_polls(tmp_path: Path) -> None:
     async with embedded_temporal(None) as server:
         client = await connect(TemporalSettings(address=server.address))
         for queues, said in (
-            ("control,zones,quota", f"nobody polls task queue {Queue.LONG}"),
+            ("control,zones,quota", f"no worker polls task queue {Queue.LONG}"),
             ("long", "1 worker connected: "),
         ):
             settings = Settings(state_dir=tmp_path, worker=WorkerSettings(queues=queues))
             async with workers(client, settings, grace=timedelta(seconds=1)):
 
                 async def told(said: str = said) -> bool:
-                    return (await check_workers(client)).said.startswith(said)
+                    return (await check_workers(client)).text.startswith(said)
 
                 await eventually(told, what=said)
 
