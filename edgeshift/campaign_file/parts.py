@@ -134,7 +134,7 @@ class CommitSpec(Part):
     )
     poll: Duration = Field(
         default=timedelta(seconds=20),
-        description="How often a zone's status is read until its migration shows.",
+        description="The shortest pause between two looks whether a change shows (docs/calls.md).",
     )
     lease: Duration = Field(
         default=timedelta(minutes=2), description="How long a permit for one step counts."
