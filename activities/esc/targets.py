@@ -34,10 +34,10 @@ def as_accounts(
                 type="BadInput",
                 non_retryable=True,
             )
-        if len(inside) > spec.window:
+        if len(inside) > spec.largest_window:
             raise ApplicationError(
                 f"account {name} covers {len(inside)} zones, which all count while it is worked on, but"
-                f" window is {spec.window}; raise window, or use esc.scope: zone",
+                f" window is {spec.largest_window}; raise window, or use esc.scope: zone",
                 type="BadInput",
                 non_retryable=True,
             )

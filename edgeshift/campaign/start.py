@@ -7,6 +7,7 @@ from datetime import timedelta
 from edgeshift.areas import area_of
 from edgeshift.areas.area import Times
 from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.campaign_file.warnings import zones_a_second
 from edgeshift.messages import CampaignStart, ZonePolicy
 from edgeshift.model.fleet import Wave
 
@@ -58,7 +59,8 @@ def campaign_start(
         spec=spec_digest,
         count=count,
         waves=waves,
-        window=spec.window,
+        window=spec.largest_window,
+        grows_by=zones_a_second(scaled) if spec.window == "auto" else None,
         advance_percent=spec.advance.percent,
         advance_failures=spec.advance.failures,
         lease=scaled.commit.lease,

@@ -40,6 +40,8 @@ class TargetTable:
     ) -> None:
         self.count = count
         self._covers = unpack_numbers(covers) if covers else None
+        self.largest = max(self._covers, default=1) if self._covers else 1
+        """The most zones that one target stands for."""
         self.epoch = epoch
         self.tick = max(tick, timedelta(milliseconds=1))
         self.places = Places(count, [wave.end for wave in waves], self._covers, self._moved)

@@ -12,7 +12,7 @@ never whether a value was given; and what one refuses today, no campaign that ru
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     Field,
@@ -26,7 +26,7 @@ from pydantic import (
     model_serializer,
 )
 
-from edgeshift.areas import AreaNotLoaded
+from edgeshift.areas import AreaNotLoaded, area_of
 from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.areas.section import AreaSection, shorter
@@ -68,6 +68,9 @@ __all__ = [
 
 S = TypeVar("S", bound=AreaSection)
 
+LARGEST_AUTO = 5_000
+"""Zones beyond which no window grows by itself: each costs the workers memory while it works."""
+
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 
 
@@ -101,8 +104,11 @@ class CampaignSpec(Part):
     advance: WaveAdvance = Field(
         default=WaveAdvance(), description="When the next wave begins, and when nothing more is sent."
     )
-    window: Annotated[int, Field(ge=1, le=1000), NUMBER] = Field(
-        default=20, description="How many zones work at a time. Those that wait do not count."
+    window: Literal["auto"] | Annotated[int, Field(ge=1, le=1000), NUMBER] = Field(
+        default=20,
+        description="How many zones work at a time, without those that wait; or auto: few at first, then as"
+        " many as succeed and the limits allow.",
+        json_schema_extra=right("a number from 1 to 1000, or auto"),
     )
     sign_off: SignOffPolicy = Field(
         default=SignOffPolicy(), description="Who signs. Nothing irreversible happens without it."
@@ -210,6 +216,16 @@ class CampaignSpec(Part):
             if own.model is model and isinstance(found := getattr(self, key), model):
                 return found
         raise AreaNotLoaded(f"no area has {model.__name__} as its section of campaign files")
+
+    @property
+    def largest_window(self) -> int:
+        """The most zones that may work at a time. One that sizes itself ends at the failures that are allowed
+        and one more, where a change cannot be taken back (docs/rules.md, rule 8).
+        """
+        if self.window != "auto":
+            return self.window
+        irreversible = not area_of(self.area).reversible
+        return min(LARGEST_AUTO, self.advance.failures + 1) if irreversible else LARGEST_AUTO
 
     def scaled(self) -> CampaignSpec:
         """The same campaign with every duration divided by ``time_scale``.

@@ -71,6 +71,11 @@ def calls_a_second(spec: CampaignSpec) -> float:
     return users * rate.requests / max(rate.per.total_seconds(), 1e-6) * 0.99 * (1 - rate.people)
 
 
+def zones_a_second(spec: CampaignSpec) -> float:
+    """Zones that the rate limit of all users together allows to be changed."""
+    return calls_a_second(spec) / area_of(spec.area).calls
+
+
 def forecast(spec: CampaignSpec, *, enterprise: int, others: int) -> Forecast:
     """What so many targets to work on take by the rate limit alone. ``enterprise``: those of them that the
     area waf validates.
@@ -92,11 +97,12 @@ def slowest(spec: CampaignSpec, zones: int) -> str:
     """One sentence: how fast so many zones move where each migration takes as long as it may, and no more
     than ``window`` are under way at once.
     """
-    limit, window = spec.commit.migration_limit, spec.window
+    limit, window = spec.commit.migration_limit, spec.largest_window
     an_hour = window / max(limit.total_seconds(), 1.0) * 3600
     turns = -(-zones // window)
+    most = "at most " if spec.window == "auto" else ""
     return (
-        f"{counted(window, 'zone')} {agreed(window, 'works', 'work')} at once:"
+        f"{most}{counted(window, 'zone')} {agreed(window, 'works', 'work')} at once:"
         " if every migration took all of commit.migration_limit"
         f" ({say_duration(limit)}), {an_hour:,.3g} zones an hour, {say_duration(turns * limit)} for all"
     )

@@ -80,6 +80,7 @@ async def _read_first(shell: Shell, client: Client, archive: Archive, spec: Camp
 def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
     from edgeshift.campaign_file.warnings import warnings
     from edgeshift.model.durations import say_duration
+    from edgeshift.model.window import FEW
     from edgeshift.views.words import word
 
     say = shell.console.print
@@ -99,6 +100,7 @@ def _show(shell: Shell, spec: CampaignSpec, frozen: Frozen) -> None:
     many = "one approval" if policy.required == 1 else f"{policy.required} approvals"
     each = f", for each {noun} by itself" if policy.per == "zone" else ""
     say(f"  sign-off: {many}, {who}{each}", markup=False, soft_wrap=True)
-    say(f"  window: at most {counted(spec.window, noun)} at work at once", markup=False)
+    grows = f"auto: {FEW} at first, then " if spec.window == "auto" else ""
+    say(f"  window: {grows}at most {counted(spec.largest_window, noun)} at work at once", markup=False)
     for warning in warnings(spec):
         say(f"  warning: {warning}", markup=False, soft_wrap=True)

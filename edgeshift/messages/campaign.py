@@ -34,7 +34,8 @@ class CampaignStart(Message):
     of the area waf. ``readings``: digest of the list of the plan's readings, with which zones begin; empty
     without a plan. ``covers``: how many zones each target stands for, where it is not one. ``carried``:
     the state of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``:
-    events of one run after which the campaign goes on in a new one.
+    events of one run after which the campaign goes on in a new one. ``grows_by``: zones a second that the
+    rate limit allows, where the window sizes itself, up to ``window``; None where it is fixed.
     """
 
     name: str
@@ -57,6 +58,7 @@ class CampaignStart(Message):
     carried: CampaignCarried | None = None
     again: Again | None = None
     most_events: int = 2_000
+    grows_by: float | None = None
 
 
 class Book(BaseModel):
@@ -140,6 +142,7 @@ class CampaignSummary(BaseModel):
     stopped_by: str = ""
     stopped_at: datetime | None = None
     retrying: list[Retried] = Field(default_factory=list)
+    window: int = 0
 
 
 class WaitingAsked(Message):

@@ -7,6 +7,7 @@ from datetime import datetime
 from edgeshift.messages.base import Message, Person
 from edgeshift.messages.rulings import RulingNote
 from edgeshift.model.durations import Duration
+from edgeshift.model.window import Growth
 from edgeshift.rate_limit.circuit import ServiceHold
 
 
@@ -37,7 +38,7 @@ class CampaignCarried(Message):
     ``origin``: the first run of all that took the campaign up, also after it had closed. ``holds``: why it
     stands still by itself. ``stopped_at``: when a person paused or aborted it. ``retrying``: what failed of
     its own work lately. ``unrecorded``: rulings that are not in the archive yet. ``recalled``: whether
-    those of earlier runs are known.
+    those of earlier runs are known. ``growth``: how far a window has grown that sizes itself.
     """
 
     ledger: PackedLedger
@@ -54,3 +55,4 @@ class CampaignCarried(Message):
     retrying: tuple[Retried, ...] = ()
     unrecorded: tuple[RulingNote, ...] = ()
     recalled: bool = True
+    growth: Growth | None = None

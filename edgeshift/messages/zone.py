@@ -195,7 +195,8 @@ class ZoneReport(Message):
 
     ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has
     none). ``hold``: why it waits for the service. ``codes``: of ``reason``. ``again``: the zone's run, where
-    it says again what it waits for, since it was asked to.
+    it says again what it waits for, since it was asked to. ``took``: of one that has succeeded, how long its
+    change took to show, where it was seen to.
     """
 
     campaign_run: str
@@ -214,6 +215,7 @@ class ZoneReport(Message):
     codes: tuple[ReasonCode, ...] = ()
     hold: ServiceHold | None = None
     again: str = ""
+    took: Duration | None = None
 
 
 class Revoke(Message):

@@ -99,7 +99,7 @@ class Scene(PeopleScene):
                 CampaignFacts(
                     name=self.spec.name,
                     zones=frozenset(zones),
-                    window=scaled.window,
+                    window=scaled.largest_window,
                     failures=scaled.advance.failures,
                     accepted=tuple(self.accepted),
                     required=scaled.sign_off.required,

@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.campaign.window import FEW, Growth, enough
+from edgeshift.model.window import FEW, Growth, enough
 
 FIVE_MINUTES = timedelta(minutes=5)
 

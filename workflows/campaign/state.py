@@ -26,6 +26,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.model.counts import agreed, counted
     from edgeshift.model.sign_off import Decision, refusal
+    from edgeshift.model.window import Growth
     from edgeshift.rate_limit.circuit import ServiceHold
 
 MOST_NOTES = 20
@@ -67,6 +68,8 @@ class CampaignState:
         self.retrying: list[Retried] = list(carried.retrying) if carried else []
         """What failed of its own work, the latest last."""
         self.notes: list[str] = list(carried.notes) if carried else []
+        self.growth = (carried.growth if carried else None) or Growth()
+        """How far the window has grown, where it sizes itself."""
         self.cursor = carried.cursor if carried else 0
         """The target from which the next sweep goes on."""
         self.pausing = 0
@@ -214,15 +217,28 @@ class CampaignState:
         return self.most_in_flight() - self.ledger.zones(*IN_FLIGHT)
 
     def most_in_flight(self) -> int:
-        """How many zones may be in flight: the window. Where a change cannot be taken back, one that failed
-        keeps its place, so that what failed and what is in flight never exceed the window, or the failures
-        allowed and one where that is more (docs/rules.md, rule 8).
+        """How many zones may be in flight: the window as it is. Where a change cannot be taken back, one that
+        failed keeps its place, so that what failed and what is in flight never exceed the window, or the
+        failures allowed and one where that is more (docs/rules.md, rule 8).
         """
         start = self.start
         if self.area.reversible:
-            return start.window
+            return self.window
         budget = max(start.window, start.advance_failures + 1)
-        return min(start.window, max(1, budget - self.failures))
+        return min(self.window, max(1, budget - self.failures))
+
+    @property
+    def window(self) -> int:
+        """The window: as given, or as far as it has grown. A target that stands for many zones has room."""
+        start = self.start
+        if start.grows_by is None:
+            return start.window
+        return min(start.window, max(self.growth.at_most(start.grows_by), self.ledger.largest))
+
+    def grow(self, took: timedelta) -> None:
+        """A zone has succeeded, and its change took so long to show."""
+        if self.start.grows_by is not None:
+            self.growth = self.growth.succeeded(took, self.start.grows_by)
 
     def permit(self, index: int, step: Step) -> Permit:
         """A new permit for a target, which counts from now on."""
@@ -265,5 +281,6 @@ class CampaignState:
             retrying=tuple(self.retrying),
             unrecorded=tuple(self.unrecorded),
             recalled=self.recalled,
+            growth=self.growth if self.start.grows_by is not None else None,
             sweep_at=workflow.now() if self.sweeps_due > self.sweeps_begun else self.sweep_at,
         )

@@ -76,6 +76,7 @@ def summary(state: CampaignState, now: datetime, most: int = MOST_WAITING) -> Ca
         stopped_by=stopped.by if stopped else "",
         stopped_at=state.stopped_at if stopped else None,
         retrying=state.retrying,
+        window=state.most_in_flight(),
         open_runs=ledger.open_runs(),
     )
 
@@ -123,7 +124,7 @@ def why(state: CampaignState) -> str:
         more = f" (and {len(state.holds) - 1} more)" if len(state.holds) > 1 else ""
         said.append(f"by itself: {state.holds[0]}{more}")
     most = state.most_in_flight()
-    if not said and not state.halted and not state.closed and most < state.start.window:
+    if not said and not state.halted and not state.closed and most < state.window:
         return f"{counted(state.failures, 'zone')} failed: {most} at a time until a person resumes"
     return "; ".join(said) or state.halted
 

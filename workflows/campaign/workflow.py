@@ -20,6 +20,7 @@ with workflow.unsafe.imports_passed_through():
         CampaignSummary,
         Person,
         PlacesAsked,
+        ReportKind,
         TargetsAt,
         WaitingAsked,
         WaitingFound,
@@ -156,6 +157,8 @@ class Campaign:
             self._batches.hear_again(report)
         elif state.ledger.hear(report, workflow.now()):
             state.apply_book([report.index])
+            if report.took is not None and report.kind is ReportKind.FINISHED:
+                state.grow(report.took)
             state.changed()
             if report.hold is not None and report.index in state.ledger.held:
                 self._batches.hear_hold(report.hold)

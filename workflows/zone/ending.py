@@ -29,6 +29,10 @@ zone goes on. So its campaign must not have heard of the end yet.
 """
 
 
+SUCCEEDED = frozenset({ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED})
+"""Ends by which a window that sizes itself grows."""
+
+
 @dataclass(frozen=True)
 class Reached:
     """Where a target's course has led: the outcome, why, and the archived record of it."""
@@ -84,7 +88,8 @@ class Ending:
         )
         if outcome not in KEPT_BY_THEMSELVES:
             await workflow.sleep(timedelta(milliseconds=1), summary="the end is kept before it is told")
-        await self._reporter.tell(ReportKind.FINISHED, outcome=outcome, why=why)
+        took = zone.took if outcome in SUCCEEDED else None
+        await self._reporter.tell(ReportKind.FINISHED, outcome=outcome, why=why, took=took)
         await workflow.wait_condition(workflow.all_handlers_finished)
         return zone.result
 

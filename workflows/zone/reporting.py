@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 from temporalio import workflow
 
@@ -77,6 +78,7 @@ class Reporter:
         outcome: ZoneOutcome | None = None,
         why: tuple[Reason, ...] = (),
         hold: ServiceHold | None = None,
+        took: timedelta | None = None,
     ) -> None:
         """Tell the campaign. One that is gone, or that cannot be told for a day, is no error; of one that has
         come to its end the zone waits for nothing.
@@ -93,6 +95,7 @@ class Reporter:
                 outcome=outcome,
                 why=why,
                 hold=hold,
+                took=took,
             )
 
     async def say_again(self) -> None:
@@ -127,6 +130,7 @@ class Reporter:
         why: tuple[Reason, ...] = (),
         hold: ServiceHold | None = None,
         again: str = "",
+        took: timedelta | None = None,
     ) -> None:
         zone = self._zone
         sequence = self.count_word()
@@ -149,6 +153,7 @@ class Reporter:
             codes=codes_of(why),
             hold=hold,
             again=again,
+            took=took,
         )
         try:
             await locally(

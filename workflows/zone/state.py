@@ -137,6 +137,8 @@ class ZoneMemory:
         self.went_back = False
         """Whether the way back was begun: it is not tried by another way once it has failed."""
         self.resends = carried.resends if carried else 0
+        self.took: timedelta | None = None
+        """How long its change took to show, once it has."""
         self.refused_starts = 0
         self.without_turn = 0
 

@@ -15,11 +15,11 @@ DEFINITION = AreaDefinition(
     asks_support=True,
     support_cause=support_cause,
     sections=("validation", "consents", "adjustments"),
-    # Each with the readings beside: firewall rules, overrides, page rules, packages and what they hold, the
-    # setting, the entry point. Check, configuration, fresh configuration, PUT, status (docs/service.md §4.3);
-    # with a window its plan, its validation PUT and its status more.
-    calls=5 + 8,
-    calls_validated=8 + 8,
+    # After the plan's reading: fresh configuration, page rules, PUT, status, stored rules (docs/calls.md).
+    # With a window its plan, fresh configuration, validation PUT and stored rules more; then a status and the
+    # queries of its events.
+    calls=5,
+    calls_validated=5 + 4 + 3,
     waits="besides validation windows, sign-offs and the service's own time",
     needs="name and targets",
     promise="nothing irreversible happens without a sign-off",

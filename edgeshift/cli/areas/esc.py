@@ -48,7 +48,9 @@ def late_scopes(
         first = end
     scaled = spec.scaled()
     targets = [line.zone for line in ready]
-    found = esc.late(targets, waves, scaled.esc, spec.window, calls_a_second(scaled), report.service_time)
+    found = esc.late(
+        targets, waves, scaled.esc, spec.largest_window, calls_a_second(scaled), report.service_time
+    )
     return [(ready[index], at) for index, at in sorted(found.items())]
 
 

@@ -81,7 +81,7 @@ def _facts(spec: CampaignSpec, zones: tuple[str, ...], played: Played) -> Campai
         name=spec.name,
         area=spec.area.value,
         zones=frozenset(zones),
-        window=scaled.window,
+        window=scaled.largest_window,
         failures=scaled.advance.failures,
         required=scaled.sign_off.required,
         valid_for=scaled.sign_off.valid_for,
