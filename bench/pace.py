@@ -37,7 +37,11 @@ def spec(base_url: str) -> CampaignSpec:
         {
             "name": "pace",
             "targets": {"all": True},
-            "service": {"base_url": base_url, "credentials": [{"token": "env:PACE_TOKEN", "user": "u1"}]},
+            "service": {
+                "base_url": base_url,
+                "credentials": [{"token": "env:PACE_TOKEN", "user": "u1"}],
+                "rate": {"people": 0},
+            },
             "time_scale": SCALE,
         }
     )

@@ -57,7 +57,7 @@ async def failing(client: Client, queue: str, identifier: str) -> WorkflowHandle
             return any(event.HasField("timer_started_event_attributes") for event in history.events)
 
         await eventually(has_a_timer, 20, "the other version waits")
-    await handle.signal("blocked", Blocked(seconds=90_000))
+    await handle.signal("blocked", Blocked(seconds=3_000))
     return handle
 
 
@@ -94,7 +94,7 @@ async def test_a_person_repairs_a_workflow_that_does_not_replay(
         lease: Lease = await again.execute_update("lease", ASKED, result_type=Lease)
         book: SlotBook = await again.query("book", result_type=SlotBook)
         assert not lease.count
-        assert book.blocked_until > (await again.describe()).start_time.timestamp() + 80_000
+        assert book.blocked_until > (await again.describe()).start_time.timestamp() + 2_900
         code, _, err = await asyncio.to_thread(repair)
         assert (code, "gets on" in err) == (6, True)
         await again.terminate()
