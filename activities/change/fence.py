@@ -41,17 +41,25 @@ class NotSent(Exception):
     """It was decided, before anything was sent, not to send."""
 
     def __init__(
-        self, reason: str, status: ChangeStatus = ChangeStatus.NOTHING_HAPPENED, *, earlier: bool = False
+        self,
+        reason: str,
+        status: ChangeStatus = ChangeStatus.NOTHING_HAPPENED,
+        *,
+        earlier: bool = False,
+        turn: bool = True,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.status = status
         self.earlier = earlier
+        self.turn = turn
+        """False: a reading before it did not come in time, as where its turn to call did not."""
 
     @property
     def result(self) -> ChangeResult:
         """What is told of the step."""
-        return ChangeResult(status=self.status, reason=self.reason[:200], earlier=self.earlier)
+        said = self.reason[:200]
+        return ChangeResult(status=self.status, reason=said, earlier=self.earlier, turn=self.turn)
 
 
 @dataclass

@@ -169,7 +169,7 @@ class EscWork(AreaWork):
                     lambda: read_scope(self._connections, step.client, step.zone, covered, urgent=True),
                 )
         except TimeoutError:
-            raise NotSent("the fresh reading did not come in time") from None
+            raise NotSent("the fresh reading did not come in time", turn=False) from None
         if gone or (gone := esc.too_late(self._connections.time_at(step.client))):
             raise NotSent(text_of(gone), ChangeStatus.DRIFTED)
         snapshot = step.change.snapshot

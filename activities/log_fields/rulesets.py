@@ -71,7 +71,7 @@ async def in_time(step: Step, reading: Coroutine[Any, Any, T]) -> T:
         async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
             return await reading
     except TimeoutError:
-        raise NotSent("a fresh reading did not come in time") from None
+        raise NotSent("a fresh reading did not come in time", turn=False) from None
 
 
 async def find_ruleset(client: ServiceClient, zone_id: str) -> Ruleset | None:

@@ -124,7 +124,7 @@ class WafWork(AreaWork):
                 if plan not in ("", Plan.ENTERPRISE.value):
                     plan = await present_plan(step.client, step.zone, urgent=True)
         except TimeoutError:
-            raise NotSent("the zone's plan did not come in time") from None
+            raise NotSent("the zone's plan did not come in time", turn=False) from None
         if plan not in ("", Plan.ENTERPRISE.value):
             raise NotSent(f"the zone's plan is {plan} since it was read", ChangeStatus.DRIFTED)
 
@@ -141,7 +141,7 @@ class WafWork(AreaWork):
                     if found and found != first:
                         raise NotSent("the fresh configuration reads otherwise each time")
         except TimeoutError:
-            raise NotSent("the fresh configuration did not come in time") from None
+            raise NotSent("the fresh configuration did not come in time", turn=False) from None
         if found:
             raise NotSent(f"{found[0]} since it was signed", ChangeStatus.DRIFTED)
 

@@ -87,7 +87,7 @@ async def test_a_person_repairs_a_workflow_that_does_not_replay(
         assert (code, "Nothing was changed." in out) == (0, True)
         assert (await handle.describe()).run_id == handle.first_execution_run_id
         code, out, _ = await asyncio.to_thread(repair)
-        assert (code, "It goes on in run " in out) == (0, True)
+        assert (code, "It continues in run " in out) == (0, True)
         assert (await handle.describe()).run_id in out
         again = temporal_client.get_workflow_handle(identifier)
         # Whoever is blocked has no slots, and both words of that are there.

@@ -12,8 +12,9 @@ from pydantic import BaseModel
 
 from activities.change.intents import as_begun
 from edgeshift.areas import esc, log_fields, waf
+from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.waf.aftercare import Aftercare
-from edgeshift.messages import ZoneAssessment
+from edgeshift.messages import Prepared, ZoneAssessment
 from edgeshift.model.digests import canonical_bytes, sha256
 from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.stores import documents
@@ -24,6 +25,7 @@ from edgeshift.stores.documents import (
     CoveredZones,
     Document,
     DocumentUnreadable,
+    EffectTook,
     EscRecord,
     FrozenTargets,
     Intent,
@@ -31,6 +33,8 @@ from edgeshift.stores.documents import (
     JobCreated,
     LogFieldsRecord,
     NothingMore,
+    PlannedReading,
+    PlannedReadings,
     ProbedProposal,
     Proposal,
     RulesBefore,
@@ -210,6 +214,18 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     ),
     (FrozenTargets((Target(zone=ZONE, wave=1),)), FrozenTargets, [{"zone": ZONE_JSON, "wave": 1}]),
     (CoveredZones((ZONE,)), CoveredZones, [ZONE_JSON]),
+    (PlannedReadings(("0" * 64, "")), PlannedReadings, ["0" * 64, ""]),
+    (
+        PlannedReading(zone=ZONE, area=Area.WAF, read_at=AT, prepared=Prepared(verdict=Verdict.READY, snapshot="0" * 64)),
+        PlannedReading,
+        {
+            "zone": ZONE_JSON,
+            "area": "waf",
+            "read_at": AT_TEXT,
+            "prepared": Prepared(verdict=Verdict.READY, snapshot="0" * 64).model_dump(mode="json"),
+        },
+    ),
+    (EffectTook(seconds=12.5), EffectTook, {"seconds": 12.5}),
     (
         AssessedTargets((ZoneAssessment(index=0, zone=ZONE, wave=1),)),
         AssessedTargets,

@@ -57,7 +57,7 @@ async def test_a_write_that_waits_for_its_turn_in_vain_was_not_sent(tmp_path: Pa
     async with paced(SLOTS) as pacer, gate(tmp_path, pacer=pacer, request_limit="1s") as play:
         pacer.blocked(300)
         result = await play.validate(window=SHORT)
-        assert result.status is ChangeStatus.NOTHING_HAPPENED and "turn" in result.reason
+        assert result.status is ChangeStatus.NOTHING_HAPPENED
         assert not result.turn
         assert await intents(play) == [] and await play.sent() == []
 

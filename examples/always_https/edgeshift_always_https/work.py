@@ -105,7 +105,7 @@ class AlwaysHttpsWork(AreaWork):
             async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
                 reading = await read(step.client, step.zone, urgent=True)
         except TimeoutError:
-            raise NotSent("the fresh reading did not come in time") from None
+            raise NotSent("the fresh reading did not come in time", turn=False) from None
         if reading.value == wanted:
             raise NotSent(SetByOthers(value=wanted).text(), ChangeStatus.DRIFTED)
         return await self._put(step, wanted)
