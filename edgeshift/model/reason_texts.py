@@ -40,7 +40,7 @@ def _failed(why: Reason) -> str:
     if not why.tried:
         return why.said
     said = f": {why.said}" if why.said else ""
-    return f"{why.tried.replace('_', ' ')} did not succeed in time, in any of its tries{said}"
+    return f"{why.tried.replace('_', ' ')} did not succeed in time, however often it was tried{said}"
 
 
 def _refuses(why: Reason) -> str:
