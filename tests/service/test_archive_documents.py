@@ -216,7 +216,9 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     (CoveredZones((ZONE,)), CoveredZones, [ZONE_JSON]),
     (PlannedReadings(("0" * 64, "")), PlannedReadings, ["0" * 64, ""]),
     (
-        PlannedReading(zone=ZONE, area=Area.WAF, read_at=AT, prepared=Prepared(verdict=Verdict.READY, snapshot="0" * 64)),
+        PlannedReading(
+            zone=ZONE, area=Area.WAF, read_at=AT, prepared=Prepared(verdict=Verdict.READY, snapshot="0" * 64)
+        ),
         PlannedReading,
         {
             "zone": ZONE_JSON,
