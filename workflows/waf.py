@@ -299,7 +299,8 @@ class WafZone:
             if before is not None:
                 # The one that was sent before may have come to show since: then it is that which is refused.
                 return await self._committed(before, result.reason)
-            await self._parts.support.refused(result)
+            if result.cause is not None or not await self._is_blocked_by_now():
+                await self._parts.support.refused(result)
             return ""
         if result.status is ChangeStatus.NOTHING_HAPPENED:
             await self._parts.changes.pause_before_again(result)
@@ -307,6 +308,20 @@ class WafZone:
         self._zone.sent = prepared
         answered = result.status is ChangeStatus.ANSWERED
         return await self._committed(prepared, result.reason, answered=answered)
+
+    async def _is_blocked_by_now(self) -> bool:
+        """Whether a refused zone is one that may not be migrated, as where somebody has given it an override
+        since it was read. Then that is what people are told, or asked. One that cannot be read is refused.
+        """
+        signed = self._zone.prepared
+        try:
+            found = await self._parts.proposals.make(WafActivities.prepare)
+        except LOCAL_FAILURES:
+            return False
+        finally:
+            self._zone.prepared = signed
+            self._zone.enter(ZonePhase.COMMITTING)
+        return found.verdict is Verdict.BLOCKED
 
     async def _committed(self, prepared: Prepared, answer: str, *, answered: bool = False) -> str:
         """A commit was sent, or may have been: the archived result, or empty to propose anew. ``answered``:
