@@ -18,9 +18,11 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     StringConstraints,
+    TypeAdapter,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
+    WrapValidator,
     create_model,
     field_validator,
     model_serializer,
@@ -68,6 +70,18 @@ __all__ = [
 
 S = TypeVar("S", bound=AreaSection)
 
+_SIZE = Annotated[int, Field(ge=1, le=1000), NUMBER]
+_size: TypeAdapter[int] = TypeAdapter(_SIZE)
+
+
+def _auto_or_size(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    """One error for what is neither: that of a number."""
+    return value if value == "auto" else _size.validate_python(value)
+
+
+Window = Annotated[Literal["auto"] | _SIZE, WrapValidator(_auto_or_size)]
+"""A number of zones, or ``auto``."""
+
 LARGEST_AUTO = 5_000
 """Zones beyond which no window grows by itself: each costs the workers memory while it works."""
 
@@ -104,11 +118,9 @@ class CampaignSpec(Part):
     advance: WaveAdvance = Field(
         default=WaveAdvance(), description="When the next wave begins, and when nothing more is sent."
     )
-    window: Literal["auto"] | Annotated[int, Field(ge=1, le=1000), NUMBER] = Field(
+    window: Window = Field(
         default=20,
-        description="How many zones work at a time, without those that wait; or auto: few at first, then as"
-        " many as succeed and the limits allow.",
-        json_schema_extra=right("a number from 1 to 1000, or auto"),
+        description="How many zones work at a time, without those that wait. auto begins with few and grows.",
     )
     sign_off: SignOffPolicy = Field(
         default=SignOffPolicy(), description="Who signs. Nothing irreversible happens without it."

@@ -86,6 +86,7 @@ def test_every_mistake_is_in_one_answer() -> None:
         (SMALL + "window: 2.5\n", "3:1: window: is 2.5; it must be a whole number"),
         (SMALL + "window: true\n", "3:1: window: is true; it must be a number"),
         (SMALL + "window:\n", "3:1: window: is empty; it must be a whole number"),
+        (SMALL + "window: wide\n", "3:1: window: is 'wide'; it must be a whole number"),
         (SMALL + "waves: 3\n", "3:1: waves: is 3; it must be a list"),
         (SMALL + "time_scale: .nan\n", "3:1: time_scale: is nan; it must be"),
         (SMALL + "area: cdn\n", "3:1: area: is 'cdn'; it must be waf, esc or log-fields"),

@@ -25,9 +25,9 @@ def failed(cause: BaseException | None) -> ActivityError:
 def test_an_activity_that_never_succeeded_is_named() -> None:
     """The server says that time was over; which activity it was has to be said beside."""
     late: FailureError = TimeoutError("Activity timed out", type=None, last_heartbeat_details=[])
-    assert said(failed(late)) == "probe esc scope did not succeed in time, in any of its tries"
+    assert said(failed(late)) == "probe esc scope did not succeed in time, however often it was tried"
     late.__cause__ = ApplicationError("esc.get: 500", type="ServerError")
-    assert said(failed(late)).endswith("of its tries: ServerError: esc.get: 500")
+    assert said(failed(late)).endswith("it was tried: ServerError: esc.get: 500")
 
 
 def test_a_reason_is_told_as_it_is() -> None:
