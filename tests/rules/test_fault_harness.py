@@ -20,6 +20,7 @@ from edgeshift.testbed.invariants.seen import CampaignFacts, Signature, WitnessI
 from tests.faults_worker import PROCESSES
 from tests.harness.campaigns.schedules import schedule
 from tests.harness.cases import Case
+from tests.harness.families import crowded
 from tests.harness.families.every import all_cases, case_of
 from tests.harness.oracles.reversible import Ending
 from tests.harness.oracles.unknowns import is_unknown, met_and_resolved
@@ -158,6 +159,28 @@ def test_the_full_run_has_ten_thousand_zone_schedules() -> None:
     assert case_of("waf/17/24").zones == 24
     with pytest.raises(ValueError, match="there is no case 'waf/x'"):
         case_of("waf/x")
+
+
+def test_a_crowd_is_larger_than_what_its_limit_serves() -> None:
+    """All its zones may work at a time, each with more calls than would come at once; its one worker dies in
+    each part of a zone's way; and the id alone gives the same schedule.
+    """
+    found = [case for case in all_cases() if case.family == crowded.FAMILY]
+    assert [case.zones for case in found] == list(crowded.ZONES)
+    for case in found:
+        _, seed, zones = case.id.split("/")
+        planned = crowded.crowd(int(seed), int(zones))
+        assert planned == crowded.crowd(int(seed), int(zones)) != crowded.crowd(int(seed) + 1, int(zones))
+        assert len(planned.zones) == case.zones <= planned.window
+        assert planned.paced and planned.limit is not None and planned.processes == 1
+        # A Professional zone makes five calls at the least, and is read before.
+        assert 5 * case.zones > planned.limit.requests
+        assert [kill.activity for kill in planned.kills] == [
+            "prepare_waf_zone",
+            "change_zone",
+            "verify_waf_zone",
+        ]
+    assert case_of("crowded/17/24").zones == 24
 
 
 def test_a_worker_process_of_a_player_begins_with_everything_loaded() -> None:

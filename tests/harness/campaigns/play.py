@@ -20,7 +20,7 @@ from tests.faults_worker import Order, supervised
 from tests.harness.campaigns.fleet_zones import MENDED, fleet_zone, terms_of
 from tests.harness.campaigns.own_server import own_server
 from tests.harness.campaigns.people import People
-from tests.harness.campaigns.schedules import Schedule, ZonePlan
+from tests.harness.campaigns.schedules import Limit, Schedule, ZonePlan
 from tests.harness.campaigns.service_faults import FAULTS, as_met
 from tests.harness.campaigns.stages import over
 from tests.harness.cases import World
@@ -31,9 +31,6 @@ from tests.harness.oracles.reversible import OPEN
 from tests.harness.verdict import Verdict
 from tests.kit import SCALE, STRANGER
 
-WINDOW = 24
-"""Zones that work at a time: more would only keep each other from being answered within the limit."""
-
 MOST_LEFT = 0.25
 """The share of zones that may fail or stay unknown where nothing is done that people have to mend."""
 
@@ -43,6 +40,9 @@ HISTORIES = "histories"
 REQUEST_LIMIT_SECONDS = 4.0
 MINUTE = "240h"
 """A minute as it passes, so that no reading is given up because a busy machine was slow."""
+
+MINUTES = "1200h"
+"""Five of them, where each call waits for its turn behind those of many zones."""
 
 
 Expected = Callable[[Stage], Awaitable[list[str]]]
@@ -74,6 +74,8 @@ async def judge(
             server = await running.enter_async_context(own_server(folder / "temporal"))
             client, address = await connect(TemporalSettings(address=server.address)), server.address
         stage = await running.enter_async_context(_set(schedule, client, folder, chosen))
+        if schedule.limit is not None:
+            _limited(stage, schedule.limit)
         before = await shown(stage)
         await _book(stage, schedule)
         order = tuned(
@@ -120,6 +122,12 @@ def _set(
     for one in chosen:
         terms |= {key: {**terms.get(key, {}), **value} for key, value in one.terms.items()}
     options: dict[str, Any] = {key: seconds * SCALE for key, seconds in schedule.delays.items()}
+    if schedule.limit is not None:
+        options["rate_limit"] = {
+            "requests": schedule.limit.requests,
+            "window_seconds": schedule.limit.seconds * SCALE,
+            "block_seconds": schedule.limit.seconds * SCALE,
+        }
     if schedule.area == "waf":
         options["support"] = {"at": schedule.support_at}
     if schedule.area == "esc":
@@ -132,10 +140,17 @@ def _set(
         serve=False,
         simulator=options,
         request_limit=f"{REQUEST_LIMIT_SECONDS:g}s",
-        patience=MINUTE,
-        window=WINDOW,
+        patience=MINUTES if schedule.limit else MINUTE,
+        window=schedule.window,
         **terms,
     )
+
+
+def _limited(stage: Stage, limit: Limit) -> None:
+    """The campaign knows the limit that the service enforces."""
+    spec = stage.play.spec.model_dump()
+    spec["service"]["rate"] |= {"requests": limit.requests, "per": limit.seconds * SCALE}
+    stage.play.spec = type(stage.play.spec).model_validate(spec)
 
 
 def _late(zone: dict[str, Any], plan: ZonePlan) -> dict[str, Any]:

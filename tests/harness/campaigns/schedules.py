@@ -147,6 +147,20 @@ class Beside:
     after: float
 
 
+WINDOW = 24
+"""Zones that work at a time: more would only keep each other from being answered within the limit."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What the service takes of one user, and enforces: so many ``requests`` in any ``seconds`` (real ones),
+    of which a campaign leaves people their share, as its file has it.
+    """
+
+    requests: int
+    seconds: float
+
+
 @dataclass(frozen=True)
 class Schedule:
     """One campaign. ``kills``: one for each worker process in turn. ``delays``: options of the simulator, in
@@ -154,6 +168,7 @@ class Schedule:
     ``manners``: how people sign. ``expires``: whether sign-offs expire, and some people come only after that.
     ``shows``: of esc, what the service shows of a scope that is off. ``paced``: whether the workers share the
     user's limit, as in production. ``account``: of esc, whether the target is the zones' account.
+    ``window``: zones that may work at a time. ``limit``: of the calls; None: one that no campaign comes near.
     """
 
     seed: int
@@ -173,6 +188,8 @@ class Schedule:
     shows: Shows = "always"
     paced: bool = False
     account: bool = False
+    window: int = WINDOW
+    limit: Limit | None = None
 
 
 def schedule(

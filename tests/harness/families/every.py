@@ -11,6 +11,7 @@ from tests.harness.families import (
     aimed,
     api,
     canaries,
+    crowded,
     disturbances,
     kills,
     large,
@@ -36,6 +37,7 @@ SEEDED: tuple[Callable[[int], list[Case]], ...] = (
     seeds.cases,
     unknown.cases,
     poison.cases,
+    crowded.cases,
 )
 """Families of random schedules: another seed of the run gives other ones."""
 
@@ -43,6 +45,7 @@ OTHER_SEEDS: tuple[Callable[[str], Case | None], ...] = (
     seeds.case_of,
     unknown.case_of,
     poison.case_of,
+    crowded.case_of,
     schedules.case_of,
 )
 """The case of an id of any seed, or None."""
