@@ -5,6 +5,7 @@ workflow does.
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import timedelta
 from typing import Any
 
@@ -36,19 +37,33 @@ TOLD_WITHIN = timedelta(days=1)
 at this pace are under 2,000 a word, of the 51,200 that a history may have. It is not scaled.
 """
 
+READ_WITHIN = timedelta(days=1)
+"""How long one try of a reading may wait for its turns. Heartbeats tell of a worker that is gone."""
+
 ONCE = RetryPolicy(maximum_attempts=1)
 
 
 def reading_the_service(policy: ZonePolicy) -> dict[str, Any]:
-    """A zone's readings of the service: remote, with heartbeats, since they wait for their turn in the rate
-    limit; tried again for as long as the policy's patience lasts.
+    """A zone's readings of the service: remote, with heartbeats, and among what takes long, since they wait
+    for their turn in the rate limit: changes do not queue behind them. They are tried again until the pauses
+    between the tries make up the policy's patience. What they wait for their turn does not count: of many
+    zones that are read side by side, all would come to the end of it together.
     """
     return {
-        "schedule_to_close_timeout": policy.patience,
-        "start_to_close_timeout": policy.patience,
+        "task_queue": Queue.LONG,
+        "start_to_close_timeout": READ_WITHIN,
         "heartbeat_timeout": policy.silence,
-        "retry_policy": READS,
+        "retry_policy": dataclasses.replace(READS, maximum_attempts=tries(READS, policy.patience)),
     }
+
+
+def tries(policy: RetryPolicy, patience: timedelta) -> int:
+    """How often something is tried until the pauses in between make up ``patience``."""
+    pause, passed, found = policy.initial_interval, timedelta(0), 1
+    while passed < patience:
+        passed, found = passed + pause, found + 1
+        pause = min(pause * policy.backoff_coefficient, policy.maximum_interval or pause)
+    return found
 
 
 def reading(policy: ZonePolicy) -> dict[str, Any]:

@@ -299,8 +299,10 @@ class WafZone:
             if before is not None:
                 # The one that was sent before may have come to show since: then it is that which is refused.
                 return await self._committed(before, result.reason)
-            if result.cause is not None or not await self._is_blocked_by_now():
+            if result.cause is not None or not await self._is_another_by_now():
                 await self._parts.support.refused(result)
+                return ""
+            await self._parts.changes.pause_before_again(result)
             return ""
         if result.status is ChangeStatus.NOTHING_HAPPENED:
             await self._parts.changes.pause_before_again(result)
@@ -309,9 +311,9 @@ class WafZone:
         answered = result.status is ChangeStatus.ANSWERED
         return await self._committed(prepared, result.reason, answered=answered)
 
-    async def _is_blocked_by_now(self) -> bool:
-        """Whether a refused zone is one that may not be migrated, as where somebody has given it an override
-        since it was read. Then that is what people are told, or asked. One that cannot be read is refused.
+    async def _is_another_by_now(self) -> bool:
+        """Whether a refused zone is none that is ready, as where somebody has given it an override since it
+        was read, or has migrated it. Then that is what becomes of it. One that cannot be read is refused.
         """
         signed = self._zone.prepared
         try:
@@ -321,7 +323,7 @@ class WafZone:
         finally:
             self._zone.prepared = signed
             self._zone.enter(ZonePhase.COMMITTING)
-        return found.verdict is Verdict.BLOCKED
+        return found.verdict not in (Verdict.READY, Verdict.IN_VALIDATION)
 
     async def _committed(self, prepared: Prepared, answer: str, *, answered: bool = False) -> str:
         """A commit was sent, or may have been: the archived result, or empty to propose anew. ``answered``:

@@ -32,6 +32,9 @@ EARLIER = (0.5, 0.75, 0.9)
 MARGIN = 0.05
 """By which share of the median the first look comes after it, and the second one after the first."""
 
+AT_THE_END = 60.0
+"""Seconds between looks once the time is over, of which the last one went wrong."""
+
 SLOWING = 1.5
 """By what the pauses grow once a change is overdue."""
 
@@ -150,6 +153,9 @@ class Looks:
             return self._within(known * (1 + MARGIN))
         first = self._longest() if known is None else max(self.beat, known * MARGIN)
         pause = min(first * SLOWING ** (self._looks - 1), self._longest())
+        if self._looked_at >= self.limit:
+            # Only a look that went wrong is followed by another one, for which there is little time.
+            pause = min(pause, AT_THE_END)
         return self._within(self._looked_at + pause)
 
     def _early(self, scout: int) -> float:

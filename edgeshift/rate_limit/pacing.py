@@ -111,6 +111,7 @@ class SlotPacer:
         self._spent: deque[float] = deque(maxlen=1000)
         self._late = LATEST
         self._differ: deque[float] = deque(maxlen=_ANSWERS)
+        self._differ_at_most: deque[float] = deque(maxlen=_ANSWERS)
         self._took: deque[float] = deque(maxlen=_ANSWERS)
         self._changed = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
@@ -261,7 +262,9 @@ class SlotPacer:
     def _keep_slots(self, answer: Lease, asked: float, want: int, lane: Lane, news: int) -> None:
         """Slots keep their times by the clock of whoever handed them out, however slowly the lease came: of
         the last answers, the one that came most quickly says best how the clocks differ. It says too little
-        rather than too much, so that no slot is spent before its time.
+        rather than too much, so that no slot is spent before its time. By as much as it may say too little,
+        slots may be spent late; where that is more than they may be, those at the lease's end are left out,
+        so that none falls among those of the next one.
 
         What it says of holds counts unless calls were held since it was asked for.
         """
@@ -276,11 +279,16 @@ class SlotPacer:
         self._too_few = answer.count < want
         self._more_at = now + answer.again_in if self._too_few else math.inf
         self._differ.append(answer.at - now)
+        self._differ_at_most.append(answer.at - asked)
         self._took.append(now - asked)
         self._late = answer.late
         if answer.count > 0:
-            first = answer.at + answer.first_in - max(self._differ)
-            self._slots.append(LeasedSlots(next=first, interval=answer.interval, left=answer.count))
+            differ = max(self._differ)
+            unsure = max(0.0, min(self._differ_at_most) - differ - answer.late)
+            over = math.ceil(unsure / answer.interval) if answer.interval > 0 else 0
+            first = answer.at + answer.first_in - differ
+            left = max(0, answer.count - over)
+            self._slots.append(LeasedSlots(next=first, interval=answer.interval, left=left))
 
     def _ahead(self) -> float:
         """Seconds ahead of a need that slots are asked for."""

@@ -105,7 +105,8 @@ class Reporter:
             if zone.phase not in SAID or zone.using is not None or zone.usable_grant is not None:
                 return
             kind, step = SAID[zone.phase]
-            prepared = zone.prepared
+            # What is to be validated has been proposed to nobody yet.
+            prepared = zone.prepared if step is None else None
             await self._say(
                 kind,
                 step=step or (prepared.step if prepared else None),
