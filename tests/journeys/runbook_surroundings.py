@@ -80,15 +80,17 @@ def ended(here: Desk) -> None:
 
 def rate_limited(here: Desk) -> None:
     """429 of one user: the alarm says until when, and ends by itself."""
-    here.fault("rate_limit", "side-3.example", "waf.check", retry_after=20, times=1)
     here.start("limited", full("side-3"))
+    here.until("limited", lambda places: places == {"awaiting": 1})
+    here.fault("rate_limit", "side-3.example", "waf.config", retry_after=20, times=1)
+    here.ok("sign-off", "approve", "limited", "--zone", "side-3.example", "--yes")
     alarm = here.alarmed("rate-limited")
     user, _, service = alarm["said"].partition(": until ")[0].partition(" at ")
     assert user == "side@example.com"
     here.look("rate-limited", {"WORKFLOW": f"quota/{service}/side@example.com"})
     here.act("rate-limited")
     here.over("rate-limited")
-    here.until("limited", lambda places: places == {"awaiting": 1})
+    here.until("limited", lambda places: places == {"migrated": 1})
 
 
 def paused_itself(here: Desk) -> None:
