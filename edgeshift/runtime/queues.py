@@ -11,8 +11,9 @@ class Queue(StrEnum):
     """A task queue, which has slots and pollers of its own in each worker, so that a full one starves nobody.
 
     ``CONTROL``: campaigns, assessments, and what they do to zones: starting, telling, describing. ``ZONES``:
-    the zones' workflows, readings and changes. ``LONG``: what waits, such as for a change to show or for the
-    service to answer again. ``QUOTA``: the users' quotas.
+    the zones' workflows and changes, a plan's batches. ``LONG``: what waits, such as a reading for its turn
+    in the rate limit, a look for a change to show, or a campaign for the service to answer again.
+    ``QUOTA``: the users' quotas.
     """
 
     CONTROL = "edgeshift-control"

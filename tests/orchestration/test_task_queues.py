@@ -78,7 +78,7 @@ async def test_each_activity_is_sent_to_the_queue_of_its_kind(
         "tell_zones": control,
         "resolve_targets": zones,
         "WafZone": zones,
-        "prepare_waf_zone": zones,
+        "prepare_waf_zone": long,
         "change_zone": zones,
         "verify_waf_zone": long,
         "Quota": at,
