@@ -45,7 +45,7 @@ MINIMUM = {
     "enterprise": {
         "zones.get": 1,
         "waf.config": 2,
-        "pagerules.list": 1,
+        "pagerules.list": 2,
         "entrypoint.put validation": 1,
         "entrypoint.put": 1,
         "waf.status": 1,

@@ -150,10 +150,6 @@ class WafWork(AreaWork):
         fresh = await read_configuration(step.client, step.zone, urgent=True)
         if (config := configuration_digest(fresh)) != step.change.config:
             return "the zone's configuration has changed", config
-        if step.change.mode is ValidationMode.SHADOW:
-            # Page rules decide where the managed rules are skipped. Those that only log skip nothing that
-            # acts; the commit compares both, and what was validated counts for the same rules alone.
-            return ()
         pages = [rule.raw for rule in await step.client.page_rules(step.zone.id, urgent=True)]
         body = waf.propose(waf.Reading(check={}, page_rules=pages, config=fresh), spec.adjustments).body
         if (proposed := digest(body)) != step.change.digest:

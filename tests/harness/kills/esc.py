@@ -10,7 +10,7 @@ from tests.harness.kills.scene import Course
 
 BEGIN = ("resolve_targets", "recall_rulings", "start_zones", "prepare_esc_scope")
 SECRET = ("tell_campaign", "tell_zones", "change_zone", "prepare_esc_scope")
-TURN_OFF = ("probe_esc_scope", "tell_zones", "change_zone", "settle_esc_scope")
+TURN_OFF = ("probe_esc_scope", "record_rulings", "tell_zones", "change_zone", "settle_esc_scope")
 WATCH = ("tell_campaign", "watch_esc_scope")
 BACK = ("change_zone", "settle_esc_scope", "watch_esc_scope")
 ACCOUNT: dict[str, Any] = over(ESC, esc={"scope": "account"})

@@ -12,6 +12,8 @@ ACTIVITIES = (
     "recall_rulings",
     "start_zones",
     "prepare_log_fields_zone",
+    "tell_campaign",
+    "record_rulings",
     "tell_zones",
     "change_zone",
     "settle_log_fields_zone",

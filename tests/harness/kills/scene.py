@@ -71,6 +71,17 @@ def _answered(changes: Changes) -> Changes:
     ]
 
 
+def _in_order(activities: Sequence[str]) -> list[str]:
+    """What was begun, in the paths' order: a decision is recorded while zones are told of it, so that either
+    may begin first.
+    """
+    found = list(activities)
+    for place in range(len(found) - 1):
+        if found[place : place + 2] == ["tell_zones", "record_rulings"]:
+            found[place : place + 2] = ["record_rulings", "tell_zones"]
+    return found
+
+
 def _once(activities: Sequence[str]) -> list[str]:
     """What was begun, but for what was tried again at once, as a busy machine may: one activity, or those of
     a workflow task that came too late.
@@ -131,7 +142,7 @@ async def play(kill: Kill | None, path: Course, world: World) -> Verdict:
             broken.append(f"it is to send {path.changes}, and sent {changes}")
         begun = [line.split()[0] for line in order.trace.read_text().splitlines()]
         done = [name for name in begun if name not in ASIDE]
-        if kill is None and _once(done) != _once(path.activities):
+        if kill is None and _once(_in_order(done)) != _once(path.activities):
             broken.append(f"it is to go through {path.activities}, and went through {done}")
         if len(workers.codes) != (kill is not None):
             broken.append(f"{kill}: processes ended with {workers.codes}")

@@ -10,7 +10,7 @@ from tests.harness.campaigns.fleet_zones import OVERRIDE, TOO_LONG
 from tests.harness.kills.scene import Changes, Course
 
 BEGIN = ("resolve_targets", "recall_rulings", "start_zones", "prepare_waf_zone")
-COMMIT = ("tell_zones", "change_zone", "verify_waf_zone", "tell_campaign")
+COMMIT = ("record_rulings", "tell_zones", "change_zone", "verify_waf_zone", "tell_campaign")
 PUT = ("entrypoint.put", "pending")
 TERMS: dict[str, Any] = {"consents": {"delete_uri_overrides": True}}
 
@@ -26,7 +26,7 @@ def _course(given: dict[str, Any], changes: Changes, *between: str, **more: Any)
 
 
 COURSES: dict[str, Course] = {
-    "professional": _course(zone("shop"), [PUT]),
+    "professional": _course(zone("shop"), [PUT], "tell_campaign"),
     "enterprise": _course(
         zone("big", "enterprise"),
         [("entrypoint.put", "validation"), PUT],
@@ -37,9 +37,12 @@ COURSES: dict[str, Course] = {
     "overrides": _course(
         zone("legacy", uri_overrides=[OVERRIDE]),
         [("waf.overrides.delete", ""), PUT],
+        "tell_campaign",
+        "record_rulings",
         "tell_zones",
         "change_zone",
         "prepare_waf_zone",
+        "tell_campaign",
     ),
     "support": _course(
         zone("crowded", firewall_rules=TOO_LONG),
@@ -47,6 +50,7 @@ COURSES: dict[str, Course] = {
         "open_ticket",
         "tell_campaign",
         "prepare_waf_zone",
+        "tell_campaign",
         meanwhile=_mend,
     ),
 }
