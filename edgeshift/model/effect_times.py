@@ -153,9 +153,6 @@ class Looks:
             return self._within(known * (1 + MARGIN))
         first = self._longest() if known is None else max(self.beat, known * MARGIN)
         pause = min(first * SLOWING ** (self._looks - 1), self._longest())
-        if self._looked_at >= self.limit:
-            # Only a look that went wrong is followed by another one, for which there is little time.
-            pause = min(pause, AT_THE_END)
         return self._within(self._looked_at + pause)
 
     def _early(self, scout: int) -> float:
@@ -170,8 +167,10 @@ class Looks:
         return max(self.beat, self.limit / SHARE_OF_LIMIT)
 
     def _within(self, at: float) -> float:
-        """The last look is when the time is over: until then it counts as one that may come to show."""
-        return min(at, self.limit) if self._looked_at < self.limit else at
+        """The last look is when the time is over: until then it counts as one that may come to show. After it
+        only a look that went wrong is followed by another one, for which there is little time.
+        """
+        return min(at, self.limit if self._looked_at < self.limit else self._looked_at + AT_THE_END)
 
     def _drawn(self) -> float:
         """A number in [0, 1) that this target always draws."""

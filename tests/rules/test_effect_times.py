@@ -143,3 +143,18 @@ def test_a_look_that_went_wrong_is_no_miss() -> None:
     looks.failed(looks.due())
     assert looks.missed_at is None
     assert looks.due() > 300
+
+
+@pytest.mark.parametrize("soon", [False, True], ids=["answered", "lost answer"])
+@pytest.mark.parametrize("known", [None, 300.0], ids=["nobody knows", "known"])
+def test_a_last_look_that_went_wrong_is_followed_by_one_in_time(known: float | None, soon: bool) -> None:
+    """Whoever looks has four minutes more for that, and no pause of before would end within them."""
+    times = EffectTimes()
+    if known is not None:
+        times.observe(None, known)
+    looks = of(times, "unread at the end", soon=soon)
+    while (at := looks.due()) < LIMIT:
+        looks.missed(at)
+    assert at == LIMIT
+    looks.failed(at)
+    assert LIMIT < looks.due() <= LIMIT + 120
