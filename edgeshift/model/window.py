@@ -1,4 +1,4 @@
-"""The in-flight window that sizes itself (``window: auto``): it begins with few zones, takes one more with
+"""The in-flight window that sizes itself (``window: auto``): it begins with few zones, takes some more with
 each that succeeds, and ends at what the rate limit can use. Pure; times are passed in.
 """
 
@@ -11,6 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 FEW = 5
 """Zones with which a window begins. What is wrong with every zone shows on these."""
+
+MORE = 7
+"""Zones that each success makes room for: with every migration's duration the window is eight times as large.
+One more for each only doubles it, and with migrations of five minutes a fleet waits half an hour for a full
+window. What may fail at once is bounded by the failures that are allowed, not by this.
+"""
 
 LEARNS = 0.1
 """The weight of the latest duration in the mean. Ten zones make most of it, so that one odd zone does not."""
@@ -37,7 +43,7 @@ class Growth(BaseModel):
         """After a zone whose commit took so long to show. ``zones_a_second``: what the rate limit allows."""
         seconds = max(0.0, took.total_seconds())
         takes = seconds if not self.takes else self.takes + LEARNS * (seconds - self.takes)
-        size = min(self.size + 1, max(self.size, enough(zones_a_second, takes)))
+        size = min(self.size + MORE, max(self.size, enough(zones_a_second, takes)))
         return Growth(size=size, takes=takes)
 
     def at_most(self, zones_a_second: float) -> int:

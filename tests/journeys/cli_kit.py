@@ -52,6 +52,16 @@ validation: {window: 8h}
 """
 
 
+def counts(address: str, campaign: str) -> dict[str, int]:
+    """How many zones of a campaign are at which place, by the Temporal server at ``address``."""
+
+    async def asked() -> dict[str, int]:
+        client = await connect(TemporalSettings(address=address))
+        return (await operations.summary(client, campaign)).places
+
+    return asyncio.run(asked())
+
+
 @dataclass(frozen=True)
 class Ran:
     """What a call of the command line gave."""
@@ -115,15 +125,10 @@ class Place:
         """The counts of a campaign by place. Asked for without the command line, which takes a second
         each time.
         """
-
-        async def asked() -> dict[str, int]:
-            client = await connect(TemporalSettings(address=self.stack["address"]))
-            return (await operations.summary(client, campaign)).places
-
-        return asyncio.run(asked())
+        return counts(self.stack["address"], campaign)
 
     def until(
-        self, campaign: str, found: Callable[[dict[str, int]], bool], seconds: float = 120
+        self, campaign: str, found: Callable[[dict[str, int]], bool], seconds: float = 240
     ) -> dict[str, int]:
         """The counts of a campaign, once they are as wanted."""
         limit = time.monotonic() + seconds

@@ -102,7 +102,7 @@ class Desk:
         assert ran.code == (7 if found else 0), ran
         return found
 
-    def alarmed(self, code: str, *words: str, zone: str = "", seconds: float = 60) -> dict[str, Any]:
+    def alarmed(self, code: str, *words: str, zone: str = "", seconds: float = 180) -> dict[str, Any]:
         """The alarm of this code (and of this zone), once there is one."""
         limit = time.monotonic() + seconds
         while True:
@@ -113,7 +113,7 @@ class Desk:
             assert time.monotonic() < limit, (code, zone, _short(alarms))
             time.sleep(0.5)
 
-    def over(self, code: str, *words: str, zone: str = "", seconds: float = 90) -> None:
+    def over(self, code: str, *words: str, zone: str = "", seconds: float = 240) -> None:
         """Wait until there is no alarm of this code (for this zone) any more."""
         limit = time.monotonic() + seconds
         while found := self._named(code, zone, *words):
@@ -214,14 +214,14 @@ class Desk:
 
         return self.wait(asked())
 
-    def until(self, campaign: str, found: Callable[[dict[str, int]], bool], seconds: float = 90) -> None:
+    def until(self, campaign: str, found: Callable[[dict[str, int]], bool], seconds: float = 240) -> None:
         """Wait until the counts of a campaign are as wanted."""
         limit = time.monotonic() + seconds
         while not found(places := self.places(campaign)):
             assert time.monotonic() < limit, places
             time.sleep(0.3)
 
-    def until_in(self, phase: ZonePhase, zone: str, area: str, seconds: float = 90) -> ZoneState:
+    def until_in(self, phase: ZonePhase, zone: str, area: str, seconds: float = 240) -> ZoneState:
         """A zone's own word once it is in this phase: its campaign may hear of it before, or after."""
 
         async def asked() -> ZoneState:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.journeys.cli_kit import CLI, Place, running_stack
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.held_kit import few, set_status, stands_still, watched
 from tests.journeys.cli_kit import Place
 from tests.kit import Scene, fleet_of, scene
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
 
 NAMES = tuple(f"held-{number}.example" for number in range(3))
 

@@ -24,7 +24,7 @@ from tests.journeys.cli_kit import CLI, Place, running_stack
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "always_https"
 AREA = "always-https"
-SLOW = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(300)]
+SLOW = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
 
 
 def slow(test: Any) -> Any:
@@ -76,7 +76,7 @@ def until(place: Place, found: Callable[[dict[str, int]], bool], name: str = "ht
     """The counts of the campaign, once they are as wanted. By the command line: this process does not have
     the example, and so cannot read what is said of it.
     """
-    limit = time.monotonic() + 120
+    limit = time.monotonic() + 240
     while not found(places := place.json("status", name)["summary"]["places"]):
         assert time.monotonic() < limit, places
     return dict(places)

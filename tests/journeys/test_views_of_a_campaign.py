@@ -24,10 +24,13 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
+from tests.journeys.cli_kit import counts
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
 
 CLI = [sys.executable, "-m", "edgeshift.cli.main"]
+LOOKS = 3.0
+"""Seconds between two looks by the command line: each is a process that needs as much as a worker."""
 POLICY = """\
 sign_off: {approvers: [alice, bob, carol], expires_after: 180d}
 waits_for_support: 180d
@@ -68,22 +71,28 @@ class Place:
         """The JSON that a verb prints."""
         return json.loads(self.run(*arguments, "--json"))
 
-    def until(self, found: Callable[[dict[str, int]], bool], seconds: float = 90) -> dict[str, int]:
+    @property
+    def address(self) -> str:
+        """Where the stack's Temporal is."""
+        stack = json.loads((self.folder / ".edgeshift" / "stack.json").read_text())
+        return str(stack["address"])
+
+    def until(self, found: Callable[[dict[str, int]], bool], seconds: float = 240) -> dict[str, int]:
         """The counts by place, once they are as wanted."""
         limit = time.monotonic() + seconds
         while True:
-            places: dict[str, int] = self.json("status", "rehearsal")["summary"]["places"]
+            places = counts(self.address, "rehearsal")
             if found(places):
                 return places
             assert time.monotonic() < limit, places
-            time.sleep(1)
+            time.sleep(0.5)
 
-    def until_at(self, phase: str, *names: str, seconds: float = 90) -> None:
+    def until_at(self, phase: str, *names: str, seconds: float = 240) -> None:
         """Wait until these zones are at a place."""
         limit = time.monotonic() + seconds
         while missing := {*names} - {zone["name"] for zone in self.zones(phase)}:
             assert time.monotonic() < limit, missing
-            time.sleep(1)
+            time.sleep(LOOKS)
 
     def zones(self, phase: str) -> list[dict[str, Any]]:
         """The zones at a place."""
@@ -105,7 +114,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> 
         campaign.write_text(campaign.read_text() + POLICY)
         here.run("start", str(campaign), "--yes")
         at_work = {"pending", "working", "waiting", "permitted", "ready_validate"}
-        here.until(lambda places: not at_work & places.keys(), 150)
+        here.until(lambda places: not at_work & places.keys(), 480)
         yield here
     finally:
         up.send_signal(signal.SIGINT)
@@ -219,7 +228,7 @@ def test_a_rejection_is_told_with_its_reason(place: Place) -> None:
 def test_a_zone_that_somebody_terminated_is_found_and_named(place: Place) -> None:
     """A workflow ended from outside is no outcome: its history says who did it, and the campaign notes it."""
     zone = place.zones("support")[0]
-    address = json.loads((place.folder / ".edgeshift" / "stack.json").read_text())["address"]
+    address = place.address
 
     async def terminate() -> None:
         client = await Client.connect(address, identity="mallory@laptop")

@@ -31,7 +31,7 @@ from edgeshift.views.timeline import build_timeline
 from tests.kit import BUCKET, Scene, fleet_of, scene
 from tests.queue_kit import on_queue
 
-pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
 
 ESC: dict[str, Any] = {
     "area": "esc",

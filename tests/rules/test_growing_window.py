@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.model.window import FEW, Growth, enough
+from edgeshift.model.window import FEW, MORE, Growth, enough
 
 FIVE_MINUTES = timedelta(minutes=5)
 
@@ -24,9 +24,11 @@ def test_a_window_begins_with_few_zones() -> None:
     assert Growth().at_most(1_000.0) == FEW
 
 
-def test_each_success_lets_one_more_zone_begin() -> None:
-    """So a full window doubles with each round of successes."""
-    assert [grown(number, FIVE_MINUTES, 0.8).size for number in range(4)] == [FEW, FEW + 1, FEW + 2, FEW + 3]
+def test_each_success_lets_some_more_zones_begin() -> None:
+    """So a full window is eight times as large after each round of successes."""
+    sizes = [grown(number, FIVE_MINUTES, 0.8).size for number in range(4)]
+    assert sizes == [FEW, FEW + 7, FEW + 14, FEW + 21]
+    assert grown(FEW, FIVE_MINUTES, 0.8).size == 8 * FEW
 
 
 def test_it_stops_at_what_the_limit_can_use() -> None:
@@ -54,9 +56,9 @@ def test_one_odd_zone_hardly_changes_it() -> None:
     st.floats(0.001, 1_000, allow_nan=False),
 )
 def test_it_is_never_below_a_few_nor_above_what_has_succeeded(took: list[float], rate: float) -> None:
-    """Whatever the durations are, the window stays between a few and one more for each success."""
+    """Whatever the durations are, the window stays between a few and what each success makes room for."""
     found = Growth()
     for seconds in took:
         found = found.succeeded(timedelta(seconds=seconds), rate)
-    assert FEW <= found.at_most(rate) <= FEW + len(took)
+    assert FEW <= found.at_most(rate) <= FEW + MORE * len(took)
     assert found.at_most(rate) <= max(FEW, enough(rate, max([0.0, *took])))
