@@ -24,7 +24,7 @@ from bench.naive import measure_naive
 from bench.stand import simulator, stand
 from edgeshift.testbed.simulator.fleet_file import Fleet
 
-ZONES = 60
+ZONES = 120
 ENTERPRISE_ZONES = 20
 WINDOW = 20
 ROUNDS = 3

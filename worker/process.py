@@ -1,18 +1,35 @@
-"""One worker process: connect, run until told to stop, finish what is on the wire."""
+"""One worker: connect, run until told to stop, finish what is on the wire.
+
+It is two processes where it serves both what people wait for and the zones' work (``divided``).
+"""
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 
-import structlog
-
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
-from edgeshift.runtime.temporal import connect, ensure_search_attributes
-from worker.wiring import workers
+from worker.beside import Beside
+from worker.serving import serve, stop_signal
 
-log = structlog.get_logger("edgeshift.worker")
+PEOPLE_WAIT_FOR = (Queue.CONTROL, Queue.QUOTA)
+"""The queues that a process of its own serves: beside hundreds of zones at work an answer took seconds."""
+
+
+def divided(settings: Settings) -> tuple[Settings, Settings | None]:
+    """The settings of this process, and those of the one beside it; None where there is none."""
+    served = settings.worker.served
+    theirs = [queue for queue in served if queue in PEOPLE_WAIT_FOR]
+    ours = [queue for queue in served if queue not in PEOPLE_WAIT_FOR]
+    if settings.worker.processes == 1 or not theirs or not ours:
+        return settings, None
+    return _serving(settings, ours), _serving(settings, theirs)
+
+
+def _serving(settings: Settings, queues: list[Queue]) -> Settings:
+    worker = settings.worker.model_copy(update={"queues": ",".join(queue.short for queue in queues)})
+    return settings.model_copy(update={"worker": worker})
 
 
 async def run(settings: Settings, *, ready: Callable[[], None] | None = None) -> None:
@@ -20,16 +37,10 @@ async def run(settings: Settings, *, ready: Callable[[], None] | None = None) ->
 
     Raises TemporalError where Temporal cannot be used.
     """
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    client = await connect(settings.temporal)
-    await ensure_search_attributes(client)
-    async with workers(client, settings):
-        log.info("worker runs", address=settings.temporal.address, namespace=settings.temporal.namespace)
-        if ready is not None:
-            ready()
-        await stop.wait()
-        log.info("worker stops: no new work, what is on the wire is seen through")
-    log.info("worker stopped")
+    stop = stop_signal()
+    ours, theirs = divided(settings)
+    async with AsyncExitStack() as running:
+        if theirs is not None:
+            # Whoever sees something through may need a turn within the rate limit: the other one ends last.
+            await running.enter_async_context(Beside(theirs))
+        await serve(ours, stop, ready)

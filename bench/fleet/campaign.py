@@ -19,7 +19,7 @@ from bench.fleet.asking import Asking, asked, people
 from bench.fleet.checked import lost, verdicts, witnessed
 from bench.fleet.counted import counted_up
 from bench.fleet.histories import campaign_histories, zone_histories
-from bench.fleet.usage import Usage, measurable
+from bench.fleet.usage import Usage, measurable, with_children
 from bench.fleet.zones import fleet_of, plans_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignResult
@@ -157,7 +157,7 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
     client = await connect(settings, identity="bench")
     await until_served(client)
     spec, archive = spec_of(course, running), Archive(running.archive)
-    workers = Usage(lambda: (child.pid for child in running.workers))
+    workers = Usage(lambda: (pid for child in running.workers for pid in with_children(child.pid)))
     rest = Usage(lambda: (running.temporal_pid, running.simulator.pid, os.getpid()))
     looking = [asyncio.create_task(one.work()) for one in (workers, rest)]
     try:

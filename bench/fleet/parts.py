@@ -25,8 +25,10 @@ KEYS = (
 )
 """The figures that are told of a campaign at the limit before all others."""
 
-PACED = Course(name="paced", zones=300, pause_every=20.0)
-"""The paced part of ``make bench``: minutes."""
+PACED = Course(name="paced", zones=300, scale=5.0, window=400, pause_every=20.0)
+"""The paced part of ``make bench``: minutes. So few zones would be over before a window of ``auto`` has
+grown, which is for the fleets to show.
+"""
 
 _FLEET = Course(name="paced-1", zones=10_000, fingerprints=200, pause_every=120.0)
 _ENGINE = Course(
@@ -34,8 +36,10 @@ _ENGINE = Course(
     zones=100,
     enterprise=0,
     limited=False,
-    scale=1_000_000.0,
+    # Nothing waits here. Any other scale makes readings old, and permits short.
+    scale=1.0,
     migration=0.0,
+    window=400,
     pause_every=None,
 )
 _FAULTY = Course(name="faults-0", zones=1_000, fingerprints=50, pause_every=None)

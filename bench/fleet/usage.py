@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -12,6 +13,18 @@ from bench.fleet.records import Used
 
 EVERY = 1.0
 """Seconds between two looks."""
+
+
+def with_children(pid: int | None) -> list[int]:
+    """A process and those that it has started; none where there is none."""
+    if pid is None:
+        return []
+    found = [pid]
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += [int(child) for child in file.read_text().split()]
+    return found
+
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")

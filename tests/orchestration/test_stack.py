@@ -22,6 +22,7 @@ from edgeshift.testbed.simulator.fleet_file import Credential, Fleet, FleetAccou
 from edgeshift.testbed.stack import Places, Stack, StackError, read_stack_file, stack
 from edgeshift.testbed.stack.children import Child
 from edgeshift.testbed.stack.credentials import credential_specs
+from tests.kit.processes import children, until_gone
 
 pytestmark = [pytest.mark.embedded, pytest.mark.stack]
 
@@ -160,29 +161,16 @@ def until_running(folder: Path) -> Any:
     raise AssertionError("the stack did not start")
 
 
-def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def test_nothing_outlives_a_killed_stack(tmp_path: Path) -> None:
-    """The children of an ``edgeshift up`` that is killed end with it."""
+    """The children of an ``edgeshift up`` that is killed end with it, and so do theirs."""
     with up(tmp_path / "s", "--zones", "60") as process:
         until_running(tmp_path / "s")
         found = children(process.pid)
         assert len(found) >= 3
+        found += [one for child in found for one in children(child)]
         process.send_signal(signal.SIGKILL)
         process.wait()
-        limit = time.monotonic() + 60
-        while any(map(alive, found)) and time.monotonic() < limit:
-            time.sleep(0.2)
-        assert not any(map(alive, found))
+        until_gone(found)
 
 
 def test_up_says_where_everything_is_and_stops_by_ctrl_c(tmp_path: Path) -> None:

@@ -1,0 +1,43 @@
+"""Serving task queues in this process until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+
+import structlog
+
+from edgeshift.runtime.settings import Settings
+from edgeshift.runtime.temporal import connect, ensure_search_attributes
+from worker.wiring import workers
+
+log = structlog.get_logger("edgeshift.worker")
+
+
+def stop_signal() -> asyncio.Event:
+    """Set by SIGINT or SIGTERM."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+async def serve(settings: Settings, stop: asyncio.Event, ready: Callable[[], None] | None = None) -> None:
+    """Serve the task queues of these settings until ``stop``. Raises TemporalError."""
+    client = await connect(settings.temporal)
+    await ensure_search_attributes(client)
+    queues = ",".join(queue.short for queue in settings.worker.served)
+    async with workers(client, settings):
+        log.info(
+            "worker runs",
+            address=settings.temporal.address,
+            namespace=settings.temporal.namespace,
+            queues=queues,
+        )
+        if ready is not None:
+            ready()
+        await stop.wait()
+        log.info("worker stops: no new work, what is on the wire is seen through", queues=queues)
+    log.info("worker stopped", queues=queues)
