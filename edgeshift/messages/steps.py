@@ -124,8 +124,9 @@ class Verification(Explained):
 
 
 class GatherEvidence(Message):
-    """Judge the security events of a window, archive the evidence and tell the campaign. ``earlier``: digest
-    of the evidence of the shadow window before it.
+    """Judge the security events of a window, archive the evidence and tell the campaign. ``sequence``: of the
+    word of the first attempt; each later one counts on. ``earlier``: digest of the evidence of the shadow
+    window before it.
     """
 
     start: ZoneStart
