@@ -331,10 +331,9 @@ class WafZone:
         just now, and the service said that it was made.
         """
         self._zone.enter(ZonePhase.VERIFYING)
-        since = workflow.now()
         found = await self._verify(prepared, Mode.PENDING, answered=answered)
         if found.reached and found.record:
-            self._zone.took = workflow.now() - since
+            self._zone.took = found.took
             return found.record
         if found.reached:
             self._zone.read_back = True

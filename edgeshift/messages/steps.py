@@ -114,13 +114,15 @@ class Verify(Message):
 
 class Verification(Explained):
     """What the service shows, and what that was seen by. ``reached``: the wanted state; ``unchanged``: still
-    the state from before; ``read``: whether it could be read to the end.
+    the state from before; ``read``: whether it could be read to the end. ``took``: how long it took to show
+    by itself, where that is known.
     """
 
     reached: bool
     unchanged: bool = False
     read: bool = True
     record: str = ""
+    took: Duration | None = None
 
 
 class GatherEvidence(Message):

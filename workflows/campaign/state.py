@@ -235,8 +235,8 @@ class CampaignState:
             return start.window
         return min(start.window, max(self.growth.at_most(start.grows_by), self.ledger.largest))
 
-    def grow(self, took: timedelta) -> None:
-        """A zone has succeeded, and its change took so long to show."""
+    def grow(self, took: timedelta | None) -> None:
+        """A zone has succeeded, and its change took so long to show, where that is known."""
         if self.start.grows_by is not None:
             self.growth = self.growth.succeeded(took, self.start.grows_by)
 
