@@ -76,7 +76,7 @@ async def test_each_activity_is_sent_to_the_queue_of_its_kind(
         "record_rulings": control,
         "start_zones": control,
         "tell_zones": control,
-        "resolve_targets": zones,
+        "resolve_targets": long,
         "WafZone": zones,
         "prepare_waf_zone": long,
         "change_zone": zones,
