@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -109,21 +110,36 @@ def named_failures(work: Work) -> Work:
     return guarded  # type: ignore[return-value]
 
 
+_COME_TO: ContextVar[list[Any]] = ContextVar("come_to")
+"""What the heartbeats of the activity that is under way tell."""
+
+
+def come_to(*details: Any) -> None:
+    """How far a ``heartbeating`` activity has come, from which another attempt goes on: few and small
+    details, which each heartbeat from now on tells.
+    """
+    _COME_TO.get()[:] = details
+    activity.heartbeat(*details)
+
+
 def heartbeating(work: Work) -> Work:
     """Heartbeat while one long piece of work goes on, such as listing every zone or waiting for a turn within
-    the rate limit: every ten seconds, or often enough for a shorter time-out.
+    the rate limit: every ten seconds, or often enough for a shorter time-out. Each tells how far the work
+    has come (``come_to``), at first what an earlier attempt has told.
     """
 
-    async def beat() -> None:
+    async def beat(details: list[Any]) -> None:
         limit = activity.info().heartbeat_timeout
         pause = min(10.0, limit.total_seconds() / 3) if limit else 10.0
         while True:
-            activity.heartbeat()
+            activity.heartbeat(*details)
             await asyncio.sleep(pause)
 
     @functools.wraps(work)
     async def beating(*args: Any, **kwargs: Any) -> Any:
-        heart = asyncio.create_task(beat())
+        details = list(activity.info().heartbeat_details)
+        _COME_TO.set(details)
+        heart = asyncio.create_task(beat(details))
         try:
             return await work(*args, **kwargs)
         finally:

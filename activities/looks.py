@@ -5,7 +5,7 @@ for. The server describes each; a worker is not asked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from temporalio import activity
 from temporalio.client import (
@@ -58,7 +58,8 @@ class Looks:
         """Look at a batch, from where an earlier attempt had come to, with what it had found. Heartbeats."""
         targets = await self._connections.targets(batch.targets)
         closed, later, hold = list(found.closed), list(found.later), found.hold
-        reset_run = await self._reset_run(batch.campaign)
+        run = activity.info().workflow_run_id or ""
+        reset_run = await self._reset_run(batch.campaign, (*batch.unasked, run))
         clock = asyncio.get_running_loop().time
         while done < len(batch.indexes):
             began, places = clock(), range(done, min(done + SIDE_BY_SIDE, len(batch.indexes)))
@@ -71,20 +72,25 @@ class Looks:
                 else:
                     hold = hold or looked
             done = places.stop
-            found = DescribedZones(closed=tuple(closed), later=tuple(later), hold=hold, reset_run=reset_run)
+            found = DescribedZones(
+                closed=tuple(closed), later=tuple(later), hold=hold, run=run, reset_run=reset_run
+            )
             activity.heartbeat(done, found)
             if done < len(batch.indexes):
                 await asyncio.sleep(max(0.0, len(places) / LOOKS_PER_SECOND - (clock() - began)))
         return found
 
-    async def _reset_run(self, campaign: str) -> str:
-        """The run of the campaign that this is for, where it came out of a reset."""
-        run = activity.info().workflow_run_id or ""
-        if run not in self._resets:
-            while len(self._resets) >= MOST_RUNS:
-                del self._resets[next(iter(self._resets))]
-            self._resets[run] = await was_reset(self._connections.temporal, campaign, run)
-        return run if self._resets[run] else ""
+    async def _reset_run(self, campaign: str, runs: Sequence[str]) -> str:
+        """The last of these runs of the campaign that came out of a reset, or empty."""
+        found = ""
+        for run in runs:
+            if run not in self._resets:
+                while len(self._resets) >= MOST_RUNS:
+                    del self._resets[next(iter(self._resets))]
+                self._resets[run] = await was_reset(self._connections.temporal, campaign, run)
+            if self._resets[run]:
+                found = run
+        return found
 
     async def _look(
         self, batch: DescribeZones, place: int, target: Target

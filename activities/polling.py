@@ -62,7 +62,7 @@ class Lookout:
         self._looks.end()
 
     @property
-    def _age(self) -> float:
+    def age(self) -> float:
         """Seconds since the change was sent."""
         return self._before + self._clock.monotonic() - self._began
 
@@ -73,23 +73,27 @@ class Lookout:
             if not looks.is_certain:
                 now = self._clock.monotonic()
                 await self._connections.effects.ask(self._start, self._what, now=now, beat=looks.beat)
-            left = looks.due() - self._age
+            left = looks.due() - self.age
             if left < A_MOMENT:
                 return
             await self._clock.sleep(left if looks.is_certain else min(left, looks.beat))
 
-    async def showed(self) -> None:
-        """The change has shown."""
-        age = self._age
+    async def showed(self, age: float | None = None) -> timedelta | None:
+        """The change has shown, at this ``age``; without one, just now. How long that took by itself, where
+        somebody knows: without what the look waited for, be it a turn or the end of an outage.
+        """
+        age = self.age if age is None else age
+        takes = self._looks.takes(age)
         if self._looks.showed(age):
             await self._connections.effects.record(self._start, self._what, age)
+        return timedelta(seconds=takes) if takes is not None else None
 
     def is_over(self, trouble: str) -> bool:
         """A look was in vain. Whether the change can no longer be expected to show: later where the look
         itself went wrong, as ``trouble`` says, since one answer that did so at the very end is no reason to
         leave the target with a person.
         """
-        (self._looks.failed if trouble else self._looks.missed)(self._age)
+        (self._looks.failed if trouble else self._looks.missed)(self.age)
         passed = self._clock.monotonic() - self._began
         return passed >= (self._longest if trouble else self._limit) - A_MOMENT
 
@@ -119,7 +123,7 @@ async def shown_in_time(
             try:
                 if (shown := await look()) is not None:
                     if shown.reached:
-                        await lookout.showed()
+                        shown = shown.model_copy(update={"took": await lookout.showed()})
                     return shown, ""
             except ServiceError as failure:
                 refuse_held(failure)

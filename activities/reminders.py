@@ -51,9 +51,17 @@ async def remind(
 
 
 async def was_reset(client: Client, identifier: str, run: str) -> bool:
-    """Whether this run of a workflow came out of a reset: it begins with the history of another one."""
+    """Whether this run of a workflow came out of a reset: it begins with the history of another one. One that
+    the server has forgotten may have.
+    """
     handle = client.get_workflow_handle(identifier, run_id=run)
-    if (await handle.describe()).raw_description.workflow_execution_info.first_run_id == run:
+    try:
+        described = await handle.describe()
+    except RPCError as failure:
+        if failure.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return True
+    if described.raw_description.workflow_execution_info.first_run_id == run:
         return False
     async for event in handle.fetch_history_events(page_size=1):
         began = event.workflow_execution_started_event_attributes

@@ -10,7 +10,7 @@ from functools import partial
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.boundary import heartbeating, named_failures, refuse_held
+from activities.boundary import come_to, heartbeating, named_failures, refuse_held
 from activities.change.area_work import AreaWork
 from activities.connections import Connections
 from activities.naming import some_of
@@ -33,6 +33,7 @@ from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.rollout import freeze, plan_waves
 from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import (
     AssessedTargets,
     FrozenTargets,
@@ -40,6 +41,11 @@ from edgeshift.stores.documents import (
     get_document,
     put_document,
 )
+
+LINES_OF_A_PART = 10
+"""Lines of a batch's report that are archived together, again with each line that is added to them. Then few
+digests say how far a batch has come.
+"""
 
 
 class TargetActivities:
@@ -86,15 +92,35 @@ class TargetActivities:
     @heartbeating
     async def assess(self, message: AssessBatch) -> AssessedBatch:
         """Assess a batch of targets by reading alone, and keep what was read. A zone that cannot be read is
-        named with its error.
+        named with its error. Another attempt goes on where this one has come to: heartbeats name the parts of
+        the report that are in the archive.
         """
         targets = await self._connections.targets(message.targets)
         spec = await self._connections.spec(message.spec)
-        lines = []
-        for index in range(message.first, message.end):
+        parts, lines = await self._assessed_before(message)
+        for index in range(message.first + len(lines), message.end):
+            if (inside := len(lines) % LINES_OF_A_PART) == 0:
+                parts.append("")
             lines.append(await self._assess_one(message.spec, spec, index, targets[index]))
+            part = AssessedTargets(tuple(lines[-inside - 1 :]))
+            parts[-1] = await put_document(self._connections.archive, part)
+            come_to(*parts)
         report = AssessedTargets(tuple(lines))
         return AssessedBatch(report=await put_document(self._connections.archive, report))
+
+    async def _assessed_before(self, message: AssessBatch) -> tuple[list[str], list[ZoneAssessment]]:
+        """The parts that an earlier attempt has archived, and the lines in them. Where they cannot be read,
+        the batch is read anew.
+        """
+        parts = [str(part) for part in activity.info().heartbeat_details]
+        lines: list[ZoneAssessment] = []
+        try:
+            for part in parts:
+                lines += (await get_document(self._connections.archive, AssessedTargets, part)).root
+        except ArchiveError as failure:
+            activity.logger.warning("targets are read again: %s", failure)
+            return [], []
+        return parts, lines
 
     async def _assess_one(
         self, digest: str, spec: CampaignSpec, index: int, target: Target

@@ -68,7 +68,8 @@ EVENTS = [
     ("tell the campaign, local activity", 0, 1, "frees its slot while the window passes"),
     ("timer", 0, 2, "the validation window"),
     ("workflow task after it", 0, 3, "the window is over"),
-    ("evidence, local activity", 0, 1, "what the window saw; tells the campaign"),
+    ("evidence, remote activity", 0, 3, "what the window saw; tells the campaign"),
+    ("workflow task after it", 0, 3, "waits for the sign-off"),
     (
         "search attributes",
         0,

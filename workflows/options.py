@@ -168,9 +168,11 @@ def waiting(policy: ZonePolicy) -> dict[str, Any]:
 
 
 def resolving() -> dict[str, Any]:
-    """Listing and assessing targets for a person who waits: with heartbeats, tried again."""
+    """Listing and assessing targets for a person who waits: with heartbeats, tried again. It waits for its
+    turns in the rate limit, for hours: changes do not queue behind it.
+    """
     return {
-        "task_queue": Queue.ZONES,
+        "task_queue": Queue.LONG,
         "start_to_close_timeout": timedelta(hours=6),
         "heartbeat_timeout": timedelta(seconds=30),
         "retry_policy": RetryPolicy(

@@ -170,7 +170,7 @@ class Reversible:
                 raise Ended(ZoneOutcome.UNKNOWN, never)
             self._zone.resends += 1
             return None
-        self._zone.begun, self._zone.took = None, workflow.now() - since
+        self._zone.begun, self._zone.took = None, shown.took
         policy = self._zone.start.policy
         watched = Reason(code=ReasonCode.WATCHED, said=str(policy.watch))
         await self._parts.reporter.tell(ReportKind.WAITING, why=(watched,))

@@ -1,7 +1,7 @@
 """The WAF migration of one zone: check, configuration, validation window, sign-off, commit, verification.
 
-Its history is kept small on purpose (docs/decisions.md): readings are local activities, each mutating step is
-one fenced remote activity, and one signal brings the decision on a fingerprint together with the permit.
+Its history is kept small on purpose (docs/decisions.md): what reads the service is one remote activity, each
+mutating step is a fenced one, and one signal brings the decision on a fingerprint together with the permit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.reason_texts import text_of
     from edgeshift.model.reasons import Reason, ReasonCode
     from workflows import options
-    from workflows.local import locally
     from workflows.zone.ending import Reached
     from workflows.zone.failures import LOCAL_FAILURES, failed
     from workflows.zone.parts import parts_of
@@ -258,10 +257,12 @@ class WafZone:
         # Else the zone runs what this workflow has sent.
         adopted = prepared.verdict is Verdict.IN_VALIDATION and not self._zone.validates_itself
 
+        how = options.reading_the_service(self._zone.start.policy)
+
         async def gather() -> Gathered:
             async with self._parts.reporter.turn:
-                self._parts.reporter.count_word()
-                found: Gathered = await locally(
+                sequence = self._parts.reporter.count_words(how["retry_policy"].maximum_attempts)
+                reading = workflow.start_activity_method(
                     EvidenceActivities.gather,
                     GatherEvidence(
                         start=self._zone.start,
@@ -271,15 +272,15 @@ class WafZone:
                         proposal=prepared.proposal,
                         digest=prepared.digest,
                         fingerprint=prepared.fingerprint,
-                        sequence=self._zone.sequence,
+                        sequence=sequence,
                         announce=last or adopted,
                         comparable=not adopted or prepared.comparable,
                         earlier=self._zone.gathered.evidence if follows and self._zone.gathered else "",
                     ),
                     summary="evidence of the window",
-                    **options.reading(self._zone.start.policy),
+                    **how,
                 )
-            return found
+                return await self._parts.waits.unless_stopped(reading)
 
         self._zone.gathered = await self._parts.waits.served(gather)
 
@@ -330,10 +331,9 @@ class WafZone:
         just now, and the service said that it was made.
         """
         self._zone.enter(ZonePhase.VERIFYING)
-        since = workflow.now()
         found = await self._verify(prepared, Mode.PENDING, answered=answered)
         if found.reached and found.record:
-            self._zone.took = workflow.now() - since
+            self._zone.took = found.took
             return found.record
         if found.reached:
             self._zone.read_back = True

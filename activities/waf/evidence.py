@@ -8,7 +8,7 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.boundary import named_failures
+from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
 from activities.reports import tell_campaign
 from edgeshift.areas import waf
@@ -28,8 +28,11 @@ class EvidenceActivities:
 
     @activity.defn(name="gather_evidence")
     @named_failures
+    @heartbeating
     async def gather(self, message: GatherEvidence) -> Gathered:
-        """Judge the window's events, archive the evidence, and announce the proposal with it."""
+        """Judge the window's events, archive the evidence, and announce the proposal with it: the word costs
+        no event of its own.
+        """
         start = message.start
         zone = start.target.zone
         spec = await self._connections.spec(start.spec)
@@ -68,7 +71,8 @@ class EvidenceActivities:
                 campaign_run=start.campaign_run,
                 index=start.index,
                 attempt=start.attempt,
-                sequence=message.sequence,
+                # An attempt that was lost may have said otherwise: the word of the later one counts.
+                sequence=message.sequence + activity.info().attempt - 1,
                 kind=ReportKind.AWAITING,
                 step=Step.COMMIT,
                 digest=message.digest,

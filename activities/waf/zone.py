@@ -80,7 +80,7 @@ class WafActivities:
                 await lookout.turn()
                 try:
                     status = (await client.waf_status(start.target.zone.id, urgent=True)).raw
-                    state, trouble = str(status.get("migration_state", "")), ""
+                    state, trouble, age = str(status.get("migration_state", "")), "", lookout.age
                     if message.mode is waf.Mode.VALIDATION and waf.is_migrated(status):
                         if await shows_migrated(client, start.target.zone):
                             return Verification(reached=False, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
@@ -93,8 +93,8 @@ class WafActivities:
                         trouble = "the zone is in validation with other rules than those that were sent"
                     if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
                         if found := await self._read_back(client, message, before, body):
-                            await lookout.showed()
-                            return found
+                            # What was read after it may have waited for its turn.
+                            return found.model_copy(update={"took": await lookout.showed(age)})
                         trouble = "the stored rules do not show yet"
                 except ServiceError as failure:
                     refuse_held(failure)

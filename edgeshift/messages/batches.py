@@ -89,7 +89,8 @@ class DescribeZones(Message):
     something else than is known: they say again what they wait for where ``doubted``, or where the server
     shows that something is unknown of them. ``expected``: of each index, the beginning of the fingerprint
     that it waits with (``Ledger.expected``). ``asked``: the beginning of the run in which a zone has said
-    again what it waits for.
+    again what it waits for. ``unasked``: earlier runs of the campaign of which nobody has asked whether they
+    came out of a reset.
     """
 
     campaign: str
@@ -104,6 +105,7 @@ class DescribeZones(Message):
     doubted: frozenset[int] = frozenset()
     expected: tuple[str, ...] = ()
     asked: dict[int, str] = Field(default_factory=dict)
+    unasked: tuple[str, ...] = ()
 
 
 class SilentZone(Explained):
@@ -126,11 +128,12 @@ class LaterAttempt(Message):
 
 class DescribedZones(Message):
     """Those of the zones that turned out to be closed. ``hold``: why others could not be read. ``later``:
-    those that work in a later attempt than is known. ``reset_run``: the campaign's own run, where it came
-    out of a reset.
+    those that work in a later attempt than is known. ``run``: the campaign's own. ``reset_run``: the last
+    of its runs that were asked about which came out of a reset.
     """
 
     closed: tuple[SilentZone, ...] = ()
     later: tuple[LaterAttempt, ...] = ()
     hold: ServiceHold | None = None
+    run: str = ""
     reset_run: str = ""

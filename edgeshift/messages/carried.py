@@ -39,6 +39,7 @@ class CampaignCarried(Message):
     stands still by itself. ``stopped_at``: when a person paused or aborted it. ``retrying``: what failed of
     its own work lately. ``unrecorded``: rulings that are not in the archive yet. ``recalled``: whether
     those of earlier runs are known. ``growth``: how far a window has grown that sizes itself.
+    ``unasked``: runs of which nobody has asked whether they came out of a reset.
     """
 
     ledger: PackedLedger
@@ -56,3 +57,4 @@ class CampaignCarried(Message):
     unrecorded: tuple[RulingNote, ...] = ()
     recalled: bool = True
     growth: Growth | None = None
+    unasked: tuple[str, ...] = ()

@@ -78,7 +78,8 @@ class Shown(Explained):
     """What the service shows: ``reached`` the wanted state, or ``unchanged``. ``hopeless``: it will never
     show anything else. ``worse``: it shows neither, and is to be undone: a part was written, or what is
     served is worse than before. ``part``: it is unchanged since this proposal was made, and an earlier step
-    of the campaign had written a part by then.
+    of the campaign had written a part by then. ``took``: how long it took to show by itself, where that is
+    known.
     """
 
     reached: bool
@@ -86,6 +87,7 @@ class Shown(Explained):
     hopeless: bool = False
     worse: bool = False
     part: bool = False
+    took: Duration | None = None
 
 
 class Part(Message):

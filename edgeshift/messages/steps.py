@@ -114,18 +114,21 @@ class Verify(Message):
 
 class Verification(Explained):
     """What the service shows, and what that was seen by. ``reached``: the wanted state; ``unchanged``: still
-    the state from before; ``read``: whether it could be read to the end.
+    the state from before; ``read``: whether it could be read to the end. ``took``: how long it took to show
+    by itself, where that is known.
     """
 
     reached: bool
     unchanged: bool = False
     read: bool = True
     record: str = ""
+    took: Duration | None = None
 
 
 class GatherEvidence(Message):
-    """Judge the security events of a window, archive the evidence and tell the campaign. ``earlier``: digest
-    of the evidence of the shadow window before it.
+    """Judge the security events of a window, archive the evidence and tell the campaign. ``sequence``: of the
+    word of the first attempt; each later one counts on. ``earlier``: digest of the evidence of the shadow
+    window before it.
     """
 
     start: ZoneStart

@@ -196,7 +196,7 @@ class ZoneReport(Message):
     ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has
     none). ``hold``: why it waits for the service. ``codes``: of ``reason``. ``again``: the zone's run, where
     it says again what it waits for, since it was asked to. ``took``: of one that has succeeded, how long its
-    change took to show, where it was seen to.
+    change took to show by itself, where that is known.
     """
 
     campaign_run: str

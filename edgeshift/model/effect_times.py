@@ -135,10 +135,25 @@ class Looks:
         """It has shown. Whether what it took is learnt: only where it is known when it was sent, and where
         nothing held the look up.
         """
-        learnt = not self.soon and at - self._due <= max(HELD_UP * self.beat, at / HELD_UP)
+        learnt = self._is_known(at)
         if learnt:
             self.times.observe(self.missed_at, at)
         return learnt
+
+    def takes(self, at: float) -> float | None:
+        """It has shown: how long it took, by itself. Where it was looked for late, as after an outage, or
+        nobody knows when it was sent, that is what others took, or None.
+        """
+        known = self.times.median
+        if not self._is_known(at):
+            return known
+        if known is not None and (self.missed_at is None or self.missed_at < known):
+            # It was there when it was due: it took no longer than that.
+            return min(at, known)
+        return at
+
+    def _is_known(self, at: float) -> bool:
+        return not self.soon and at - self._due <= max(HELD_UP * self.beat, at / HELD_UP)
 
     def end(self) -> None:
         """It is looked for no more: somebody else may scout."""

@@ -29,9 +29,9 @@ unused, while one that is long only lets zones wait for their turn.
 
 class Growth(BaseModel):
     """How a window has grown. ``size``: zones that may be in flight by success alone. ``takes``: seconds from
-    a zone's commit until the service showed it, the mean of late; 0 while none has succeeded. What a zone
-    waited for its turn in the rate limit is not in it: a window that counted that would grow by its own
-    length.
+    a zone's commit until the service showed it, the mean of late; 0 while that is not known of any. What a
+    zone waited for its turn in the rate limit, or for the end of an outage, is not in it: a window that
+    counted that would grow by its own length.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,10 +39,16 @@ class Growth(BaseModel):
     size: int = Field(default=FEW, ge=1)
     takes: float = Field(default=0.0, ge=0.0)
 
-    def succeeded(self, took: timedelta, zones_a_second: float) -> Growth:
-        """After a zone whose commit took so long to show. ``zones_a_second``: what the rate limit allows."""
-        seconds = max(0.0, took.total_seconds())
-        takes = seconds if not self.takes else self.takes + LEARNS * (seconds - self.takes)
+    def succeeded(self, took: timedelta | None, zones_a_second: float) -> Growth:
+        """After a zone whose commit took so long to show; None: nobody knows how long by itself.
+        ``zones_a_second``: what the rate limit allows.
+        """
+        takes = self.takes
+        if took is not None:
+            seconds = max(0.0, took.total_seconds())
+            takes = seconds if not takes else takes + LEARNS * (seconds - takes)
+        elif not takes:
+            return Growth(size=self.size + MORE)
         size = min(self.size + MORE, max(self.size, enough(zones_a_second, takes)))
         return Growth(size=size, takes=takes)
 

@@ -11,7 +11,7 @@ class Queue(StrEnum):
     """A task queue, which has slots and pollers of its own in each worker, so that a full one starves nobody.
 
     ``CONTROL``: campaigns, assessments, and what they do to zones: starting, telling, describing. ``ZONES``:
-    the zones' workflows and changes, a plan's batches. ``LONG``: what waits, such as a reading for its turn
+    the zones' workflows and changes. ``LONG``: what waits, such as a reading or a plan's batch for its turns
     in the rate limit, a look for a change to show, or a campaign for the service to answer again.
     ``QUOTA``: the users' quotas.
     """

@@ -15,7 +15,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
 
 from edgeshift.doctor.checks import check_workers
-from edgeshift.messages import Answer, Blocked
+from edgeshift.messages import Answer, Blocked, ZonePhase
 from edgeshift.model.fleet import ZoneOutcome, quota_id
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings, TemporalSettings, WorkerSettings
@@ -76,7 +76,7 @@ async def test_each_activity_is_sent_to_the_queue_of_its_kind(
         "record_rulings": control,
         "start_zones": control,
         "tell_zones": control,
-        "resolve_targets": zones,
+        "resolve_targets": long,
         "WafZone": zones,
         "prepare_waf_zone": long,
         "change_zone": zones,
@@ -142,6 +142,38 @@ async def test_pause_and_abort_answer_while_everything_else_is_stuck(
         assert await asyncio.wait_for(ends, 10 * PROMPTLY) == [ZoneOutcome.ABORTED] * WAITING
         assert await commits(play) == STUCK
         assert paused.text
+        await quota.terminate("the scene is over")
+
+
+async def test_evidence_that_waits_for_its_turn_holds_no_workflow_task_open(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Its window is over, and no call may be made: the zone answers a query, no workflow task of it is open,
+    and an abort ends it at once.
+    """
+    tag = f"evidence-{uuid.uuid4().hex[:8]}"
+    name = f"big.{tag}.example"
+    fleet = fleet_of({"name": name, "plan": "enterprise"})
+    async with scene(
+        on_queue(temporal_client, tag), tmp_path, fleet, paced=True, validation={"window": "8h"}
+    ) as play:
+        await play.zone_until(name, lambda found: found.phase is ZonePhase.VALIDATING)
+        quota = temporal_client.get_workflow_handle(_quota(play))
+        await quota.signal("blocked", Blocked(seconds=600))
+        await play.zone_until(name, lambda found: found.phase is ZonePhase.GATHERING_EVIDENCE)
+
+        async def is_read() -> bool:
+            pending = (await play.zone(name).describe()).raw_description.pending_activities
+            return [one.activity_type.name for one in pending] == ["gather_evidence"]
+
+        await eventually(is_read, what="the evidence is being read")
+        for _ in range(5):
+            await asyncio.sleep(0.3)
+            described = (await play.zone(name).describe()).raw_description
+            assert not described.HasField("pending_workflow_task")
+        assert (await queues_of(play.zone(name)))["gather_evidence"] == f"{tag}-{Queue.LONG.short}"
+        await _within(play, "abort")
+        assert await asyncio.wait_for(play.outcome(name), 10 * PROMPTLY) is ZoneOutcome.ABORTED
         await quota.terminate("the scene is over")
 
 

@@ -135,6 +135,30 @@ def test_a_look_that_was_held_up_teaches_nothing() -> None:
     assert times.median is None
 
 
+@pytest.mark.parametrize("known", [None, 300.0], ids=["nobody knows", "known"])
+def test_how_long_a_change_took_is_without_what_its_look_waited_for(known: float | None) -> None:
+    """One that was looked for an hour late, or was sent nobody knows when, took what others took."""
+    times = EffectTimes()
+    if known is not None:
+        times.observe(None, known)
+    held = of(times, "held")
+    assert held.takes(held.due() + 3600) == known
+    assert of(times, "lost answer", soon=True).takes(40) == known
+
+
+def test_how_long_a_change_took_is_its_age_once_it_showed() -> None:
+    """One that was there when it was due took no longer than is known; one that came later, its age."""
+    times = EffectTimes()
+    first = of(times, "first")
+    assert first.takes(first.due() + BEAT) == first.due() + BEAT
+    times.observe(None, 300)
+    looks = of(times, "later")
+    at = looks.due()
+    assert looks.takes(at) == 300 < at
+    looks.missed(at)
+    assert looks.takes(later := looks.due()) == later > at
+
+
 def test_a_look_that_went_wrong_is_no_miss() -> None:
     """It may have shown by then: only a look that was answered says that it had not."""
     times = EffectTimes()

@@ -51,6 +51,15 @@ def test_one_odd_zone_hardly_changes_it() -> None:
     assert usual.succeeded(timedelta(hours=1), 0.8).at_most(0.8) <= 1.1 * 360 + 1
 
 
+def test_a_success_of_which_nobody_knows_how_long_it_took_counts_as_one() -> None:
+    """As after an outage: it makes room for more, and says nothing of the durations."""
+    assert Growth().succeeded(None, 0.8) == Growth(size=FEW + MORE)
+    known = grown(3, FIVE_MINUTES, 0.8)
+    assert known.succeeded(None, 0.8) == known.model_copy(update={"size": known.size + MORE})
+    full = grown(2_000, FIVE_MINUTES, 0.8)
+    assert full.succeeded(None, 0.8) == full
+
+
 @given(
     st.lists(st.floats(0, 86_400), max_size=60),
     st.floats(0.001, 1_000, allow_nan=False),

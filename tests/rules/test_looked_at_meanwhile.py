@@ -10,12 +10,30 @@ import pytest
 from temporalio import workflow
 
 from edgeshift.campaign.ledger import Ledger
+from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign.target_states import Place
-from edgeshift.messages import DescribedZones, LaterAttempt, Person, SilentZone, Step
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import CampaignStart, DescribedZones, LaterAttempt, Person, SilentZone, Step
+from edgeshift.model.fleet import Wave, ZoneOutcome
 from tests.rules.ledger_kit import NOW, ledger, place
 from workflows.campaign import batches
 from workflows.campaign.batches import Batches
+from workflows.campaign.state import CampaignState
+
+
+def campaign() -> CampaignStart:
+    """A campaign over one zone."""
+    spec = CampaignSpec.model_validate(
+        {
+            "name": "c",
+            "targets": {"all": True},
+            "service": {"base_url": "https://api.example", "credentials": [{"token": "env:T", "user": "u"}]},
+        }
+    )
+    waves = (Wave(number=0, name="all", first=0, end=1),)
+    return campaign_start(
+        spec, "0" * 64, targets="0" * 64, count=1, waves=waves, enterprise="", started_by="ann"
+    )
 
 
 def state_of(found: Ledger) -> Any:
@@ -26,6 +44,8 @@ def state_of(found: Ledger) -> Any:
         beginning=frozenset(),
         aborted=None,
         relearned="",
+        unasked=["before"],
+        asked_run="",
         sweeps=[],
         start=SimpleNamespace(
             targets="", spec="", area="waf", policy=SimpleNamespace(migration_limit=timedelta(minutes=1))
@@ -114,9 +134,43 @@ async def test_after_a_reset_of_the_campaign_its_zones_say_again_what_they_wait_
     state = state_of(found := ledger())
     for run, again in (("one", True), ("one", False), ("two", True), ("", False)):
         found.doubted.clear()
-        await looked(monkeypatch, state, answer=DescribedZones(reset_run=run))
+        await looked(monkeypatch, state, answer=DescribedZones(run="own", reset_run=run))
         assert found.doubted == (set(range(10)) if again else set())
+        assert (state.asked_run, state.unasked) == ("own", [])
     assert state.sweeps == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [("", ("before", "own")), ("own", ()), ("reset since", ("own",))],
+    ids=["before its first look", "after it", "reset after it"],
+)
+async def test_a_run_that_ends_before_its_first_look_has_the_next_one_ask(
+    asked: str, expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it came out of a reset: its zones may wait for something else than is known. A look that was
+    made before the reset has asked about another run.
+    """
+    info = SimpleNamespace(run_id="own", first_execution_run_id="first", workflow_id="campaign/c")
+    monkeypatch.setattr(workflow, "info", lambda: info)
+    monkeypatch.setattr(workflow, "now", lambda: NOW)
+    begun = CampaignState(campaign())
+    begun.unasked = ["before"]
+    monkeypatch.setattr(begun, "sweep_now", lambda: None)
+    if asked:
+        monkeypatch.setattr(batches, "DescribeZones", SimpleNamespace)
+        looking = Batches(begun)
+
+        async def work(activity: object, batch: Any, *_: object) -> DescribedZones:
+            assert batch.unasked == ("before",)
+            return DescribedZones(run=asked)
+
+        monkeypatch.setattr(looking, "work", work)
+        await looking.look_at([0])
+    carried = begun.carried()
+    assert carried.unasked == expected
+    following = CampaignState(campaign().model_copy(update={"carried": carried}))
+    assert following.unasked == list(expected)
 
 
 async def test_a_zone_that_is_found_in_a_later_attempt_is_soon_asked_what_it_waits_for(

@@ -27,14 +27,18 @@ COUNT, CAMPAIGN, RUN = 95, "campaign/c", "run-of-the-campaign"
 class Zones:
     """A server that knows one zone for each index, all of which wait for a sign-off, and their campaign.
 
+    ``original``, ``before``: in whose history the campaign's own run, and the one before it, begin.
     ``proposed``: what zones propose that do not propose the same as the others.
     """
 
-    def __init__(self, *, first_run: str = RUN, original: str = RUN, **proposed: str) -> None:
+    def __init__(
+        self, *, first_run: str = RUN, original: str = RUN, before: str = "", **proposed: str
+    ) -> None:
         self.at_once = self.most_at_once = 0
         self.described: list[str] = []
         self.signals: list[tuple[str, str]] = []
-        self._first_run, self._original, self._proposed = first_run, original, proposed
+        self._first_run, self._proposed = first_run, proposed
+        self._original = {RUN: original, "before": before}
 
     def get_workflow_handle(self, identifier: str, *, run_id: str | None = None) -> Any:
         async def describe() -> Any:
@@ -48,7 +52,7 @@ class Zones:
             self.signals.append((identifier, name))
 
         async def events(**_: Any) -> Any:
-            began = SimpleNamespace(original_execution_run_id=self._original)
+            began = SimpleNamespace(original_execution_run_id=self._original[run_id or RUN])
             yield SimpleNamespace(workflow_execution_started_event_attributes=began)
 
         return SimpleNamespace(describe=describe, signal=signal, fetch_history_events=events)
@@ -80,7 +84,11 @@ class Zones:
 
 
 async def look(
-    zones: Zones, *, doubted: frozenset[int] = frozenset(), done: int = 0
+    zones: Zones,
+    *,
+    doubted: frozenset[int] = frozenset(),
+    done: int = 0,
+    unasked: tuple[str, ...] = (),
 ) -> tuple[DescribedZones, list[int]]:
     """Look at all of them; the answer, and the positions that were heartbeat."""
     kinds = SimpleNamespace(value="zone")
@@ -101,6 +109,7 @@ async def look(
         waits=frozenset(range(COUNT)),
         doubted=doubted,
         expected=(SHAPE[:12],) * COUNT,
+        unasked=unasked,
     )
     positions: list[int] = []
     environment = ActivityEnvironment()
@@ -121,7 +130,7 @@ async def test_all_are_described_some_at_a_time() -> None:
     """Nobody is asked of whom nothing is unknown."""
     zones = Zones()
     answer, positions = await look(zones)
-    assert answer == DescribedZones() and zones.signals == []
+    assert answer == DescribedZones(run=RUN) and zones.signals == []
     assert len(set(zones.described)) == len(zones.described) == COUNT
     assert zones.most_at_once == looks.SIDE_BY_SIDE
     assert positions == [*range(10, COUNT, 10), COUNT]
@@ -152,6 +161,16 @@ async def test_a_campaign_that_was_reset_is_told_so(first_run: str, original: st
     """One that went on in a new run has forgotten nothing."""
     answer, _ = await look(Zones(first_run=first_run, original=original))
     assert answer.reset_run == expected
+
+
+@pytest.mark.parametrize(
+    ("original", "expected"), [("before", ""), ("another", "before")], ids=["a new run", "reset"]
+)
+async def test_a_campaign_that_was_reset_is_told_so_by_the_run_after(original: str, expected: str) -> None:
+    """The run that came out of the reset ended before it had looked at any zone."""
+    zones = Zones(first_run="another", before=original)
+    answer, _ = await look(zones, unasked=("before",))
+    assert (answer.run, answer.reset_run) == (RUN, expected)
 
 
 async def test_a_lap_over_ten_thousand_takes_minutes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,11 +174,14 @@ class Batches:
                 doubted=frozenset(index for index in indexes if index in doubted),
                 expected=tuple(map(ledger.expected, indexes)),
                 asked={index: ledger.asked[index] for index in indexes if index in ledger.asked},
+                unasked=tuple(state.unasked),
             ),
             f"look at {counted(len(indexes), 'silent or waiting zone')}",
         )
         if described.hold is not None:
             self.hear_hold(described.hold)
+        # As the answer has it: in a replay after another reset, this run has another name.
+        state.asked_run, state.unasked = described.run, []
         if described.reset_run and described.reset_run != state.relearned:
             state.relearned = described.reset_run
             ledger.doubt_all()

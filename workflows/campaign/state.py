@@ -31,6 +31,11 @@ with workflow.unsafe.imports_passed_through():
 
 MOST_NOTES = 20
 
+MOST_UNASKED = 50
+"""Runs that ask the next ones to find out whether they came out of a reset. Each is of many events, and every
+sweep asks.
+"""
+
 NUMBERS = (100_000, 1_000_000_000)
 """Between which the numbers of permits are drawn."""
 
@@ -83,6 +88,12 @@ class CampaignState:
         self.sweeps_begun = 0
         self.relearned = ""
         """The last run of it that came out of a reset and has had its zones say again what they wait for."""
+        self.unasked: list[str] = list(carried.unasked) if carried else []
+        """Earlier runs of which nobody has asked whether they came out of a reset: they ended before they had
+        looked at any zone.
+        """
+        self.asked_run = ""
+        """The run that was asked about last."""
         self.go_on_due = bool(self.ledger.held)
         """Whether zones that wait for the service may be told to go on: of an earlier run, or since it
         answers again.
@@ -235,8 +246,8 @@ class CampaignState:
             return start.window
         return min(start.window, max(self.growth.at_most(start.grows_by), self.ledger.largest))
 
-    def grow(self, took: timedelta) -> None:
-        """A zone has succeeded, and its change took so long to show."""
+    def grow(self, took: timedelta | None) -> None:
+        """A zone has succeeded, and its change took so long to show, where that is known."""
         if self.start.grows_by is not None:
             self.growth = self.growth.succeeded(took, self.start.grows_by)
 
@@ -267,7 +278,9 @@ class CampaignState:
 
     def carried(self) -> CampaignCarried:
         """What the next run needs of it."""
+        run = workflow.info().run_id
         return CampaignCarried(
+            unasked=tuple(self.unasked if self.asked_run == run else [*self.unasked, run])[-MOST_UNASKED:],
             ledger=self.ledger.packed(),
             started_at=self.started_at,
             wave=self.wave,

@@ -27,7 +27,7 @@ with workflow.unsafe.imports_passed_through():
         ZoneReport,
     )
     from edgeshift.model.counts import counted
-    from edgeshift.model.fleet import REOPENABLE, RETRYABLE
+    from edgeshift.model.fleet import DONE, REOPENABLE, RETRYABLE
     from edgeshift.model.rollout import may_advance
     from workflows.campaign.batches import Batches
     from workflows.campaign.decisions import Decisions
@@ -157,7 +157,7 @@ class Campaign:
             self._batches.hear_again(report)
         elif state.ledger.hear(report, workflow.now()):
             state.apply_book([report.index])
-            if report.took is not None and report.kind is ReportKind.FINISHED:
+            if report.kind is ReportKind.FINISHED and report.outcome in DONE:
                 state.grow(report.took)
             state.changed()
             if report.hold is not None and report.index in state.ledger.held:

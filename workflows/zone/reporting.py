@@ -65,6 +65,14 @@ class Reporter:
         zone.sequence = max(zone.sequence + 1, workflow.info().get_current_history_length())
         return zone.sequence
 
+    def count_words(self, tries: int) -> int:
+        """The number of the first of as many words as an activity has tries, each of which may tell one. The
+        next word of the zone comes after all of them.
+        """
+        first = self.count_word()
+        self._zone.sequence += tries - 1
+        return first
+
     async def tell(
         self,
         kind: ReportKind,

@@ -138,7 +138,7 @@ class ZoneMemory:
         """Whether the way back was begun: it is not tried by another way once it has failed."""
         self.resends = carried.resends if carried else 0
         self.took: timedelta | None = None
-        """How long its change took to show, once it has."""
+        """How long its change took to show by itself, once it has."""
         self.refused_starts = 0
         self.without_turn = 0
 

@@ -76,6 +76,18 @@ class Waits:
         """Let time pass. Raises Ended when the zone is to stop."""
         await self.until(lambda: False, limit, summary)
 
+    async def unless_stopped(self, reading: workflow.ActivityHandle[T]) -> T:
+        """What an activity gives that only reads, and may wait long for its turn. Where the zone is to stop
+        meanwhile, it is called off. Raises Ended then.
+        """
+        try:
+            await workflow.wait_condition(lambda: self._zone.stop is not None or reading.done())
+        finally:
+            called_off = reading.cancel()
+        if called_off:
+            self._zone.check_stop()
+        return await reading
+
     # --- for the service
 
     async def served(self, work: Callable[[], Awaitable[T]], *, sent: bool = False) -> T:
