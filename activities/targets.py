@@ -16,7 +16,7 @@ from activities.connections import Connections
 from activities.naming import some_of
 from activities.stable_read import twice
 from edgeshift.areas import area_of
-from edgeshift.campaign.packing import pack_bits, pack_numbers
+from edgeshift.campaign.packing import as_text, pack_bits, pack_numbers
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     AssessBatch,
@@ -199,16 +199,16 @@ async def listed(client: ServiceClient) -> list[tuple[Zone, str]]:
 
 
 def enterprise_bits(targets: Sequence[Target]) -> str:
-    """The bitmap of the Enterprise targets."""
+    """The bitmap of the Enterprise targets, packed, as text."""
     indexes = (index for index, target in enumerate(targets) if target.zone.plan is Plan.ENTERPRISE)
-    return pack_bits(indexes, len(targets))
+    return as_text(pack_bits(indexes, len(targets)))
 
 
 def covers_of(targets: Sequence[Target]) -> str:
-    """How many zones each target stands for, packed; empty where each is a zone."""
+    """How many zones each target stands for, packed, as text; empty where each is a zone."""
     if all(target.zone.covers == 1 for target in targets):
         return ""
-    return pack_numbers(min(target.zone.covers, 65_535) for target in targets)
+    return as_text(pack_numbers(min(target.zone.covers, 65_535) for target in targets))
 
 
 def choose(spec: CampaignSpec, zones: Sequence[Zone], accounts: dict[str, str]) -> list[Zone]:

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from edgeshift.campaign.book import Word
-from edgeshift.campaign.ledger import Ledger
+from edgeshift.campaign.ledger import PARTS, Ledger
+from edgeshift.campaign.packing import split
 from edgeshift.campaign.target_states import FAILURES, IN_FLIGHT, Place
 from edgeshift.messages import ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import Wave
@@ -68,6 +69,15 @@ def decide(ledger: Ledger, by: str, at_once: int, dice: random.Random) -> float:
     return longest * 1_000
 
 
+def sizes(packed: bytes) -> dict[str, int]:
+    """Bytes of each part of a packed ledger; of its sets together."""
+    names = [*PARTS, "sets"]
+    found = dict.fromkeys(names, 0)
+    for number, part in enumerate(split(packed[1:])):
+        found[names[min(number, len(PARTS))]] += len(part)
+    return found
+
+
 def best(path: Callable[[], object]) -> float:
     """Milliseconds of processor time, of five runs the shortest."""
     found = []
@@ -85,11 +95,11 @@ def show(at_once: int, often: list[float], how: str) -> None:
     longest = max(decide(ledger, by, at_once, dice) for by in PEOPLE)
     packed = ledger.packed()
     print(f"{at_once:,} fingerprints a word, {how}:")
-    print(f"  carried: {len(packed.model_dump_json()):,} bytes")
-    for name, text in packed.model_dump().items():
-        print(f"    {name}: {len(text):,}")
+    print(f"  carried: {len(packed):,} bytes")
+    for name, size in sizes(packed).items():
+        print(f"    {name}: {size:,}")
     print(f"  the longest word: {longest:.1f} ms; ready then: {ledger.number(Place.READY):,}")
-    print(f"  packing: {best(lambda: ledger.packed().model_dump_json()):.1f} ms")
+    print(f"  packing: {best(ledger.packed):.1f} ms")
     empty = [Ledger(COUNT, BEGAN, FORTNIGHT / 100, waves=WAVES) for _ in range(5)]
     print(f"  unpacking: {best(lambda: empty.pop().unpack(packed)):.1f} ms")
     print(f"  overdue: {best(lambda: ledger.overdue(BEGAN + FORTNIGHT, FORTNIGHT)):.1f} ms")

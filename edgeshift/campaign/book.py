@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, islice, pairwise
+from typing import TypeVar
 
 from pydantic import BaseModel
 
+from edgeshift.campaign.packing import join, pack, pack_wide, split, unpack, unpack_wide
 from edgeshift.messages import Book
 from edgeshift.model.sign_off import Choice, Decision
 
@@ -24,6 +26,9 @@ MOST_WEIGHT = 120_000
 """Bytes that the book may take before it is compressed, by ``weight_of``: three people who decide on each of
 2,000 fingerprints by itself take 96,000.
 """
+
+COLUMNS = 8
+"""Of a packed book."""
 
 _EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -46,23 +51,12 @@ class Word:
         )
 
 
-class PackedBook(BaseModel):
-    """The book in columns. Of each word: choice, person, reason (by their places in the lists), milliseconds
-    since the one before. Of each entry: fingerprint, wave (0: every one), how many words, and which.
-    Fingerprints and words are told by how far they are from the ones before, since they follow each other.
-    """
+class _Texts(BaseModel):
+    """The texts of a packed book, each once."""
 
-    people: list[str] = []
-    reasons: list[str] = []
-    approves: list[int] = []
-    by: list[int] = []
-    reason: list[int] = []
-    after: list[int | None] = []
-    fingerprints: list[str] = []
-    numbers: list[int] = []
-    waves: list[int] = []
-    sizes: list[int] = []
-    words: list[int] = []
+    people: list[str]
+    reasons: list[str]
+    fingerprints: list[str]
 
 
 def weight_of(entries: int, words: int) -> int:
@@ -155,69 +149,96 @@ class DecisionBook:
         some = list(islice(reversed(self._entries.items()), most))
         return [_shown(key, entry) for key, entry in reversed(some)]
 
-    def packed(self, known: Sequence[str] = ()) -> PackedBook:
-        """It in columns. ``known``: fingerprints that need not be named, since they are carried anyway."""
-        found, words, last = PackedBook(), {word: place for place, word in enumerate(self._uses)}, 0
-        people, reasons, fingerprints = _Listed(), _Listed(), _Listed(known)
-        carried = len(fingerprints.listed)
-        for word in words:
-            found.approves.append(int(word.choice is Choice.APPROVE))
-            found.by.append(people.place(word.by))
-            found.reason.append(reasons.place(word.reason))
-            at = (word.at - _EPOCH) // _MILLISECOND if word.at else None
-            found.after.append(None if at is None else at - last)
-            last = last if at is None else at
-        for (fingerprint, wave), entry in self._entries.items():
-            found.numbers.append(fingerprints.place(fingerprint))
-            found.waves.append(0 if wave is None else wave + 1)
-            found.sizes.append(len(entry))
-            found.words.extend(words[word] for word in entry.values())
-        found.people, found.reasons = list(people.listed), list(reasons.listed)
-        found.fingerprints = list(fingerprints.listed)[carried:]
-        found.numbers, found.words = _steps(found.numbers), _steps(found.words)
-        return found
+    def packed(self, known: Sequence[str] = ()) -> bytes:
+        """It in columns. ``known``: fingerprints that need not be named, since they are carried anyway.
+
+        Of each word: choice and whether it has a time, person, reason (by their places among the texts),
+        milliseconds since the one before. Of each entry: fingerprint, wave (0: every one), how many words,
+        and which. Fingerprints and words are told by how far they are from the ones before, since they follow
+        each other.
+        """
+        words, entries = list(self._uses), self._entries.values()
+        people, by = _listed([word.by for word in words])
+        reasons, reason = _listed([word.reason for word in words])
+        fingerprints, numbers = _listed([fingerprint for fingerprint, _ in self._entries], known)
+        texts = _Texts(people=people, reasons=reasons, fingerprints=fingerprints[len(dict.fromkeys(known)) :])
+        said_at = [(word.at - _EPOCH) // _MILLISECOND for word in words if word.at]
+        place = {word: number for number, word in enumerate(words)}
+        columns = (
+            [_flags(word) for word in words],
+            by,
+            reason,
+            _steps(said_at),
+            _steps(numbers),
+            [0 if wave is None else wave + 1 for _, wave in self._entries],
+            list(map(len, entries)),
+            _steps([place[word] for entry in entries for word in entry.values()]),
+        )
+        return join([pack(texts.model_dump_json().encode()), *map(pack_wide, columns)])
 
     @classmethod
-    def unpacked(cls, packed: PackedBook, known: Sequence[str] = ()) -> DecisionBook:
-        """What ``packed`` was made of."""
-        book, words, said = cls(), list(_words(packed)), accumulate(packed.words)
-        fingerprints = [*dict.fromkeys(known), *packed.fingerprints]
+    def unpacked(cls, packed: bytes, known: Sequence[str] = ()) -> DecisionBook:
+        """What ``packed`` was made of. Raises ValueError where it does not have the form."""
+        written, *columns = split(packed, 1 + COLUMNS)
+        texts = _Texts.model_validate_json(unpack(written))
+        flags, by, reason, after, numbers, waves, sizes, said = map(unpack_wide, columns)
+        fingerprints = [*dict.fromkeys(known), *texts.fingerprints]
+        book, number = cls(), 0
+        try:
+            words = list(_words(flags, _each(texts.people, by), _each(texts.reasons, reason), after))
+            about = _each(fingerprints, accumulate(numbers))
+            spoken = _each(words, accumulate(said))
+        except IndexError:
+            raise ValueError("the book names what it does not have") from None
+        if min(sizes, default=1) < 1 or sum(sizes) != len(spoken):
+            raise ValueError("the book has another number of decisions than its entries")
         book._uses = dict.fromkeys(words, 0)
-        for number, wave, size in zip(accumulate(packed.numbers), packed.waves, packed.sizes, strict=True):
-            for place in islice(said, size):
-                word = words[place]
-                key = (fingerprints[number], wave - 1 if wave else None)
-                book._entries.setdefault(key, {})[word.by] = word
-                book._text += 0 if book._uses[word] else len(word.reason)
+        for fingerprint, wave, size in zip(about, waves, sizes, strict=True):
+            some = spoken[number : number + size]
+            number += size
+            key = (fingerprint, wave - 1 if wave else None)
+            book._entries[key] = {word.by: word for word in some}
+            book._waves.setdefault(fingerprint, []).append(key[1])
+            for word in some:
                 book._uses[word] += 1
-                book._size += 1
-        for fingerprint, about in book._entries:
-            book._waves.setdefault(fingerprint, []).append(about)
+        book._size = len(spoken)
+        book._text = sum(len(word.reason) for word in words)
         return book
+
+
+def _listed(texts: Sequence[str], known: Sequence[str] = ()) -> tuple[list[str], list[int]]:
+    """Each text once, those that are known first; and of each the place there."""
+    places = {text: place for place, text in enumerate(dict.fromkeys([*known, *texts]))}
+    return list(places), [places[text] for text in texts]
+
+
+T = TypeVar("T")
+
+
+def _each(things: Sequence[T], places: Iterable[int]) -> list[T]:
+    found = list(places)
+    if min(found, default=0) < 0:
+        raise IndexError
+    return [things[place] for place in found]
 
 
 def _steps(numbers: list[int]) -> list[int]:
     return [*numbers[:1], *(after - before for before, after in pairwise(numbers))]
 
 
-class _Listed:
-    def __init__(self, known: Sequence[str] = ()) -> None:
-        self.listed = {text: place for place, text in enumerate(dict.fromkeys(known))}
-
-    def place(self, text: str) -> int:
-        return self.listed.setdefault(text, len(self.listed))
+def _flags(word: Word) -> int:
+    return int(word.choice is Choice.APPROVE) | (2 if word.at else 0)
 
 
-def _words(packed: PackedBook) -> Iterator[Word]:
-    last = 0
-    columns = zip(packed.approves, packed.by, packed.reason, packed.after, strict=True)
-    for approves, by, reason, after in columns:
-        at = None
-        if after is not None:
-            last += after
-            at = _EPOCH + last * _MILLISECOND
-        choice = Choice.APPROVE if approves else Choice.REJECT
-        yield Word(choice, packed.people[by], packed.reasons[reason], at)
+def _words(flags: list[int], by: list[str], reason: list[str], after: list[int]) -> Iterator[Word]:
+    """Raises ValueError where the columns do not fit each other."""
+    times = [_EPOCH + milliseconds * _MILLISECOND for milliseconds in accumulate(after)]
+    if len(times) != sum(flag >> 1 for flag in flags) or max(flags, default=0) > 3:
+        raise ValueError("the book has another number of times than its words")
+    at = iter(times)
+    for flag, person, why in zip(flags, by, reason, strict=True):
+        choice = Choice.APPROVE if flag & 1 else Choice.REJECT
+        yield Word(choice, person, why, next(at) if flag & 2 else None)
 
 
 def _shown(key: tuple[str, int | None], words: dict[str, Word]) -> Book:

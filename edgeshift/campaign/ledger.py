@@ -1,27 +1,39 @@
 """A campaign's memory: one small number per target, as arrays over the index. Pure; the time is passed in.
 
-It is the input of each continue-as-new: 100,000 zones that propose 2,000 fingerprints, most of which are
-rare, take under 256 KB, compressed, with three people's decisions; under 340 KB where all fingerprints are as
-frequent, and were decided on one by one. The arrays are in
-``target_table``, attempts and permits in ``attempts``, what zones report in ``zone_reports``, decisions in
-``book``; here is what decisions do, and how all of it is carried on.
+Packed, it is an input of each continue-as-new: 100,000 zones that propose 2,000 fingerprints take under
+256,000 bytes with three people's decisions, also where all fingerprints are as frequent and were decided on
+one by one. The arrays are in ``target_table``, attempts and permits in ``attempts``, what zones report in
+``zone_reports``, decisions in ``book``; here is what decisions do, and how all of it is carried on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from itertools import compress
 
 from pydantic import BaseModel
 
-from edgeshift.campaign.book import DecisionBook, PackedBook
-from edgeshift.campaign.packing import Bits as Bits
-from edgeshift.campaign.packing import pack, pack_bits, pack_numbers, unpack, unpack_numbers
+from edgeshift.campaign.book import DecisionBook
+from edgeshift.campaign.packing import (
+    Bits,
+    join,
+    pack,
+    pack_bits,
+    pack_numbers,
+    pack_plain,
+    split,
+    unpack,
+    unpack_numbers,
+)
 from edgeshift.campaign.target_states import AWAITING, OPEN, Place
 from edgeshift.campaign.zone_reports import ROUND, ZoneReports
-from edgeshift.messages import PackedLedger, Permit, Step
+from edgeshift.messages import Permit, Step
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Decision, SignOffPolicy, Tally, tally
+
+FORM = 1
+"""The form of a packed ledger, which is its first byte."""
 
 DIGEST = 32
 """Bytes of a fingerprint."""
@@ -31,25 +43,35 @@ _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+PARTS = (
+    "places",
+    "attempts",
+    "sequences",
+    "shapes",
+    "since",
+    "known",
+    "steps",
+    "book",
+    "ended_as",
+    "rest",
+)
+"""What a packed ledger begins with, in this order; sets of targets follow (``Ledger._sets``). A change here
+is a new ``FORM``.
+"""
+
+_STEP_NUMBER = {step: number for number, step in enumerate(STEPS)}
+
+
 class _Rest(BaseModel):
     """``permits``: number, index, step, microseconds since 1970 until which each counts, and the place of its
     name's beginning in ``names``.
     """
 
-    steps: list[int]
-    book: PackedBook
     permits: list[tuple[int, int, int, int, int]] = []
     names: list[str] = []
     excluded: dict[int, str]
     excluded_for: dict[int, ReasonCode] = {}
-    held: str = ""
-    doubted: str = ""
     asked: dict[int, str] = {}
-    overtaken: str = ""
-    revived: str = ""
-    reopened: str = ""
-    ended_as: str = ""
-    accepted: str = ""
 
 
 class Ledger(ZoneReports):
@@ -103,59 +125,91 @@ class Ledger(ZoneReports):
                         moved += size
         return moved
 
-    def packed(self) -> PackedLedger:
-        """The ledger as a model that continue-as-new carries, without numbers that no longer matter."""
+    def packed(self) -> bytes:
+        """The ledger as continue-as-new carries it, without numbers that no longer matter: the form's number,
+        then the parts of ``PARTS``, each with its length in front.
+        """
         places = bytes(self.places)
+        known = [shape.fingerprint for shape in self.known]
+        ended_as = bytes(self.ended_as.get(index, 0) for index in range(self.count)) if self.ended_as else b""
+        parts = {
+            "places": pack_plain(places),
+            "attempts": pack_plain(bytes(self.attempts)),
+            "sequences": pack_numbers(self.sequences, places.translate(_OPEN)),
+            "shapes": pack_numbers(self.shapes),
+            "since": pack_numbers(self.since, places.translate(_WAITING)),
+            # As good as random: there is nothing to compress.
+            "known": bytes.fromhex("".join(known)),
+            "steps": pack(bytes(_STEP_NUMBER[shape.step] for shape in self.known)),
+            "book": self.book.packed(known),
+            "ended_as": pack(ended_as),
+            "rest": pack(self._rest().model_dump_json().encode()),
+        }
+        sets = [pack_bits(indexes, self.count) if indexes else b"" for indexes in self._sets()]
+        return bytes([FORM]) + join([*(parts[name] for name in PARTS), *sets])
+
+    def _sets(self) -> tuple[set[int], ...]:
+        return (self.held, self.doubted, self.overtaken, self.revived, self.reopened, self.accepted)
+
+    def _rest(self) -> _Rest:
         names: dict[str, int] = {}
         permits = [
             (
                 permit.number,
                 permit.index,
-                STEPS.index(permit.step),
+                _STEP_NUMBER[permit.step],
                 (permit.expires_at - _EPOCH) // _MICROSECOND,
                 names.setdefault(permit.name.removesuffix(f"-{permit.number}"), len(names)),
             )
             for permit in self.permits.values()
         ]
-        rest = _Rest(
-            steps=[STEPS.index(shape.step) for shape in self.known],
-            book=self.book.packed([shape.fingerprint for shape in self.known]),
+        return _Rest(
             permits=permits,
             names=list(names),
             excluded=self.excluded,
             excluded_for=self.excluded_codes,
-            held=self._bits(self.held),
-            doubted=self._bits(self.doubted),
             asked=self.asked,
-            overtaken=self._bits(self.overtaken),
-            revived=self._bits(self.revived),
-            reopened=self._bits(self.reopened),
-            accepted=self._bits(self.accepted),
-            ended_as=pack(bytes(self.ended_as.get(index, 0) for index in range(self.count)))
-            if self.ended_as
-            else "",
-        )
-        return PackedLedger(
-            places=pack(places),
-            attempts=pack(bytes(self.attempts)),
-            sequences=pack_numbers(self.sequences, places.translate(_OPEN)),
-            shapes=pack_numbers(self.shapes),
-            since=pack_numbers(self.since, places.translate(_WAITING)),
-            known=pack(b"".join(bytes.fromhex(shape.fingerprint) for shape in self.known)),
-            rest=pack(rest.model_dump_json().encode()),
         )
 
-    def unpack(self, packed: PackedLedger) -> None:
-        """Take over what ``packed`` carries. Raises ValueError where it does not have the form."""
-        self.attempts = bytearray(unpack(packed.attempts))
-        self.sequences = unpack_numbers(packed.sequences)
-        self.shapes = unpack_numbers(packed.shapes)
-        self.since = unpack_numbers(packed.since)
-        rest = _Rest.model_validate_json(unpack(packed.rest))
-        known = unpack(packed.known).hex()
-        for place, step in enumerate(rest.steps):
-            self.know(known[2 * DIGEST * place : 2 * DIGEST * (place + 1)], STEPS[step])
-        self.book = DecisionBook.unpacked(rest.book, [shape.fingerprint for shape in self.known])
+    def unpack(self, packed: bytes) -> None:
+        """Take over what ``packed`` carries. Raises ValueError where it does not have the form, or is of
+        another number of targets; the ledger is of no use then.
+        """
+        if packed[:1] != bytes([FORM]):
+            raise ValueError(f"a ledger of another form than {FORM}: {packed[:1].hex() or 'empty'}")
+        try:
+            self._take_over(packed[1:])
+        except (IndexError, OverflowError) as failure:
+            raise ValueError(f"the ledger names what it does not have: {failure}") from failure
+
+    def _take_over(self, joined: bytes) -> None:
+        parts = split(joined, len(PARTS) + len(self._sets()))
+        part = dict(zip(PARTS, parts, strict=False))
+        places, self.attempts = unpack(part["places"]), bytearray(unpack(part["attempts"]))
+        self.sequences = unpack_numbers(part["sequences"])
+        self.shapes = unpack_numbers(part["shapes"])
+        self.since = unpack_numbers(part["since"])
+        ended_as, steps, known = unpack(part["ended_as"]), unpack(part["steps"]), part["known"].hex()
+        arrays = (places, self.attempts, self.sequences, self.shapes, self.since, ended_as or places)
+        if {len(of_each) for of_each in arrays} != {self.count}:
+            raise ValueError(f"the ledger is of another number of targets than {self.count}")
+        if (places + ended_as).translate(None, bytes(Place)):
+            raise ValueError("the ledger has a target where none can be")
+        if len(known) != 2 * DIGEST * len(steps) or max(self.shapes, default=0) > len(steps):
+            raise ValueError("the ledger has another number of fingerprints than it says")
+        for number, step in enumerate(steps):
+            self.know(known[2 * DIGEST * number : 2 * DIGEST * (number + 1)], STEPS[step])
+        self.book = DecisionBook.unpacked(part["book"], [shape.fingerprint for shape in self.known])
+        self.ended_as = {index: Place(place) for index, place in enumerate(ended_as) if place}
+        self._take_over_rest(_Rest.model_validate_json(unpack(part["rest"])))
+        for indexes, bits in zip(self._sets(), parts[len(PARTS) :], strict=True):
+            indexes.update(Bits(bits))
+            if max(indexes, default=0) >= self.count:
+                raise ValueError("the ledger names a target that it does not have")
+        self.places.take_over(places)
+        self._enter_those_that_wait(places)
+
+    def _take_over_rest(self, rest: _Rest) -> None:
         for number, index, step, until, name in rest.permits:
             self.permits[number] = Permit(
                 number=number,
@@ -164,26 +218,14 @@ class Ledger(ZoneReports):
                 step=STEPS[step],
                 expires_at=_EPOCH + until * _MICROSECOND,
             )
-        self.excluded, self._excluded_for = rest.excluded, rest.excluded_for
-        self.held = self._indexes_in(rest.held)
-        self.doubted = self._indexes_in(rest.doubted)
-        self.asked = rest.asked
-        self.overtaken = self._indexes_in(rest.overtaken)
-        self.revived = self._indexes_in(rest.revived)
-        self.reopened = self._indexes_in(rest.reopened)
-        self.accepted = self._indexes_in(rest.accepted)
-        ended_as = unpack(rest.ended_as) if rest.ended_as else b""
-        self.ended_as = {index: Place(place) for index, place in enumerate(ended_as) if place}
-        self.places.take_over(unpack(packed.places))
-        for index in self.indexes(*AWAITING):
-            self.waiters.enter(index, self.group(index, self.places[index]))
+        self.excluded, self._excluded_for, self.asked = rest.excluded, rest.excluded_for, rest.asked
 
-    def _bits(self, indexes: set[int]) -> str:
-        return pack_bits(indexes, self.count) if indexes else ""
-
-    def _indexes_in(self, packed: str) -> set[int]:
-        bits = Bits(packed)
-        return {index for index in range(self.count) if index in bits} if packed else set()
+    def _enter_those_that_wait(self, places: bytes) -> None:
+        for place in AWAITING:
+            at = places.translate(_where([place]))
+            for wave, (first, end) in enumerate(self.places.bounds):
+                indexes = list(compress(range(first, end), at[first:end]))
+                self.waiters.enter_many(indexes, self.shapes, wave, place)
 
 
 def _where(places: Iterable[Place]) -> bytes:

@@ -31,10 +31,8 @@ class Places:
         self._count_anew()
 
     def _count_anew(self) -> None:
-        begins = [0, *self._ends[:-1]]
         self._of_wave = [
-            [self._data.count(place, first, end) for place in range(SIZE)]
-            for first, end in zip(begins, self._ends, strict=True)
+            [self._data.count(place, first, end) for place in range(SIZE)] for first, end in self.bounds
         ]
         self._zones = [0] * SIZE
         if self._covers is not None:
@@ -51,6 +49,11 @@ class Places:
     def wave_of(self, index: int) -> int:
         """The number of the wave that holds ``index``."""
         return bisect_right(self._ends, index)
+
+    @property
+    def bounds(self) -> list[tuple[int, int]]:
+        """Of each wave the first index, and the one behind it."""
+        return list(zip([0, *self._ends[:-1]], self._ends, strict=True))
 
     @property
     def waves(self) -> int:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pydantic import BaseModel
 
 from edgeshift.campaign.book import DecisionBook
-from edgeshift.campaign.packing import unpack_numbers
+from edgeshift.campaign.packing import of_text, unpack_numbers
 from edgeshift.campaign.permits import Permits
 from edgeshift.campaign.places import Places
 from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, PLACE_OUTCOME, Place
@@ -31,15 +31,15 @@ class TargetTable:
     permits. The classes built on it, up to ``Ledger``, change it. What a message needs to know of all of them
     is counted as it changes; a walk over all is for what happens once a sweep.
 
-    ``tick`` is the unit of waiting times; ``epoch`` the campaign's start. ``covers``: packed, how many zones
-    each target stands for; empty where each is one. ``waves``: empty where all are in one.
+    ``tick`` is the unit of waiting times; ``epoch`` the campaign's start. ``covers``: how many zones each
+    target stands for, packed, as text; empty where each is one. ``waves``: empty where all are in one.
     """
 
     def __init__(
         self, count: int, epoch: datetime, tick: timedelta, covers: str = "", waves: Sequence[Wave] = ()
     ) -> None:
         self.count = count
-        self._covers = unpack_numbers(covers) if covers else None
+        self._covers = unpack_numbers(of_text(covers)) if covers else None
         self.largest = max(self._covers, default=1) if self._covers else 1
         """The most zones that one target stands for."""
         self.epoch = epoch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from edgeshift.campaign.target_states import Place
 
@@ -24,6 +24,14 @@ class Waiters:
         """The target begins to wait."""
         shape, wave, place = group
         self._groups.setdefault(shape, {}).setdefault((wave, place), set()).add(index)
+
+    def enter_many(self, indexes: Sequence[int], shapes: Sequence[int], wave: int, place: int) -> None:
+        """Targets of one wave begin to wait at one place. ``shapes``: of every target."""
+        found: dict[int, set[int]] = {}
+        for index in indexes:
+            found.setdefault(shapes[index], set()).add(index)
+        for shape, members in found.items():
+            self._groups.setdefault(shape, {}).setdefault((wave, place), set()).update(members)
 
     def leave(self, index: int, group: Group) -> None:
         """The target waits no more."""

@@ -42,7 +42,7 @@ from edgeshift.messages.campaign import (
     WaitingFound,
     WaveSummary,
 )
-from edgeshift.messages.carried import CampaignCarried, PackedLedger, Retried
+from edgeshift.messages.carried import CampaignCarried, Retried
 from edgeshift.messages.held_calls import AwaitService, GoOn, LetCallsGo, reason_of_hold
 from edgeshift.messages.quota import (
     AskProbe,
@@ -162,7 +162,6 @@ __all__ = [
     "MergeAssessment",
     "Message",
     "OpenTicket",
-    "PackedLedger",
     "Part",
     "Permit",
     "PermitGrant",

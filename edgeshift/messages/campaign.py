@@ -30,12 +30,13 @@ class Again(Message):
 class CampaignStart(Message):
     """The input of a campaign. ``targets``, ``spec``: digests in the archive. Durations are already scaled.
 
-    ``enterprise``: bitmap of the targets that get a permit with their start, which are the Enterprise zones
-    of the area waf. ``readings``: digest of the list of the plan's readings, with which zones begin; empty
-    without a plan. ``covers``: how many zones each target stands for, where it is not one. ``carried``:
-    the state of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``:
-    events of one run after which the campaign goes on in a new one. ``grows_by``: zones a second that the
-    rate limit allows, where the window sizes itself, up to ``window``; None where it is fixed.
+    ``enterprise``: bitmap, packed, as text, of the targets that get a permit with their start: the Enterprise
+    zones of the area waf. ``readings``: digest of the list of the plan's readings, with which zones begin;
+    empty without a plan. ``covers``: how many zones each target stands for, where it is not one, packed as
+    well. ``carried``: the state of an earlier run, or of a closed campaign that ``again`` begins zones of.
+    ``most_events``: events of one run after which the campaign goes on in a new one. ``grows_by``: zones a
+    second that the rate limit allows, where the window sizes itself, up to ``window``; None where it is
+    fixed.
     """
 
     name: str
@@ -59,6 +60,15 @@ class CampaignStart(Message):
     again: Again | None = None
     most_events: int = 2_000
     grows_by: float | None = None
+
+    def arguments(self) -> tuple[CampaignStart, bytes]:
+        """The workflow's two arguments: this without the ledger, and the ledger in bytes, which Temporal
+        carries as they are. Always both: the SDK forgets the types where it finds only one.
+        """
+        if self.carried is None:
+            return self, b""
+        carried = self.carried.model_copy(update={"ledger": b""})
+        return self.model_copy(update={"carried": carried}), self.carried.ledger
 
 
 class Book(BaseModel):

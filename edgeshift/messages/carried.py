@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from pydantic import ConfigDict
+
 from edgeshift.messages.base import Message, Person
 from edgeshift.messages.rulings import RulingNote
 from edgeshift.model.durations import Duration
 from edgeshift.model.window import Growth
 from edgeshift.rate_limit.circuit import ServiceHold
-
-
-class PackedLedger(Message):
-    """A campaign's ledger as text, compressed (edgeshift/campaign/packing.py): its arrays over the index, the
-    fingerprints that were proposed, and the JSON of the rest.
-    """
-
-    places: str
-    attempts: str
-    sequences: str
-    shapes: str
-    since: str
-    known: str
-    rest: str
 
 
 class Retried(Message):
@@ -34,15 +22,19 @@ class Retried(Message):
 
 
 class CampaignCarried(Message):
-    """A campaign's state. ``wave``: the one that has begun last. ``cursor``: where the sweep goes on.
-    ``origin``: the first run of all that took the campaign up, also after it had closed. ``holds``: why it
-    stands still by itself. ``stopped_at``: when a person paused or aborted it. ``retrying``: what failed of
-    its own work lately. ``unrecorded``: rulings that are not in the archive yet. ``recalled``: whether
-    those of earlier runs are known. ``growth``: how far a window has grown that sizes itself.
-    ``unasked``: runs of which nobody has asked whether they came out of a reset.
+    """A campaign's state. ``ledger``: packed (edgeshift/campaign/ledger.py), in JSON as Base64; empty in a
+    run's input, which has it as an argument of its own (``CampaignStart.arguments``). ``wave``: the one that
+    has begun last. ``cursor``: where the sweep goes on. ``origin``: the first run of all that took the
+    campaign up, also after it had closed. ``holds``: why it stands still by itself. ``stopped_at``: when a
+    person paused or aborted it. ``retrying``: what failed of its own work lately. ``unrecorded``: rulings
+    that are not in the archive yet. ``recalled``: whether those of earlier runs are known. ``growth``: how
+    far a window has grown that sizes itself. ``unasked``: runs of which nobody has asked whether they came out
+    of a reset.
     """
 
-    ledger: PackedLedger
+    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+
+    ledger: bytes
     started_at: datetime
     wave: int
     paused: Person | None = None

@@ -118,7 +118,13 @@ async def _reopened(
             f"campaign {name} closed without its state; no zone of it can restart",
             "`edgeshift start FILE --again` starts all of it again",
         )
-    ledger.unpack(result.carried.ledger)
+    try:
+        ledger.unpack(result.carried.ledger)
+    except ValueError as failure:
+        raise Refused(
+            f"the state that campaign {name} closed with cannot be read: {failure}",
+            "`edgeshift start FILE --again` starts all of it again",
+        ) from failure
     wanted = frozenset(Place[place.upper()] for place in places)
     chosen = tuple(index for index in (indexes or range(start.count)) if ledger.places[index] in wanted)
     if not chosen:

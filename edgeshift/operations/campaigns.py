@@ -227,7 +227,7 @@ async def launch(client: Client, start: CampaignStart) -> None:
         with told(subject):
             await client.start_workflow(
                 "Campaign",
-                start,
+                args=start.arguments(),
                 id=campaign_id(start.name),
                 task_queue=Queue.CONTROL,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
@@ -290,13 +290,13 @@ async def published(described: WorkflowExecutionDescription) -> CampaignSummary 
 
 
 async def campaign_input(client: Client, name: str) -> CampaignStart:
-    """What the newest run of a campaign was started with, out of its history: no worker is needed. Raises
-    NotFound.
+    """What the newest run of a campaign was started with, out of its history: no worker is needed. Without
+    the ledger, which is handed on beside it. Raises NotFound.
     """
     handle = client.get_workflow_handle(campaign_id(name))
     with told(f"campaign {name}"):
         async for event in handle.fetch_history_events(page_size=1):
-            payloads = event.workflow_execution_started_event_attributes.input.payloads
+            payloads = event.workflow_execution_started_event_attributes.input.payloads[:1]
             (start,) = await client.data_converter.decode(payloads, [CampaignStart])
             return CampaignStart.model_validate(start)
     raise NotFound(f"there is no campaign {name}", "`edgeshift status` lists the campaigns")

@@ -5,16 +5,18 @@ twice.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.common.v1 import Payload, WorkflowExecution
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client
 
-from edgeshift.messages import ZonePhase
+from edgeshift.campaign.ledger import Ledger
+from edgeshift.messages import CampaignStart, ZonePhase
 from edgeshift.model.fleet import ZoneOutcome, campaign_id
 from tests.faults_kit import again, staged, zone
 from tests.kit import Scene
@@ -67,29 +69,36 @@ async def test_a_zone_terminated_after_its_commit_is_settled_by_reading_the_serv
 
 
 async def test_continue_as_new_in_mid_flight_loses_nothing(temporal_client: Client, tmp_path: Path) -> None:
-    """Forty zones in runs of 60 events each: the campaign goes on in new runs with book and permits."""
+    """Forty zones in runs of 60 events each: the campaign goes on in new runs with book and permits. A run is
+    handed the ledger in bytes, beside its start, and continue-as-new writes no text of it.
+    """
     names = [f"z{number}" for number in range(40)]
     async with staged(temporal_client, tmp_path, *map(zone, names), begin=False, window=8) as stage:
         play = stage.play
-        starting = play.client.start_workflow
-
-        async def short_runs(workflow: Any, message: Any, **options: Any) -> Any:
-            if workflow == "Campaign":
-                message = message.model_copy(update={"most_events": 60})
-            return await starting(workflow, message, **options)
-
-        play.client.start_workflow = short_runs  # type: ignore[method-assign, assignment]
-        await play.begin()
+        await play.begin(most_events=60)
         first = (await play.campaign.describe()).run_id
         assert (await stage.finish(120)).outcomes == {"migrated": 40}
-        runs = [
-            run.run_id
-            async for run in play.client.list_workflows(f"WorkflowId = '{campaign_id(play.spec.name)}'")
-        ]
+        name = campaign_id(play.spec.name)
+        runs = [run.run_id async for run in play.client.list_workflows(f"WorkflowId = '{name}'")]
         assert first in runs
         assert len(runs) >= 3
+        for run in runs:
+            start, ledger = await _handed(play.client, name, run)
+            assert ledger.metadata["encoding"] == b"binary/plain" and bool(ledger.data) is (run != first)
+            if run != first:
+                carried = Ledger(40, datetime.now(UTC), timedelta(hours=1))
+                carried.unpack(ledger.data)
+                assert any(carried.attempts)
+                assert CampaignStart.model_validate_json(start.data).arguments()[1] == b""
         assert await stage.changes() == [("entrypoint.put", "pending")] * 40
         await stage.check()
+
+
+async def _handed(client: Client, name: str, run: str) -> Sequence[Payload]:
+    """What a run was started with."""
+    async for event in client.get_workflow_handle(name, run_id=run).fetch_history_events(page_size=1):
+        return event.workflow_execution_started_event_attributes.input.payloads
+    raise AssertionError(f"run {run} has no history")
 
 
 @pytest.mark.parametrize("moment", ["while it is verified", "once it has closed"])

@@ -76,8 +76,8 @@ class CampaignScene:
         """The campaign's workflow."""
         return self.client.get_workflow_handle(campaign_id(self.spec.name), result_type=CampaignResult)
 
-    async def begin(self) -> None:
-        """Freeze the targets and start the campaign."""
+    async def begin(self, *, most_events: int | None = None) -> None:
+        """Freeze the targets and start the campaign. ``most_events``: of one run, if not as many as usual."""
         digest = await self.archive.put_json(self.spec.model_dump(mode="json"))
         frozen = await self.client.execute_workflow(
             "Freeze",
@@ -96,9 +96,14 @@ class CampaignScene:
             covers=frozen.covers,
             started_by=OPERATOR,
         )
+        if most_events is not None:
+            self.start = self.start.model_copy(update={"most_events": most_events})
         self.targets = [Target.model_validate(item) for item in await self.archive.get_json(frozen.targets)]
         await self.client.start_workflow(
-            "Campaign", self.start, id=campaign_id(self.spec.name), task_queue=Queue.CONTROL
+            "Campaign",
+            args=self.start.arguments(),
+            id=campaign_id(self.spec.name),
+            task_queue=Queue.CONTROL,
         )
 
     async def summary(self) -> CampaignSummary:

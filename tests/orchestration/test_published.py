@@ -86,15 +86,7 @@ async def test_what_was_published_is_there_in_the_next_run(temporal_client: Clie
     names = [f"z{number}.example" for number in range(12)]
     fleet = fleet_of(*({"name": name, "plan": "pro"} for name in names))
     async with scene(temporal_client, tmp_path, fleet, begin=False, window=4) as play:
-        starting = play.client.start_workflow
-
-        async def short_runs(workflow: Any, message: Any, **options: Any) -> Any:
-            if workflow == "Campaign":
-                message = message.model_copy(update={"most_events": 60})
-            return await starting(workflow, message, **options)
-
-        play.client.start_workflow = short_runs  # type: ignore[method-assign, assignment]
-        await play.begin()
+        await play.begin(most_events=60)
         found = await seen(play, "awaiting", 12)
         signing = asyncio.create_task(play.sign([found.waiting[0].fingerprint]))
         runs: set[str] = set()

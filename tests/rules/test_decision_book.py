@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.campaign.book import ROOM, SHORT, DecisionBook, PackedBook, Word
+from edgeshift.campaign.book import ROOM, SHORT, DecisionBook, Word, weight_of
 from edgeshift.messages import Book
 from edgeshift.model.sign_off import Choice, Decision
 from tests.rules.ledger_kit import NOW, OTHER, SHAPE
@@ -89,7 +89,7 @@ WORDS = st.tuples(
 def test_a_book_is_the_same_after_it_was_carried(
     said: list[tuple[tuple[str, Choice, str, int], set[str], int | None]], known: list[str]
 ) -> None:
-    """Through JSON, with some fingerprints named elsewhere; and it goes on the same."""
+    """With some fingerprints named elsewhere; and it goes on the same."""
     book = DecisionBook()
     for (by, choice, reason, after), fingerprints, wave in said:
         one = word(by, choice, book.kept(reason), after)
@@ -97,7 +97,7 @@ def test_a_book_is_the_same_after_it_was_carried(
             book.record(fingerprint, wave, one)
     some = known[:2]
     packed = book.packed(some)
-    carried = DecisionBook.unpacked(PackedBook.model_validate_json(packed.model_dump_json()), some)
+    carried = DecisionBook.unpacked(packed, some)
     for both in (book, carried):
         both.record(SHAPE, None, word("ann", Choice.REJECT, "late"))
         both.forget(OTHER)
@@ -115,5 +115,8 @@ def test_one_word_over_many_fingerprints_is_kept_once() -> None:
     book, one = DecisionBook(), word(reason="w" * 500)
     for number in range(1_000):
         book.record(f"{number:064x}", None, one)
-    assert book.packed().reasons == ["w" * 500] and len(book.packed().approves) == 1
+    assert book.weight == weight_of(1_000, 1)
+    carried, room = DecisionBook.unpacked(book.packed()), ROOM - 500
+    assert carried.weight == book.weight
+    assert (len(carried.kept("w" * room)), len(carried.kept("w" * (room + 1)))) == (room, SHORT)
     assert len(book.latest(10)) == 10 and book.latest(1)[0].fingerprint == f"{999:064x}"

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.packing import pack_numbers
+from edgeshift.campaign.packing import as_text, pack_numbers
 from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, Place
-from edgeshift.messages import PackedLedger, ReportKind, Step
+from edgeshift.messages import ReportKind, Step
 from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy
 from tests.rules.ledger_kit import FORTNIGHT, HOUR, NOW, OTHER, SHAPE, report, said
@@ -70,7 +70,7 @@ class Course:
         self._numbers = count(1)
 
     def _new(self) -> Ledger:
-        return Ledger(COUNT, NOW, FORTNIGHT / 100, pack_numbers(COVERS), WAVES)
+        return Ledger(COUNT, NOW, FORTNIGHT / 100, as_text(pack_numbers(COVERS)), WAVES)
 
     def begin(self, index: int) -> None:
         if self.ledger.places[index] == Place.PENDING:
@@ -124,7 +124,7 @@ class Course:
 
     def carry(self) -> None:
         carried = self._new()
-        carried.unpack(PackedLedger.model_validate_json(self.ledger.packed().model_dump_json()))
+        carried.unpack(self.ledger.packed())
         assert carried.packed() == self.ledger.packed()
         self.ledger = carried
 

@@ -3,14 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.packing import pack_numbers
+from edgeshift.campaign.packing import as_text, pack_numbers
 from edgeshift.campaign.target_states import FAILURES, IN_FLIGHT, Place
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def ledger(covers: list[int]) -> Ledger:
-    return Ledger(len(covers), EPOCH, timedelta(hours=1), pack_numbers(covers))
+    return Ledger(len(covers), EPOCH, timedelta(hours=1), as_text(pack_numbers(covers)))
 
 
 def test_an_account_counts_every_zone_that_it_covers() -> None:

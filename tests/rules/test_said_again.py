@@ -12,7 +12,7 @@ from activities.reminders import is_doubtful
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import Place
 from edgeshift.campaign.zone_reports import ANY, RUN
-from edgeshift.messages import UNTOLD, PackedLedger, ReportKind, Step, ZoneReport
+from edgeshift.messages import UNTOLD, ReportKind, Step, ZoneReport
 from edgeshift.runtime.temporal import FINGERPRINT, PHASE
 from tests.rules.ledger_kit import HOUR, NOW, OTHER, SHAPE, awaiting, ledger, place, report
 
@@ -45,7 +45,7 @@ def test_what_is_no_news_changes_nothing_and_the_zone_is_not_asked_again() -> No
     assert not found.hear_again(again(7), NOW)
     assert place(found) is Place.AWAITING
     carried = ledger()
-    carried.unpack(PackedLedger.model_validate_json(found.packed().model_dump_json()))
+    carried.unpack(found.packed())
     assert carried.asked == {3: "run-of-the-zone-0001"[:RUN]}
     carried.doubted.add(5)
     once_more = ledger()

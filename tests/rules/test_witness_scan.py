@@ -105,11 +105,12 @@ LINES = b"nothing of it\n" * 50 + SECRET.encode() + b"\nnor here" * 50
         b"head " + zlib.compress(LINES, 1) + b" tail",
         b'{"packed": "' + base64.b85encode(zlib.compress(LINES, 9)) + b'"}',
         b'{"data": "' + base64.b64encode(gzip.compress(LINES, mtime=0)) + b'"}',
+        b'{"ledger":"' + base64.b64encode(b"four" + zlib.compress(LINES, 1) + b"more" * 50) + b'"}',
         b"url/" + base64.urlsafe_b64encode(zlib.compress(LINES)) + b"?",
         zlib.compress(LINES).hex().encode(),
         gzip.compress(base64.b64encode(zlib.compress(base64.b64encode(LINES))), mtime=0),
     ],
-    ids=["gzip", "zlib", "base85", "base64", "url", "hexadecimal", "twice"],
+    ids=["gzip", "zlib", "base85", "base64", "inside base64", "url", "hexadecimal", "twice"],
 )
 def test_a_secret_is_found_in_what_is_packed(tmp_path: Path, content: bytes) -> None:
     """gzip and zlib, bare, in Base64, Base85 and hexadecimal, and one in the other; a torn end is no end."""

@@ -11,7 +11,8 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from edgeshift.areas import area_of
     from edgeshift.campaign.book import fingerprints_of
-    from edgeshift.campaign.ledger import Bits, Ledger
+    from edgeshift.campaign.ledger import Ledger
+    from edgeshift.campaign.packing import Bits, of_text
     from edgeshift.campaign.target_states import IN_FLIGHT, Place
     from edgeshift.messages import (
         Book,
@@ -45,12 +46,12 @@ class CampaignState:
     whoever waits for something looks again.
     """
 
-    def __init__(self, start: CampaignStart) -> None:
+    def __init__(self, start: CampaignStart, ledger: bytes) -> None:
         carried = start.carried
         fresh = carried is None or start.again is not None
         self.start = start
         self.area = area_of(start.area)
-        self.enterprise = Bits(start.enterprise)
+        self.enterprise = Bits(of_text(start.enterprise))
         self.started_at = carried.started_at if carried else workflow.now()
         self.first_run = workflow.info().first_execution_run_id
         """The same over every continue-as-new, and over a reset by an operator."""
@@ -59,7 +60,7 @@ class CampaignState:
         tick = start.policy.sign_off.expires_after / 100
         self.ledger = Ledger(start.count, self.started_at, tick, start.covers, start.waves)
         if carried:
-            self.ledger.unpack(carried.ledger)
+            self.ledger.unpack(ledger)
         self.wave = carried.wave if carried else 0
         """The number of the last wave that has begun."""
         self.paused: Person | None = carried.paused if carried else None

@@ -51,8 +51,8 @@ class Campaign:
     """One campaign. Its id is ``campaign/<name>``."""
 
     @workflow.init
-    def __init__(self, start: CampaignStart) -> None:
-        self._state = CampaignState(start)
+    def __init__(self, start: CampaignStart, ledger: bytes) -> None:
+        self._state = CampaignState(start, ledger)
         self._batches = Batches(self._state)
         self._decisions = Decisions(self._state)
         self._steering = Steering(self._state, self._batches)
@@ -64,8 +64,8 @@ class Campaign:
             self._steering.begin_again(start.again, RETRYABLE | REOPENABLE)
 
     @workflow.run
-    async def run(self, start: CampaignStart) -> CampaignResult:
-        """Take every target to an outcome."""
+    async def run(self, start: CampaignStart, ledger: bytes) -> CampaignResult:
+        """Take every target to an outcome. ``ledger``: packed, of the run before; empty without one."""
         waves = counted(len(start.waves), "wave")
         workflow.set_current_details(f"campaign **{start.name}**: {counted(start.count, 'zone')} in {waves}")
         while True:
@@ -100,10 +100,8 @@ class Campaign:
                 raise mistake
             if state.too_long and not state.pausing:
                 await self._leave()
-                workflow.continue_as_new(
-                    state.start.model_copy(update={"carried": state.carried(), "again": None}),
-                    memo=self._publisher.memo(),
-                )
+                onward = state.start.model_copy(update={"carried": state.carried(), "again": None})
+                workflow.continue_as_new(args=onward.arguments(), memo=self._publisher.memo())
 
     def _begin_tasks(self) -> None:
         """What goes on side by side."""

@@ -21,6 +21,9 @@ ZSTANDARD = b"\x28\xb5\x2f\xfd"
 _BASE64 = re.compile(rb"(?=((?:e[AFJN]|H4sI|KLUv)[A-Za-z0-9+/_-]{20,}))")
 """As the beginnings of compressed bytes look in Base64, wherever they stand."""
 
+_LONG_BASE64 = re.compile(rb'"([A-Za-z0-9+/]{200,})')
+"""Bytes as JSON has them, in which compressed ones may begin anywhere."""
+
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _BASE85 = re.compile(rb"(?:c[$%mw-]|ABz|D7)[0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{20,}")
 _HEXADECIMAL = re.compile(rb"(?:78(?:01|5e|9c|da)|1f8b08|28b52ffd)(?:[0-9a-f]{2}){12,}", re.IGNORECASE)
@@ -48,7 +51,9 @@ def _inflated(block: bytes) -> Iterator[bytes]:
 
 
 def _decoded(block: bytes) -> Iterator[bytes]:
-    """Text that is compressed bytes in disguise: what is not compressed is looked for in its own form."""
+    """Text that is compressed bytes in disguise, or may have such in it: what is not compressed is looked for
+    in its own form.
+    """
     for found in _BASE64.finditer(block):
         text = found.group(1)
         # What is left over of a torn end is less than a byte.
@@ -57,6 +62,9 @@ def _decoded(block: bytes) -> Iterator[bytes]:
         part = base64.b64decode(whole.translate(_STANDARD))
         if _is_compressed(part):
             yield part
+    for found in _LONG_BASE64.finditer(block):
+        text = found.group(1)
+        yield base64.b64decode(text[: len(text) - len(text) % 4])
     for found in _BASE85.finditer(block):
         try:
             part = base64.b85decode(found.group())
