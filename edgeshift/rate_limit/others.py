@@ -34,8 +34,8 @@ _LONGEST_HEADER = 1_000
 _CREEPS = 8
 """Of a rolling window of which nothing is heard, an eighth of what it holds is believed to come free."""
 
-_UNTOLD = 600.0
-"""Seconds for which calls are remembered while nobody has told how long a window is."""
+_MOST_UNTOLD = 10_000
+"""Calls that are remembered while nobody has told how long a window is."""
 
 _ITEM = re.compile(r'"([^"\\]{1,100})"((?:\s*;\s*[a-z]{1,20}=[^;,\s]{1,40})*)')
 _PARAMETER = re.compile(r";\s*([a-z]{1,20})=(\d{1,12})(?=[;,\s]|$)")
@@ -188,13 +188,15 @@ class Window:
 
     def spent(self, now: float) -> None:
         """A call is made."""
-        self._made.append(now)
+        made = self._made
+        made.append(now)
         if self._told is None:
-            horizon = now - _UNTOLD
-        else:
-            horizon = max(self._at, now - self._told.window) - self._told.window
-        if len(self._made) > 64 and self._made[len(self._made) // 2] <= horizon:
-            del self._made[: bisect_right(self._made, horizon)]
+            if len(made) > _MOST_UNTOLD:
+                del made[: _MOST_UNTOLD // 2]
+            return
+        horizon = max(self._at, now - self._told.window) - self._told.window
+        if made[len(made) // 2] <= horizon:
+            del made[: bisect_right(made, horizon)]
 
     def hear(self, said: Told, sent: float) -> None:
         """An answer came to a call that was sent then. One to an earlier call than that of an answer which
