@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
         QuotaStart,
     )
     from edgeshift.rate_limit.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
+    from edgeshift.rate_limit.others import Others, keep, reported
     from edgeshift.rate_limit.slots import Lease, SlotBook, block, lease, with_terms
     from workflows.messages import one_message, refuse_nonsense
 
@@ -24,8 +25,9 @@ MOST_EVENTS = 2_000
 
 @workflow.defn(name="Quota")
 class Quota:
-    """One user's slots, handed out in blocks of about ten seconds (edgeshift/rate_limit/slots.py), and what
-    is held of the user's calls (edgeshift/rate_limit/circuit.py).
+    """One user's slots, handed out in blocks of about ten seconds (edgeshift/rate_limit/slots.py), how many
+    of them are left to others (edgeshift/rate_limit/others.py), and what is held of the user's calls
+    (edgeshift/rate_limit/circuit.py).
     """
 
     @workflow.init
@@ -33,6 +35,7 @@ class Quota:
         self._start = start
         self._book = start.book or SlotBook(terms=start.terms)
         self._circuit = start.circuit or Circuit()
+        self._others = start.others or Others()
 
     @workflow.run
     async def run(self, start: QuotaStart) -> None:
@@ -43,7 +46,13 @@ class Quota:
         await workflow.wait_condition(self._too_long)
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(
-            QuotaStart(user=start.user, terms=self._book.terms, book=self._book, circuit=self._circuit)
+            QuotaStart(
+                user=start.user,
+                terms=self._book.terms,
+                book=self._book,
+                circuit=self._circuit,
+                others=self._others,
+            )
         )
 
     def _too_long(self) -> bool:
@@ -59,6 +68,8 @@ class Quota:
         holds = tuple(self._circuit.holds.values())
         try:
             book = with_terms(self._book, now, request.terms)
+            others = reported(self._others, now, request.holder, request.seen)
+            kept = keep(others, now, book.terms)
             if holds and all(stops(holds, credential) for credential in request.credentials or ("",)):
                 found = Lease.wait(request.terms.minute)
             else:
@@ -67,8 +78,8 @@ class Quota:
             # Any other error would fail the workflow task, and with it every call of the user, for good.
             what = f"no slots by these terms: {why}"[:200]
             raise ApplicationError(what, type="BadInput", non_retryable=True) from None
-        self._book = book
-        return found.model_copy(update={"holds": holds}) if holds else found
+        self._book, self._others = book, others
+        return found.model_copy(update={"holds": holds, "keep": kept})
 
     @lease.validator
     def _lease(self, request: LeaseRequest) -> None:

@@ -6,21 +6,25 @@ from pydantic import FiniteFloat
 
 from edgeshift.messages.base import Message
 from edgeshift.rate_limit.circuit import Circuit, ServiceHold
+from edgeshift.rate_limit.others import Others, Seen
 from edgeshift.rate_limit.slots import Lane, PaceTerms, SlotBook
 
 
 class QuotaStart(Message):
-    """The input of a user's quota: its terms, and the slot book and the held calls that are carried over."""
+    """The input of a user's quota: its terms; and the slot book, the held calls, and what is known of others,
+    which are carried over.
+    """
 
     user: str
     terms: PaceTerms
     book: SlotBook | None = None
     circuit: Circuit | None = None
+    others: Others | None = None
 
 
 class LeaseRequest(Message):
     """A process asks for slots. ``terms``: the limit as its campaign's file says it. ``credentials``: the
-    references of those that it calls with.
+    references of those that it calls with. ``seen``: what the service last told it of the limit.
     """
 
     holder: str
@@ -28,6 +32,7 @@ class LeaseRequest(Message):
     lane: Lane
     terms: PaceTerms
     credentials: tuple[str, ...] = ()
+    seen: Seen | None = None
 
 
 class Blocked(Message):

@@ -30,6 +30,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import quota_id
 from edgeshift.rate_limit.circuit import ServiceHold, Standing
+from edgeshift.rate_limit.others import Seen
 from edgeshift.rate_limit.pacing import Pacer, SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
 from edgeshift.runtime.queues import Queue
@@ -70,7 +71,8 @@ class Quotas:
         if key not in self._pacers:
 
             async def more(want: int, lane: Lane) -> Lease:
-                return await self._lease(user, terms, want, lane, credentials)
+                seen = self._pacers[key].seen()
+                return await self._lease(user, terms, want, lane, credentials, seen)
 
             async def on_blocked(seconds: float) -> None:
                 await self._temporal.get_workflow_handle(quota_id(user)).signal(
@@ -84,10 +86,21 @@ class Quotas:
         return self._pacers[key]
 
     async def _lease(
-        self, user: str, terms: PaceTerms, want: int, lane: Lane, credentials: Iterable[str]
+        self,
+        user: str,
+        terms: PaceTerms,
+        want: int,
+        lane: Lane,
+        credentials: Iterable[str],
+        seen: Seen | None,
     ) -> Lease:
         request = LeaseRequest(
-            holder=self._holder, want=want, lane=lane, terms=terms, credentials=tuple(credentials)
+            holder=self._holder,
+            want=want,
+            lane=lane,
+            terms=terms,
+            credentials=tuple(credentials),
+            seen=seen,
         )
         until = time.monotonic() + _ANSWER_WITHIN.total_seconds()
         while True:

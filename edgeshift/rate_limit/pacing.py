@@ -23,6 +23,7 @@ from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import ServiceHold
 from edgeshift.rate_limit.errors import CallsHeld, NoLease, TurnRefused
 from edgeshift.rate_limit.leased_slots import LeasedSlots
+from edgeshift.rate_limit.others import FLOOR, Seen, Told, Window
 from edgeshift.rate_limit.slots import LATEST, Lane, Lease
 
 LeaseSource = Callable[[int, Lane], Awaitable[Lease]]
@@ -37,6 +38,8 @@ are slow, twice as long as they took lately.
 
 _AHEAD_AT_MOST = 2.75
 """Seconds: before that the next block is not handed out (edgeshift/rate_limit/slots.py)."""
+
+_HAIR = 1e-9
 
 _ANSWERS = 16
 """Answers that tell how the clocks differ, and how long an answer takes."""
@@ -54,6 +57,9 @@ class Pacer(Protocol):
     def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
         """A call that had its turn is over. ``said``: what went wrong, short and without secrets."""
 
+    def told(self, said: Told, took: float) -> None:
+        """An answer says how much of the limit is left. ``took``: seconds since its call had its turn."""
+
     def blocked(self, seconds: float) -> None:
         """The service refuses every call of this user for so many seconds from now on."""
 
@@ -66,6 +72,9 @@ class Unpaced:
 
     def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
         """Nothing is held back."""
+
+    def told(self, said: Told, took: float) -> None:
+        """Nothing is left to anybody."""
 
     def blocked(self, seconds: float) -> None:
         """Nothing to hold back."""
@@ -86,6 +95,9 @@ class SlotPacer:
     ``lease_source`` may fail: whoever waits gets a NoLease, and the next one asks again. ``on_blocked`` is
     told of a block, so that other processes of the user hold back too; ``on_held``, that calls are held, and
     where it is not given they never are (edgeshift/rate_limit/breaker.py). ``clock``: monotonic seconds.
+
+    Where others call as the same user, only a part of the slots is spent (edgeshift/rate_limit/others.py): as
+    much as the last lease says, and less while hardly anything is left of the limit.
     """
 
     def __init__(
@@ -109,6 +121,9 @@ class SlotPacer:
         self._too_few = False
         self._more_at = math.inf
         self._spent: deque[float] = deque(maxlen=1000)
+        self._window = Window()
+        self._keep = 1.0
+        self._due = 0.0
         self._late = LATEST
         self._differ: deque[float] = deque(maxlen=_ANSWERS)
         self._differ_at_most: deque[float] = deque(maxlen=_ANSWERS)
@@ -152,6 +167,14 @@ class SlotPacer:
             task = asyncio.create_task(self._tell_held(self._on_held, hold), name="pace: held")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+
+    def told(self, said: Told, took: float) -> None:
+        """Learn how much of the limit is left."""
+        self._window.hear(said, self._clock() - max(0.0, took))
+
+    def seen(self) -> Seen | None:
+        """What the service last told of the limit, or None."""
+        return self._window.seen(self._clock())
 
     def _refuse_held(self) -> None:
         """Whoever waits for a call that is held now waits in vain."""
@@ -221,14 +244,24 @@ class SlotPacer:
             first = min(self._slots, key=lambda slots: slots.next, default=None)
             if first is not None and first.next <= now:
                 first.spend()
-                self._spent.append(now)
-                self._give_turn()
+                if self._is_due(now):
+                    self._spent.append(now)
+                    self._window.spent(now)
+                    self._give_turn()
                 continue
             self._ask_if_short(now)
             marks = [first.next] if first is not None else []
             if self._asking is None:
                 marks += [mark for mark in (*self._ask_at.values(), self._more_at) if now < mark < math.inf]
             await self._sleep(min(marks) - now if marks else None)
+
+    def _is_due(self, now: float) -> bool:
+        """Whether the slot that has come is spent; of those that are not, others have the room."""
+        self._due += self._keep * self._window.share(now)
+        if self._due < 1 - _HAIR:
+            return False
+        self._due = max(0.0, self._due - 1)
+        return True
 
     def _ask_if_short(self, now: float) -> None:
         """Ask for slots where there are none, where they run out, or where there were too few a while ago."""
@@ -239,11 +272,11 @@ class SlotPacer:
         if self._asking is not None or now < self._ask_at[lane]:
             return
         if held and lane is Lane.NORMAL:
-            runs_out = soon == held and (waiting > soon or self._too_few)
+            runs_out = soon == held and (waiting > soon * self._keep or self._too_few)
             if not runs_out and now < self._more_at:
                 return
         recent = sum(1 for moment in self._spent if moment > now - 10)
-        want = max(2, waiting + recent - held)
+        want = max(2, math.ceil((waiting + recent) / max(self._keep, FLOOR)) - held)
         self._asking = asyncio.create_task(self._ask(want, lane), name="pace: lease")
 
     async def _ask(self, want: int, lane: Lane) -> None:
@@ -282,6 +315,7 @@ class SlotPacer:
         self._differ_at_most.append(answer.at - asked)
         self._took.append(now - asked)
         self._late = answer.late
+        self._keep = answer.keep
         if answer.count > 0:
             differ = max(self._differ)
             unsure = max(0.0, min(self._differ_at_most) - differ - answer.late)

@@ -97,7 +97,8 @@ class Lease(BaseModel):
 
     ``count`` of 0: nothing now, ask again in ``first_in`` seconds. ``again_in``: where the slots are fewer
     than the work, asking again after so many seconds may bring more. ``late``: seconds by which a slot may be
-    spent late. ``holds``: calls that are not to be made at all for now.
+    spent late. ``keep``: the part of all slots that may be spent beside what others use
+    (edgeshift/rate_limit/others.py). ``holds``: calls that are not to be made at all for now.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -108,6 +109,7 @@ class Lease(BaseModel):
     again_in: float
     at: float = 0.0
     late: float = LATEST
+    keep: float = 1.0
     holds: tuple[ServiceHold, ...] = ()
 
     @classmethod

@@ -5,6 +5,7 @@ end.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.errors import CallsHeld, NoLease
+from edgeshift.rate_limit.others import told
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.slots import Lane
 from edgeshift.service_api.credential import Credential
@@ -131,11 +133,14 @@ class Caller:
         try:
             if before_send is not None:
                 await before_send()
+            sent = time.monotonic()
             try:
                 received = await self._transport.exchange(call)
             except ServiceError as failure:
                 fate, said = Fate.FAILED, f"{call.name}: {failure.what}"
                 raise
+            if (limits := told(received.headers)) is not None:
+                self._pacer.told(limits, time.monotonic() - sent)
             fate, said = self._fate(call, received)
             return received
         finally:

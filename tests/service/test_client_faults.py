@@ -109,11 +109,11 @@ async def test_a_block_is_kept_to(tmp_path: Path) -> None:
     limit = RateLimit(requests=5, window_seconds=60, block_seconds=1, retry_after=True)
 
     class Noting(LocalPacer):
-        told: float | None = None
+        heard: float | None = None
         at = 0.0
 
         def blocked(self, seconds: float) -> None:
-            self.told, self.at = seconds, asyncio.get_running_loop().time()
+            self.heard, self.at = seconds, asyncio.get_running_loop().time()
             super().blocked(seconds)
 
     async with scene(tmp_path, rate_limit=limit) as here:
@@ -123,7 +123,7 @@ async def test_a_block_is_kept_to(tmp_path: Path) -> None:
             with pytest.raises(RateLimited) as raised:
                 for _ in range(6):
                     await client.waf_status(zone)
-            assert raised.value.retry_after == pacer.told == 1
+            assert raised.value.retry_after == pacer.heard == 1
             assert (await client.waf_status(zone, urgent=True)).migration_state == "start"
             assert asyncio.get_running_loop().time() - pacer.at > 0.9
         await pacer.aclose()

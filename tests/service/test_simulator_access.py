@@ -143,6 +143,28 @@ async def test_the_window_rolls_and_survives_a_restart(tmp_path: Path) -> None:
         assert (await call("GET", "/zones")).status_code == 429
 
 
+async def test_answers_say_how_much_is_left(tmp_path: Path) -> None:
+    """Over all of a user's credentials, in the window as it rolls; in a block nothing is, until its end."""
+    time = MovableTime()
+    limit: dict[str, Any] = {"requests": 2, "window_seconds": 300, "block_seconds": 100, "headers": True}
+    async with in_process(tmp_path, time=time, rate_limit=limit) as call:
+
+        async def said(by: str) -> str:
+            answer = await call("GET", "/zones", by=by)
+            assert answer.headers["ratelimit-policy"] == '"default";q=2;w=300'
+            return answer.headers["ratelimit"]
+
+        assert await said("ada-token") == '"default";r=1;t=300'
+        time.pass_by(200)
+        assert await said("ada-key") == '"default";r=0;t=300'
+        assert await said("bob-token") == '"default";r=1;t=300'
+        time.pass_by(100)
+        assert await said("ada-key") == '"default";r=0;t=300'
+        assert await said("ada-token") == '"default";r=0;t=100'
+        time.pass_by(40)
+        assert await said("ada-token") == '"default";r=0;t=60'
+
+
 @pytest.mark.parametrize(("option", "code"), [({"invalid_token_code": 1000}, 1000), ({}, 9109)])
 async def test_the_code_of_an_unknown_token_can_be_chosen(tmp_path: Path, option: Any, code: int) -> None:
     """Both codes were seen; either can be had."""

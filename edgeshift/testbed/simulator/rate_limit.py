@@ -66,9 +66,16 @@ class RateLimits:
         )
         return until
 
-    def remaining(self, user: str, limit: RateLimit) -> int:
-        """How many more requests the window holds."""
-        return max(0, limit.requests - len(self._use(user).moments))
+    def remaining(self, user: str, now: datetime, limit: RateLimit) -> tuple[int, int]:
+        """How many more requests the window holds, and in how many seconds it is empty: a whole window, or
+        what is left of a block, in which it holds none.
+        """
+        use = self._use(user)
+        if use.blocked_until is not None and now < use.blocked_until:
+            return 0, self._seconds(use.blocked_until, now)
+        self._forget(use, now, limit)
+        left = max(0, limit.requests - len(use.moments))
+        return left, round(self._clock.lasting(limit.window_seconds).total_seconds())
 
     def summary(self, now: datetime, limit: RateLimit) -> list[dict[str, object]]:
         """What each user has used: requests in the window, the most ever seen in one, and a block's end."""

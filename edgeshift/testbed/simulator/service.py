@@ -196,9 +196,10 @@ class Service:
         entry.status = None if silent else (answer.poisoned or answer).status
         if request.caller is not None and self.state.options.rate_limit.headers:
             limit = self.state.options.rate_limit
-            left = self.state.limits.remaining(request.caller.user.id, limit)
+            now = self.state.clock.now()
+            left, reset = self.state.limits.remaining(request.caller.user.id, now, limit)
             window = round(self.state.clock.lasting(limit.window_seconds).total_seconds())
-            answer.headers["ratelimit"] = f'"default";r={left};t={window}'
+            answer.headers["ratelimit"] = f'"default";r={left};t={reset}'
             answer.headers["ratelimit-policy"] = f'"default";q={limit.requests};w={window}'
         return answer
 

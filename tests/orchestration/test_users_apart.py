@@ -1,0 +1,173 @@
+"""Several users of the service in one campaign, side by side: what befalls one of them slows none of the
+others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import ZoneOutcome, quota_id
+from edgeshift.quota.leases import Quotas
+from edgeshift.runtime.settings import Settings, WorkerSettings
+from edgeshift.service_api import Credential, ServiceClient, ServiceError
+from edgeshift.testbed.invariants.control import Control
+from edgeshift.testbed.simulator.fleet_file import Fleet
+from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.server import running
+from tests.held_kit import fault
+from tests.kit import scene
+from tests.queue_kit import on_queue
+from worker.wiring import workers
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
+
+USERS = ("ann", "bob")
+SCALE = 10
+LIMIT = {"requests": 300, "window_seconds": 600, "block_seconds": 600, "headers": True}
+"""Of the service: 5 calls a second, as everything is ten times as fast."""
+
+SECONDS = 8.0
+
+TROUBLES: dict[str, dict[str, Any]] = {
+    "blocked": {"kind": "rate_limit", "block": True, "times": 1},
+    "out": {"kind": "server_error", "status": 500, "effect": "before", "times": 1_000_000},
+    "silent": {"kind": "hang", "times": 1_000_000},
+    "revoked": {},
+}
+
+
+def fleet(tag: str) -> Fleet:
+    """Two accounts, each with a user, a token and three zones."""
+    accounts = {name: f"{name} {tag}" for name in USERS}
+    return Fleet.model_validate(
+        {
+            "users": [{"email": f"{name}@example.com"} for name in USERS],
+            "credentials": [
+                {"label": name, "user": f"{name}@example.com", "accounts": [accounts[name]]} for name in USERS
+            ],
+            "accounts": [{"name": accounts[name]} for name in USERS],
+            "zones": [
+                {"name": f"{name}{number}.{tag}.example", "plan": "pro", "account": accounts[name]}
+                for number in range(3)
+                for name in USERS
+            ],
+        }
+    )
+
+
+async def befalls(control: Control, trouble: str, name: str) -> None:
+    """Trouble for one user, from now on."""
+    if trouble == "revoked":
+        await control.send("PUT", f"credentials/{name}", {"status": "disabled"})
+    else:
+        match = {"user": f"{name}@example.com"}
+        await control.send("POST", "faults", {**TROUBLES[trouble], "match": match})
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_the_calls_of_one_user_are_not_slowed_by_what_befalls_another(
+    temporal_client: Client, tmp_path: Path, trouble: str
+) -> None:
+    """In one process, with more work than fits for both: one is refused every call, or gets no answer, and
+    the other one's limit is used as before.
+    """
+    tag = uuid.uuid4().hex[:8]
+    client, seen = on_queue(temporal_client, f"apart-{tag}"), fleet(tag)
+    options = SimulatorOptions.model_validate({"time_scale": SCALE, "rate_limit": LIMIT})
+    done = dict.fromkeys(USERS, 0)
+    async with (
+        workers(client, Settings(state_dir=tmp_path, worker=WorkerSettings(queues="quota"))),
+        running(seen, tmp_path / "simulator", options=options) as served,
+    ):
+        spec = CampaignSpec.model_validate(
+            {
+                "name": f"apart-{tag}",
+                "targets": {"all": True},
+                "time_scale": SCALE,
+                "service": {
+                    "base_url": served.base_url,
+                    "credentials": [{"token": f"env:{name}", "user": name} for name in USERS],
+                    "rate": {"requests": 300, "per": "10m", "people": 0},
+                },
+            }
+        ).scaled()
+        quotas = Quotas(client, "the process")
+
+        async def calls(name: str, service: ServiceClient, zone: str) -> None:
+            while True:
+                try:
+                    await service.page_rules(zone)
+                    done[name] += 1
+                except ServiceError:
+                    await asyncio.sleep(0.1)
+
+        async def user(name: str) -> None:
+            number = USERS.index(name)
+            credential = spec.service.credentials[number]
+            known = Credential(token=seen.credentials[number].value, named=credential.reference)
+            pacer = quotas.pacer(credential, spec)
+            async with ServiceClient(served.base_url, known, pacer=pacer) as service:
+                await asyncio.gather(*(calls(name, service, seen.zones[number].id) for _ in range(20)))
+
+        control = Control(served.control_url)
+        at_work = [asyncio.create_task(user(name)) for name in USERS]
+        try:
+            await asyncio.sleep(5)
+            before = dict(done)
+            await asyncio.sleep(SECONDS)
+            usual = done["bob"] - before["bob"]
+            await befalls(control, trouble, "ann")
+            await asyncio.sleep(2)
+            before = dict(done)
+            await asyncio.sleep(SECONDS)
+            made = {name: done[name] - before[name] for name in USERS}
+        finally:
+            for task in at_work:
+                task.cancel()
+            await asyncio.gather(*at_work, return_exceptions=True)
+            await quotas.close()
+            for credential in spec.service.credentials:
+                await client.get_workflow_handle(quota_id(spec.service.caller(credential))).terminate()
+    assert made["ann"] == 0
+    assert made["bob"] >= 0.8 * 0.99 * 5 * SECONDS, (made, usual)
+    assert usual >= 0.8 * 0.99 * 5 * SECONDS, usual
+
+
+async def test_zones_of_one_user_are_migrated_while_another_is_blocked(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """In one campaign: the service refuses every call of one user for a while. The zones of the other
+    one are migrated meanwhile, and those of the first one after it.
+    """
+    tag = uuid.uuid4().hex[:8]
+    names = {user: [f"{user}{number}.{tag}.example" for number in range(3)] for user in USERS}
+    own = on_queue(temporal_client, f"apart-{tag}")
+    async with scene(own, tmp_path, fleet(tag), paced=True, begin=False, window=20) as play:
+
+        async def signed(user: str) -> None:
+            for name in names[user]:
+                await play.zone_until(name, lambda state: state.phase is ZonePhase.AWAITING_SIGN_OFF)
+                await play.sign_zone(name)
+
+        refused = {"kind": "rate_limit", "retry_after": 15}
+        async with fault(play, refused, user="ann@example.com", call="waf.*"):
+            await play.begin()
+            await signed("bob")
+            for name in names["bob"]:
+                assert await play.outcome(name) is ZoneOutcome.MIGRATED
+            of_bob = {play.zone_id(name) for name in names["bob"]}
+            assert {entry["zone"] for entry in await play.commits()} == of_bob
+            assert any(entry["status"] == 429 for entry in await play.journal())
+            for name in names["ann"]:
+                assert (await play.state(name)).phase is ZonePhase.ASSESSING
+        await signed("ann")
+        assert (await play.result()).outcomes == {"migrated": 6}
+        await play.check_rules(absent={3, 4, 7})
