@@ -28,8 +28,8 @@ class CampaignCarried(Message):
     campaign up, also after it had closed. ``holds``: why it stands still by itself. ``stopped_at``: when a
     person paused or aborted it. ``retrying``: what failed of its own work lately. ``unrecorded``: rulings
     that are not in the archive yet. ``recalled``: whether those of earlier runs are known. ``growth``: how
-    far a window has grown that sizes itself. ``unasked``: runs of which nobody has asked whether they came out
-    of a reset.
+    far a window has grown that sizes itself. ``unasked``: runs of which nobody has asked whether they came
+    out of a reset.
     """
 
     model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
