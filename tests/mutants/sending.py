@@ -17,8 +17,8 @@ OPTIONS = "workflows/options.py"
 NO_REFUSAL = [
     Edit(
         FENCE,
-        'it was given up before it was sent")\n        return False\n',
-        'it was given up before it was sent")\n        return True\n',
+        'it was given up before it was sent", called_off=True)\n        return False\n',
+        'it was given up before it was sent", called_off=True)\n        return True\n',
     ),
     Edit(FENCE, "        return await commit_may_show(", "        return False and await commit_may_show("),
 ]
@@ -103,9 +103,9 @@ SENDING = (
         [
             Edit(
                 CHANGING,
-                "            return await workflow.execute_activity_method(\n"
+                "            zone.under_way = workflow.start_activity_method(\n"
                 "                MutationActivities.change,",
-                "            return await workflow.execute_local_activity_method(\n"
+                "            zone.under_way = workflow.start_local_activity_method(\n"
                 "                MutationActivities.change,",
             ),
             *NO_REFUSAL,
