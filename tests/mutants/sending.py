@@ -24,6 +24,13 @@ NO_REFUSAL = [
 ]
 """An intent that is there keeps nothing from being sent again."""
 
+NO_GIVING_UP = Edit(
+    INTENTS,
+    "    if await create_record(connections.archive, key, record):\n        return Fixed.GIVEN_UP\n",
+    "    if not (key and record):\n        return Fixed.GIVEN_UP\n",
+)
+"""A campaign that is paused gives no permit up in the archive, and waits for its zones."""
+
 SENDING = (
     mutant(
         "blind-retry",
@@ -176,9 +183,17 @@ SENDING = (
                 FENCE,
                 "return min(self.change.permit.expires_at - now, self.change.window - passed)",
                 "return max(self.change.permit.expires_at - now, self.change.window - passed)",
-            )
+            ),
+            NO_GIVING_UP,
         ],
         "stalled-past-its-permit",
+    ),
+    mutant(
+        "given-up-in-name",
+        "a pause counts permits as given up, and nothing keeps what is under way from being sent",
+        7,
+        [Edit(INTENTS, NO_GIVING_UP.old, NO_GIVING_UP.new.replace("not (key and record)", "key and record"))],
+        "stalled-in-a-pause",
     ),
     mutant(
         "no-grace",

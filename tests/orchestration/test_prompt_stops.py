@@ -8,14 +8,18 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from temporalio.api.enums.v1 import EventType, TimeoutType
 from temporalio.client import Client
 
 from edgeshift.messages import Answer, Blocked
 from edgeshift.model.fleet import ZoneOutcome, quota_id
+from tests.harness.aimed.scene import Stalled
 from tests.kit import Scene, eventually, fleet_of, scene
 from tests.queue_kit import on_queue
+from workflows.zone.changing import WITHOUT_A_TURN
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 
@@ -33,21 +37,23 @@ PROMPTLY = 4.0
 
 
 @asynccontextmanager
-async def spent(client: Client, folder: Path, **more: object) -> AsyncIterator[Scene]:
+async def spent(
+    client: Client, folder: Path, *, zones: int = ZONES, at_once: int = AT_ONCE, **more: Any
+) -> AsyncIterator[Scene]:
     """A campaign all of whose zones have a permit, just when no call may be made any more."""
     tag = f"stops-{uuid.uuid4().hex[:8]}"
-    fleet = fleet_of(*({"name": f"z{number}.{tag}.example", "plan": "pro"} for number in range(ZONES)))
+    fleet = fleet_of(*({"name": f"z{number}.{tag}.example", "plan": "pro"} for number in range(zones)))
     served = on_queue(client, tag)
-    worker = {"zones_activities": AT_ONCE}
-    async with scene(served, folder, fleet, paced=True, worker=worker, window=ZONES) as play:
-        await play.until(lambda seen: sum(item.zones for item in seen.waiting) == ZONES)
+    worker = {"zones_activities": at_once}
+    async with scene(served, folder, fleet, paced=True, worker=worker, window=zones, **more) as play:
+        await play.until(lambda seen: sum(item.zones for item in seen.waiting) == zones)
         service = play.spec.service
         quota = client.get_workflow_handle(quota_id(service.caller(service.credentials[0])))
         await quota.signal("blocked", Blocked(seconds=SPENT))
         await play.sign([item.fingerprint for item in (await play.summary()).waiting])
 
         async def all_permitted() -> bool:
-            return (await play.summary()).permits_out == ZONES
+            return (await play.summary()).permits_out == zones
 
         await eventually(all_permitted, what="every zone has its permit")
         yield play
@@ -100,3 +106,30 @@ async def test_an_abort_answers_before_any_permit_has_its_turn(
         assert result.outcomes == {ZoneOutcome.ABORTED: ZONES}
         assert await play.commits() == []
         await play.check_rules(absent={1, 2, 3, 4, 5, 8, 9})
+
+
+async def test_a_change_that_never_had_a_place_had_no_turn(temporal_client: Client, tmp_path: Path) -> None:
+    """Its permit runs out behind another change: it asks again a minute later, and is not refused for it."""
+    more = {"commit": {"lease": "4s"}, "interceptors": [stalls := Stalled("change_zone")]}
+    async with spent(temporal_client, tmp_path, zones=3, at_once=1, **more) as play:
+        names = [zone.name for zone in play.fleet.zones]
+
+        async def two_pause() -> bool:
+            return sorted([await _late_and_pauses(play, name) for name in names]) == [(0, 0), (1, 1), (1, 1)]
+
+        await eventually(two_pause, what="the zones behind the first pause before the next turn")
+        assert await play.commits() == []
+        stalls.go.set()
+
+
+async def _late_and_pauses(play: Scene, name: str) -> tuple[int, int]:
+    """How many changes of a zone never began, and how often it has paused since as for a turn."""
+    late = pauses = 0
+    async for event in play.zone(name).fetch_history_events():
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+            info = event.activity_task_timed_out_event_attributes.failure.timeout_failure_info
+            late += info.timeout_type == TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_START
+        if event.event_type == EventType.EVENT_TYPE_TIMER_STARTED:
+            seconds = event.timer_started_event_attributes.start_to_fire_timeout.seconds
+            pauses += seconds == WITHOUT_A_TURN.total_seconds()
+    return late, pauses
