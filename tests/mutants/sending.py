@@ -110,10 +110,8 @@ SENDING = (
         [
             Edit(
                 CHANGING,
-                "            zone.under_way = workflow.start_activity_method(\n"
-                "                MutationActivities.change,",
-                "            zone.under_way = workflow.start_local_activity_method(\n"
-                "                MutationActivities.change,",
+                "made = workflow.start_activity_method(\n            MutationActivities.change,",
+                "made = workflow.start_local_activity_method(\n            MutationActivities.change,",
             ),
             *NO_REFUSAL,
         ],

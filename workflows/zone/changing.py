@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 from temporalio import workflow
@@ -74,24 +75,34 @@ class Changes:
             window=zone.start.policy.send_window,
         )
         zone.called_off = False
+        made = workflow.start_activity_method(
+            MutationActivities.change,
+            change,
+            summary=f"{change.step.value} under permit {grant.permit.number}",
+            **options.changing(change, grant.permit.expires_at - workflow.now()),
+        )
+        calling_off = asyncio.create_task(self._call_off(made))
         try:
-            zone.under_way = workflow.start_activity_method(
-                MutationActivities.change,
-                change,
-                summary=f"{change.step.value} under permit {grant.permit.number}",
-                **options.changing(change, grant.permit.expires_at - workflow.now()),
-            )
-            result = await zone.under_way
+            result = await made
         except ActivityError as failure:
             result = await self._unanswered(change, failure)
         finally:
             if workflow.cancellation_reason() is not None:
                 # What was sent is seen through, and no more is begun.
                 zone.stop = zone.stop or Stop(by=CANCELLATION)
+            calling_off.cancel()
             forward = zone.moves_forward
-            zone.using = zone.under_way = None
+            zone.using = None
             zone.to_settle = grant.permit.number
         return await self._called_off(change, result) if forward else result
+
+    async def _call_off(self, made: workflow.ActivityHandle[ChangeResult]) -> None:
+        """Cancel the activity once its step is called off. Not where the message comes together with its
+        result, which the engine would throw away: conditions are looked at when all that came has been heard.
+        """
+        await workflow.wait_condition(lambda: self._zone.called_off)
+        if not made.done():
+            made.cancel()
 
     async def _called_off(self, change: Change, result: ChangeResult) -> ChangeResult:
         """The result of a step, with whether its permit was taken back before anything was sent: then the

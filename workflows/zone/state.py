@@ -14,7 +14,6 @@ with workflow.unsafe.imports_passed_through():
         CANCELLATION,
         LEFT_ALONE,
         OUTLIVED,
-        ChangeResult,
         Gathered,
         PermitGrant,
         Prepared,
@@ -123,8 +122,6 @@ class ZoneMemory:
             self.grant = PermitGrant(campaign_run=start.campaign_run, permit=start.permit)
         self.using: int | None = None
         """The number of the permit under which a step is under way; below 0 on the way back."""
-        self.under_way: workflow.ActivityHandle[ChangeResult] | None = None
-        """The activity of that step."""
         self.called_off = False
         """Whether that step is called off, or the last one was: nothing of it was sent then."""
         self.to_settle: int | None = carried.to_settle if carried else None
@@ -211,9 +208,8 @@ class ZoneMemory:
 
     def call_off(self) -> None:
         """End the step that is under way, if any, where nothing of it was sent; what was is seen through."""
-        if self.moves_forward and self.under_way is not None:
+        if self.moves_forward:
             self.called_off = True
-            self.under_way.cancel()
 
     @property
     def usable_grant(self) -> PermitGrant | None:
