@@ -154,7 +154,7 @@ class Steering:
             told = asyncio.create_task(self._told(permits))
             self._tasks.add(told)
             told.add_done_callback(self._tasks.discard)
-            given_up = await self._given_up(permits)
+            given_up = await self._given_up(permits, told)
             return Back(out=len(permits), given_up=given_up)
         finally:
             state.pausing -= 1
@@ -169,8 +169,10 @@ class Steering:
             self._state.telling -= 1
             self._state.changed()
 
-    async def _given_up(self, permits: list[Permit]) -> frozenset[int]:
-        """Wait until nothing can be sent under these permits; the targets of those that were given up."""
+    async def _given_up(self, permits: list[Permit], told: asyncio.Task[None]) -> frozenset[int]:
+        """Wait until nothing can be sent under these permits; the targets of those that were given up.
+        ``told``: done once their holders were told.
+        """
         state, numbers = self._state, {permit.number for permit in permits}
         giving_up = asyncio.create_task(self._batches.give_up(permits))
 
@@ -187,6 +189,9 @@ class Steering:
             )
         except TimeoutError:
             state.note("permits expired before their steps finished")
+            if not giving_up.done():
+                # Neither the archive nor the zones can be asked: a person has to look first.
+                await told
         if not giving_up.done():
             # Zones were quicker than the archive.
             giving_up.cancel()
