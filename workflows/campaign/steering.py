@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,6 +21,9 @@ with workflow.unsafe.imports_passed_through():
 
 MOST_NAMED = 1_000
 """Targets that the answer of an abort names of each kind."""
+
+ARCHIVE_TAKES = timedelta(seconds=2)
+"""How long zones are told nothing of a permit that is being given up, at most."""
 
 SHORT = 80
 """Characters of a reason that are kept with each note, where one word needs more than one."""
@@ -151,30 +155,38 @@ class Steering:
             if not permits:
                 return Back()
             state.telling += 1
-            told = asyncio.create_task(self._told(permits))
+            giving_up = asyncio.create_task(self._batches.give_up(permits))
+            told = asyncio.create_task(self._told(permits, giving_up))
             self._tasks.add(told)
             told.add_done_callback(self._tasks.discard)
-            given_up = await self._given_up(permits, told)
+            given_up = await self._given_up(permits, giving_up, told)
             return Back(out=len(permits), given_up=given_up)
         finally:
             state.pausing -= 1
             state.changed()
 
-    async def _told(self, permits: list[Permit]) -> None:
-        """Tell the holders. A run does not end meanwhile."""
+    async def _told(self, permits: list[Permit], giving_up: asyncio.Task[PermitsGivenUp]) -> None:
+        """Tell the holders, once the archive has been asked: hundreds of zones that answer all at once must
+        not hold up who waits. A run does not end meanwhile.
+        """
         try:
+            with contextlib.suppress(TimeoutError):
+                await workflow.wait_condition(
+                    giving_up.done, timeout=ARCHIVE_TAKES, timeout_summary="before zones are told"
+                )
             await self._until_started()
             await self._batches.revoke(permits)
         finally:
             self._state.telling -= 1
             self._state.changed()
 
-    async def _given_up(self, permits: list[Permit], told: asyncio.Task[None]) -> frozenset[int]:
+    async def _given_up(
+        self, permits: list[Permit], giving_up: asyncio.Task[PermitsGivenUp], told: asyncio.Task[None]
+    ) -> frozenset[int]:
         """Wait until nothing can be sent under these permits; the targets of those that were given up.
         ``told``: done once their holders were told.
         """
         state, numbers = self._state, {permit.number for permit in permits}
-        giving_up = asyncio.create_task(self._batches.give_up(permits))
 
         def left() -> set[int]:
             gone = giving_up.result() if giving_up.done() else PermitsGivenUp()
