@@ -58,8 +58,8 @@ BEFORE_IT_IS_TOLD = 5
 MOST_REJECTED = 20
 """Rejected proposals of one zone that are remembered, the last ones."""
 
-PER_SECOND = 100
-"""Signals of one fan-out a second, at most."""
+SIDE_BY_SIDE = 10
+"""Signals of one fan-out that are on their way at the same time."""
 
 LISTED_AGAIN = 60.0
 """Seconds after which the rejections of a campaign are listed again."""
@@ -231,29 +231,38 @@ class ZoneActivities:
     @activity.defn(name="tell_zones")
     @named_failures
     async def tell(self, batch: TellZones) -> ToldZones:
-        """Send one signal to each zone of a batch, at most 100 a second; those not open are named, and those
-        that take no signals at the moment (a run takes 10,000).
+        """Send one signal to each zone of a batch, ten at a time; those not open are named, and those that
+        take no signals at the moment (a run takes 10,000).
         """
         targets = await self._connections.targets(batch.targets)
         done, told = _progress(ToldZones)
         gone, unreached = list(told.gone), list(told.unreached)
-        for place in range(done, len(batch.indexes)):
-            index = batch.indexes[place]
-            identifier = migration_id(targets[index].zone, batch.area)
-            try:
-                handle = self._connections.temporal.get_workflow_handle(identifier)
-                await handle.signal(batch.signal, _message(batch, place))
-            except RPCError as failure:
-                if failure.status is RPCStatusCode.NOT_FOUND:
-                    gone.append(index)
-                elif failure.status is RPCStatusCode.INVALID_ARGUMENT:
-                    unreached.append(index)
-                else:
-                    raise
-            told = ToldZones(gone=tuple(gone), unreached=tuple(unreached))
-            activity.heartbeat(place + 1, told)
-            await asyncio.sleep(1 / PER_SECOND)
+        while done < len(batch.indexes):
+            places = range(done, min(done + SIDE_BY_SIDE, len(batch.indexes)))
+            signals = (self._signal(batch, place, targets[batch.indexes[place]]) for place in places)
+            # All of them have come to an end before any is passed, or made anew.
+            found = await asyncio.gather(*signals, return_exceptions=True)
+            for place, status in zip(places, found, strict=True):
+                if isinstance(status, BaseException):
+                    raise status
+                if status is RPCStatusCode.NOT_FOUND:
+                    gone.append(batch.indexes[place])
+                elif status is RPCStatusCode.INVALID_ARGUMENT:
+                    unreached.append(batch.indexes[place])
+            done, told = places.stop, ToldZones(gone=tuple(gone), unreached=tuple(unreached))
+            activity.heartbeat(done, told)
         return told
+
+    async def _signal(self, batch: TellZones, place: int, target: Target) -> RPCStatusCode:
+        """Send a zone its signal; with what status that ended, where it says something of the zone."""
+        handle = self._connections.temporal.get_workflow_handle(migration_id(target.zone, batch.area))
+        try:
+            await handle.signal(batch.signal, _message(batch, place))
+        except RPCError as failure:
+            if failure.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT):
+                return failure.status
+            raise
+        return RPCStatusCode.OK
 
     @activity.defn(name="describe_zones")
     @named_failures

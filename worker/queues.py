@@ -25,6 +25,12 @@ people waiting, and more time for what a query may leave (docs/decisions.md); th
 """
 
 
+HEARD_WITHIN = timedelta(seconds=0.2)
+"""How often a change, which has no heartbeat time-out, may heartbeat: by that it hears that it is called off.
+The SDK's thirty seconds would have whoever pauses a campaign wait for that long.
+"""
+
+
 @dataclass(frozen=True)
 class Serves:
     """What the worker of one queue registers, and the SDK's options of its slots."""
@@ -49,6 +55,7 @@ def slots(settings: WorkerSettings) -> dict[Queue, dict[str, Any]]:
             "max_cached_workflows": settings.zones_cached,
             "max_concurrent_workflow_tasks": settings.zones_workflow_tasks,
             "max_concurrent_activities": settings.zones_activities,
+            "default_heartbeat_throttle_interval": HEARD_WITHIN,
             "max_concurrent_local_activities": settings.zones_local_activities,
             "workflow_task_poller_behavior": PollerBehaviorSimpleMaximum(settings.zones_workflow_pollers),
             "activity_task_poller_behavior": PollerBehaviorSimpleMaximum(settings.zones_activity_pollers),

@@ -83,6 +83,7 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
         *(activity for part in PARTS.values() for activity in part.activities(connections)),
         mutations.change,
         mutations.give_up,
+        mutations.give_up_permits,
         mutations.look_back,
         ReportActivities(connections).tell,
         rulings.record,

@@ -101,13 +101,17 @@ class EscScope:
             if self._zone.sent is not None and probed.digest != self._zone.sent.digest:
                 # Maybe what was sent is in force by now: a probe of a scope that is off is no proposal.
                 raise Ended(ZoneOutcome.UNKNOWN, Reason(code=ReasonCode.URLS_CHANGED))
-            grant = await self._parts.sign_offs.signed_off(probed)
-            if workflow.now() - self._probed_at > self._zone.start.policy.fresh:
-                # The permit goes back with the next word; a sign-off counts again where nothing has changed.
-                self._zone.put_back()
-                continue
-            if reached := await self._change.commit(probed, grant):
-                return reached
+            while True:
+                grant = await self._parts.sign_offs.signed_off(probed)
+                if workflow.now() - self._probed_at > self._zone.start.policy.fresh:
+                    # The permit goes back with the next word; a sign-off counts again where nothing has
+                    # changed.
+                    self._zone.put_back()
+                    break
+                if reached := await self._change.commit(probed, grant):
+                    return reached
+                if not self._zone.called_off:
+                    break
 
     async def _hold(self, prepared: Prepared) -> None:
         """Hold the zones that an account covers, so that none of them is worked on by itself meanwhile."""

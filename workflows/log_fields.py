@@ -51,6 +51,9 @@ class LogFieldsZone:
                 self._zone.begun = prepared
             if prepared.verdict is not Verdict.READY:
                 raise Ended(ZoneOutcome.BLOCKED, *prepared.explained)
-            grant = await self._parts.sign_offs.signed_off(prepared)
-            if reached := await self._change.commit(prepared, grant):
-                return reached
+            while True:
+                grant = await self._parts.sign_offs.signed_off(prepared)
+                if reached := await self._change.commit(prepared, grant):
+                    return reached
+                if not self._zone.called_off:
+                    break

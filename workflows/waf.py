@@ -123,9 +123,12 @@ class WafZone:
             self._forget_other_rules(prepared)
             if self._enterprise and not self._zone.validated and not await self._validate(prepared):
                 continue
-            grant = await self._parts.sign_offs.signed_off(prepared)
-            if record := await self._commit(prepared, grant):
-                return record
+            while True:
+                grant = await self._parts.sign_offs.signed_off(prepared)
+                if record := await self._commit(prepared, grant):
+                    return record
+                if not self._zone.called_off:
+                    break
 
     @property
     def _enterprise(self) -> bool:

@@ -9,16 +9,26 @@ along. The read-back after a commit looks for it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 from temporalio import activity
 
-from activities.boundary import hold_of, named_failures
+from activities.boundary import heartbeating, hold_of, named_failures
 from activities.change.area_work import AreaWork
 from activities.change.area_work import Step as Sending
+from activities.change.calling_off import unless_called_off
 from activities.change.fence import Fence, NotSent
-from activities.change.intents import as_begun, commit_may_show, give_up, own_commit, shows_within
+from activities.change.intents import (
+    Fixed,
+    as_begun,
+    commit_may_show,
+    fix_permit,
+    give_up,
+    own_commit,
+    shows_within,
+)
 from activities.connections import Connections
 from edgeshift.messages import (
     UNSIGNED,
@@ -26,7 +36,10 @@ from edgeshift.messages import (
     ChangeResult,
     ChangeStatus,
     GivenUp,
+    GiveUpPermits,
     Part,
+    Permit,
+    PermitsGivenUp,
     ZoneStart,
 )
 from edgeshift.model.digests import digest, fingerprint
@@ -36,6 +49,9 @@ from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceError
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import Proposal, Snapshot, get_document, snapshot_key
+
+SIDE_BY_SIDE = 32
+"""Permits that are given up at the same time."""
 
 
 class MutationActivities:
@@ -52,6 +68,9 @@ class MutationActivities:
         answer too.
         """
         fence = Fence(self._connections, change, self._connections.clock.monotonic())
+        return await unless_called_off(fence, self._made(change, fence))
+
+    async def _made(self, change: Change, fence: Fence) -> ChangeResult:
         area = self._work[change.start.area]
         try:
             body = await self._checked_body(change)
@@ -77,6 +96,26 @@ class MutationActivities:
         """Keep a change that was not answered from being sent from now on, where that is still possible."""
         given_up = await give_up(self._connections, change)
         return GivenUp(given_up=given_up, permit=change.permit.number)
+
+    @activity.defn(name="give_up_permits")
+    @heartbeating
+    @named_failures
+    async def give_up_permits(self, batch: GiveUpPermits) -> PermitsGivenUp:
+        """Keep anything from being sent under these permits, where nothing was yet: by the archive alone,
+        whatever their zones, their workers and the rate limit are busy with.
+        """
+        targets = await self._connections.targets(batch.targets)
+        places = asyncio.Semaphore(SIDE_BY_SIDE)
+
+        async def fixed(permit: Permit) -> Fixed:
+            async with places:
+                return await fix_permit(self._connections, batch, targets[permit.index].zone, permit)
+
+        found = await asyncio.gather(*map(fixed, batch.permits))
+        numbers: dict[Fixed, list[int]] = {kind: [] for kind in Fixed}
+        for permit, kind in zip(batch.permits, found, strict=True):
+            numbers[kind].append(permit.number)
+        return PermitsGivenUp(given_up=tuple(numbers[Fixed.GIVEN_UP]), over=tuple(numbers[Fixed.OVER]))
 
     @activity.defn(name="look_back_at_commits")
     @named_failures

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,7 +26,7 @@ from activities.change.intents import (
 )
 from activities.connections import Connections
 from edgeshift.areas import area_of
-from edgeshift.messages import Change, ChangeResult, ChangeStatus
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.model.failures import FAILURES, Happened, kind_of
 from edgeshift.model.fleet import Area
 from edgeshift.service_api import Conflict, NoTurn, ServiceError
@@ -47,6 +47,7 @@ class NotSent(Exception):
         *,
         earlier: bool = False,
         turn: bool = True,
+        called_off: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -54,12 +55,20 @@ class NotSent(Exception):
         self.earlier = earlier
         self.turn = turn
         """False: a reading before it did not come in time, as where its turn to call did not."""
+        self.called_off = called_off
+        """Whether its permit was taken back."""
 
     @property
     def result(self) -> ChangeResult:
         """What is told of the step."""
         said = self.reason[:200]
-        return ChangeResult(status=self.status, reason=said, earlier=self.earlier, turn=self.turn)
+        return ChangeResult(
+            status=self.status,
+            reason=said,
+            earlier=self.earlier,
+            turn=self.turn,
+            called_off=self.called_off,
+        )
 
 
 @dataclass
@@ -77,6 +86,10 @@ class Fence:
     """The intent of the latest request, once it is created."""
     may_be_sent: bool = False
     """Whether the latest request has had its turn: from then on it may have been sent."""
+    begun: bool = False
+    """Whether any request of the step has had its turn: from then on the step is seen through."""
+    called_off: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the step is called off: what may still be sent of it is not, and nobody looks at it here."""
     opened: bool = False
     """Whether the permit's own record is there, which is created before the first request."""
     alone: bool = False
@@ -136,18 +149,28 @@ class Fence:
         passed = timedelta(seconds=self.connections.clock.monotonic() - self.began)
         return max(activity.info().started_time + passed, self.connections.clock.now())
 
+    @property
+    def may_be_called_off(self) -> bool:
+        """Whether nothing of the step was sent, nor is about to be. The way back is held up by nothing."""
+        return not self.begun and self.change.step is not Step.ROLL_BACK
+
     def check_time(self) -> None:
-        """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled."""
+        """Raises NotSent when the permit, or the time to send, has run out or the attempt was cancelled. A
+        step of several requests is not left in the middle because it is called off.
+        """
         if self.time_left() <= timedelta(0):
             raise NotSent("the time to send ran out: slow readings, a stopped process, or a clock ahead")
-        if activity.is_cancelled() or activity.is_worker_shutdown():
+        if activity.is_worker_shutdown():
             raise NotSent("the worker was told to stop before it was sent")
+        whole = self.opened or self.change.step is Step.ROLL_BACK
+        if activity.is_cancelled() and not whole:
+            raise NotSent("it was called off before it was sent")
 
     async def intend(self, what: str = "") -> None:
         """Create the intent, once. Raises NotSent with an unknown outcome where it exists already, and as
         nothing where the permit was given up meanwhile.
         """
-        self.may_be_sent = True
+        self.may_be_sent = self.begun = True
         self.check_time()
         if what and not self.opened:
             # A run that was reset may have opened it: each request has an intent of its own.
@@ -206,7 +229,7 @@ class Fence:
         if created or await self._is_this(key, record):
             return True
         if await self._was_given_up(key):
-            raise NotSent("it was given up before it was sent")
+            raise NotSent("it was given up before it was sent", called_off=True)
         return False
 
     async def _is_this(self, key: str, record: Intent) -> bool:
@@ -243,7 +266,10 @@ class Fence:
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
-            # The request may be on the wire: see it through, so that its outcome is not thrown away.
+            if not self.may_be_sent:
+                # It waits for its turn, which goes to whoever is next.
+                task.cancel()
+            # Else it may be on the wire: see it through, so that its outcome is not thrown away.
             await asyncio.wait([task])
             raise
         except NotSent:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
+from enum import Enum, auto
 from typing import TypeVar
 
 from temporalio import activity
 
 from activities.connections import Connections
 from edgeshift.areas.assessment import Verdict
-from edgeshift.messages import Change, Prepared, Step, ZoneStart
+from edgeshift.messages import Change, GiveUpPermits, Permit, Prepared, Step, ZoneStart
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
 from edgeshift.stores.documents import Intent, NothingMore, Seen, create_record, get_record
@@ -78,6 +79,31 @@ async def give_up(connections: Connections, change: Change) -> bool:
     if await create_record(connections.archive, key, record):
         return True
     return await is_given_up(connections, key)
+
+
+class Fixed(Enum):
+    """What the archive says of a permit that is out."""
+
+    GIVEN_UP = auto()
+    OVER = auto()
+    MAY_BE_SENT = auto()
+
+
+async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone, permit: Permit) -> Fixed:
+    """As ``give_up``, of a permit alone: whoever holds it need not be asked, nor where its one request was
+    recorded so long ago that it is over. An intent's time is the server's, or later.
+    """
+    key = intent_key(zone, batch.area, permit.name)
+    record = Intent(step=GIVEN_UP, campaign=batch.campaign, run=batch.origin, at=connections.clock.now())
+    if await create_record(connections.archive, key, record):
+        return Fixed.GIVEN_UP
+    there = await get_record(connections.archive, Intent, key)
+    if there is None or there.step == OPENED:
+        return Fixed.MAY_BE_SENT
+    if there.step == GIVEN_UP:
+        return Fixed.GIVEN_UP
+    over = activity.info().started_time >= there.at + batch.over_after
+    return Fixed.OVER if over else Fixed.MAY_BE_SENT
 
 
 async def is_given_up(connections: Connections, key: str) -> bool:

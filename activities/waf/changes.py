@@ -10,6 +10,7 @@ from typing import Any
 from temporalio import activity
 
 from activities.change.area_work import AreaWork, Step
+from activities.change.calling_off import unless_hurried
 from activities.change.fence import NotSent
 from activities.change.intents import own_commit
 from activities.connections import Connections
@@ -92,7 +93,8 @@ class WafWork(AreaWork):
             await self._compare_fresh(step)
         body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body
         result = await self._put(step, body, waf.Mode.VALIDATION)
-        return await self._look(step, result, body)
+        # Whoever calls it off waits for its outcome, which is then looked for by the verification.
+        return await unless_hurried(step.fence, self._look(step, result, body), result)
 
     async def standing(
         self, client: ServiceClient, spec: CampaignSpec, zone: Zone

@@ -75,6 +75,28 @@ class TellZones(Message):
     ended_as: tuple[ZoneOutcome | None, ...] = ()
 
 
+class GiveUpPermits(Message):
+    """Keep anything from being sent under permits that are out, where nothing was yet. ``over_after``: how
+    long after its intent nothing of a single request can be under way any more.
+    """
+
+    campaign: str
+    origin: str
+    targets: Digest
+    area: Area
+    permits: tuple[Permit, ...]
+    over_after: Duration
+
+
+class PermitsGivenUp(Message):
+    """Numbers of permits under which nothing more is sent. ``given_up``: nor was anything; ``over``: their
+    one request is over.
+    """
+
+    given_up: tuple[int, ...] = ()
+    over: tuple[int, ...] = ()
+
+
 class ToldZones(Message):
     """Indexes of zones that have no open workflow to tell, and of those that take no signal at the moment."""
 

@@ -67,7 +67,7 @@ class ChangeResult(Message):
     step itself archived, such as what it found and merged. ``final``: trying again cannot help. ``hold``: the
     service does not take the credential, or does not answer, and is not to be called for now. ``turn``:
     whether it had its turn within the rate limit. ``earlier``: a commit that was sent before may still come
-    to show, and is waited for.
+    to show, and is waited for. ``called_off``: its permit was taken back before anything of it was sent.
     """
 
     status: ChangeStatus
@@ -81,6 +81,7 @@ class ChangeResult(Message):
     hold: ServiceHold | None = None
     turn: bool = True
     earlier: bool = False
+    called_off: bool = False
 
 
 class GivenUp(Message):

@@ -106,7 +106,9 @@ class WorkerSettings(BaseModel):
     """A cached waiting zone holds about 50 KB."""
     zones_workflow_tasks: Tasks = 100
     zones_workflow_pollers: Pollers = 20
-    zones_activities: Activities = 200
+    zones_activities: Activities = 40
+    """Changes that are made at the same time. More than the rate limit serves would only wait here, each with
+    a heartbeat a second; in the server they wait for nothing, and one that is called off is gone at once."""
     zones_activity_pollers: Pollers = 10
     zones_local_activities: Activities = 200
     long_activities: Activities = 2_000

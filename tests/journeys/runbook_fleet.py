@@ -35,7 +35,6 @@ OTHERS = (
     "goes-on",
     "soon-1",
     "soon-2",
-    "damaged",
     "ends",
     "solo",
     "unheard",
@@ -52,7 +51,7 @@ FLEET = "\n".join(
         "zones:",
         *(f"  - {{name: {name}.example, plan: pro}}" for name in (*MAIN, *OTHERS)),
         *(f"  - {{name: editor-{n}.example, plan: enterprise, {NOISY}}}" for n in (1, 2)),
-        *(f"  - {{name: {name}.example, plan: enterprise}}" for name in ("bank", "copy")),
+        *(f"  - {{name: {name}.example, plan: enterprise}}" for name in ("bank", "copy", "damaged")),
         *(f"  - {{name: {name}.example, plan: pro, account: Far}}" for name in ("far", "busy")),
         f"  - {{name: many.example, plan: pro, firewall_rules: [{RULES}]}}",
         *(

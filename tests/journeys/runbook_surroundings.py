@@ -22,10 +22,13 @@ from tests.journeys.cli_kit import POLICY
 from tests.journeys.runbook_fleet import MANY, full, refusal, temporal
 from tests.journeys.runbook_kit import Desk
 from tests.journeys.runbook_namespaces import namespace
+from tests.kit import eventually
 
 
 def damage(found: Desk) -> None:
-    """A campaign whose frozen targets were damaged before it could read them, and that somebody pauses."""
+    """A campaign whose frozen targets were damaged before it could read them, and that somebody pauses: its
+    Enterprise zone is started with a permit, of which nobody can say what became of it.
+    """
     more = POLICY + "commit: {lease: 10s}\n"
     spec = load_campaign(found.folder / found.campaign("damaged", full("damaged"), more))
 
@@ -38,6 +41,11 @@ def damage(found: Desk) -> None:
         file.write_bytes(b"[]")
         found.troubles["damaged"] = str(file)
         await operations.start_campaign(client, found.archive, spec, by="olga", frozen=frozen)
+
+        async def begins() -> bool:
+            return (await operations.summary(client, spec.name)).permits_out > 0
+
+        await eventually(begins, what="its zone is being started, with a permit")
         return asyncio.ensure_future(operations.pause(client, spec.name, by="olga", reason="it is odd"))
 
     found.pausing = found.wait(started())

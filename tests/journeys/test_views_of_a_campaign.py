@@ -344,7 +344,7 @@ def test_no_secret_is_in_what_people_see(place: Place) -> None:
         assert secret.read_text().strip() not in shown
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 async def test_a_closed_campaign_is_told_without_a_worker(
     place: Place, tmp_path: Path, temporal_cli_path: Path
 ) -> None:

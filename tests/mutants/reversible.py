@@ -23,9 +23,9 @@ REVERSIBLE = (
             ),
             Edit(
                 "workflows/esc.py",
-                "            grant = await self._parts.sign_offs.signed_off(probed)\n",
-                "            phase = ZonePhase.AWAITING_FIRST_PERMIT\n"
-                "            grant = await self._parts.sign_offs.permit_for(Step.SET_SECRET, phase)\n",
+                "                grant = await self._parts.sign_offs.signed_off(probed)\n",
+                "                phase = ZonePhase.AWAITING_FIRST_PERMIT\n"
+                "                grant = await self._parts.sign_offs.permit_for(Step.SET_SECRET, phase)\n",
             ),
             Edit(
                 MUTATIONS,

@@ -17,12 +17,19 @@ OPTIONS = "workflows/options.py"
 NO_REFUSAL = [
     Edit(
         FENCE,
-        'it was given up before it was sent")\n        return False\n',
-        'it was given up before it was sent")\n        return True\n',
+        'it was given up before it was sent", called_off=True)\n        return False\n',
+        'it was given up before it was sent", called_off=True)\n        return True\n',
     ),
     Edit(FENCE, "        return await commit_may_show(", "        return False and await commit_may_show("),
 ]
 """An intent that is there keeps nothing from being sent again."""
+
+NO_GIVING_UP = Edit(
+    INTENTS,
+    "    if await create_record(connections.archive, key, record):\n        return Fixed.GIVEN_UP\n",
+    "    if not (key and record):\n        return Fixed.GIVEN_UP\n",
+)
+"""A campaign that is paused gives no permit up in the archive, and waits for its zones."""
 
 SENDING = (
     mutant(
@@ -103,10 +110,8 @@ SENDING = (
         [
             Edit(
                 CHANGING,
-                "            return await workflow.execute_activity_method(\n"
-                "                MutationActivities.change,",
-                "            return await workflow.execute_local_activity_method(\n"
-                "                MutationActivities.change,",
+                "made = workflow.start_activity_method(\n            MutationActivities.change,",
+                "made = workflow.start_local_activity_method(\n            MutationActivities.change,",
             ),
             *NO_REFUSAL,
         ],
@@ -176,9 +181,17 @@ SENDING = (
                 FENCE,
                 "return min(self.change.permit.expires_at - now, self.change.window - passed)",
                 "return max(self.change.permit.expires_at - now, self.change.window - passed)",
-            )
+            ),
+            NO_GIVING_UP,
         ],
         "stalled-past-its-permit",
+    ),
+    mutant(
+        "given-up-in-name",
+        "a pause counts permits as given up, and nothing keeps what is under way from being sent",
+        7,
+        [Edit(INTENTS, NO_GIVING_UP.old, NO_GIVING_UP.new.replace("not (key and record)", "key and record"))],
+        "stalled-in-a-pause",
     ),
     mutant(
         "no-grace",

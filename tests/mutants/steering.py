@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Edit, mutant
-from tests.mutants.sending import SIGNING, ZONE_STATE
+from tests.mutants.sending import NO_GIVING_UP, SIGNING, ZONE_STATE
 
 STARTER = "workflows/campaign/starter.py"
 STATE = "workflows/campaign/state.py"
@@ -65,7 +65,8 @@ STEERING = (
                 ZONE_STATE,
                 "if self.grant is None or self.grant.permit.number in self.revoked:",
                 "if self.grant is None:",
-            )
+            ),
+            NO_GIVING_UP,
         ],
         "permit-overtaken",
     ),

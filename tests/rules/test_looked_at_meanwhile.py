@@ -154,7 +154,7 @@ async def test_a_run_that_ends_before_its_first_look_has_the_next_one_ask(
     info = SimpleNamespace(run_id="own", first_execution_run_id="first", workflow_id="campaign/c")
     monkeypatch.setattr(workflow, "info", lambda: info)
     monkeypatch.setattr(workflow, "now", lambda: NOW)
-    begun = CampaignState(campaign())
+    begun = CampaignState(campaign(), b"")
     begun.unasked = ["before"]
     monkeypatch.setattr(begun, "sweep_now", lambda: None)
     if asked:
@@ -169,7 +169,7 @@ async def test_a_run_that_ends_before_its_first_look_has_the_next_one_ask(
         await looking.look_at([0])
     carried = begun.carried()
     assert carried.unasked == expected
-    following = CampaignState(campaign().model_copy(update={"carried": carried}))
+    following = CampaignState(campaign().model_copy(update={"carried": carried}), carried.ledger)
     assert following.unasked == list(expected)
 
 

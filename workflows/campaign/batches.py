@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection
 from datetime import timedelta
 from itertools import count
@@ -11,16 +12,19 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.change.door import MutationActivities
     from activities.fanout import ZoneActivities
     from edgeshift.campaign.target_states import Place
     from edgeshift.messages import (
         DescribedZones,
         DescribeZones,
         Expire,
+        GiveUpPermits,
         GoOn,
         Message,
         Permit,
         PermitGrant,
+        PermitsGivenUp,
         Revoke,
         Ruling,
         SilentZone,
@@ -42,6 +46,9 @@ BATCH = 25
 MANY = 4 * BATCH
 """Zones that are told in one activity."""
 
+MOST_GIVEN_UP = 1_000
+"""Permits that are given up in one activity."""
+
 MOST_HOLDS = 20
 """Credentials that are kept by name."""
 
@@ -57,6 +64,10 @@ def again_in(tried: int) -> timedelta:
     before.
     """
     return min(AGAIN_IN * (1 << min(max(0, tried - 9), 9)), AGAIN_AT_LAST)
+
+
+def _each_of(permits: list[Permit], most: int) -> list[list[Permit]]:
+    return [permits[first : first + most] for first in range(0, len(permits), most)]
 
 
 class Batches:
@@ -91,7 +102,7 @@ class Batches:
             try:
                 # Whoever pauses the campaign waits for an answer of this run.
                 await workflow.wait_condition(
-                    lambda: state.leaving and not state.pausing,
+                    lambda: state.leaving and not state.takes_back,
                     timeout=again,
                     timeout_summary=f"before again: {summary}",
                 )
@@ -142,14 +153,39 @@ class Batches:
         state.changed()
 
     async def revoke(self, permits: list[Permit]) -> None:
-        """Tell the holders that their permits count no more."""
-        for first in range(0, len(permits), MANY):
-            some = permits[first : first + MANY]
-            await self.tell(
-                "revoke",
-                [permit.index for permit in some],
-                revokes=tuple(Revoke(number=permit.number) for permit in some),
+        """Tell the holders that their permits count no more, all side by side."""
+        await asyncio.gather(
+            *(
+                self.tell(
+                    "revoke",
+                    [permit.index for permit in some],
+                    revokes=tuple(Revoke(number=permit.number) for permit in some),
+                )
+                for some in _each_of(permits, MANY)
             )
+        )
+
+    async def give_up(self, permits: list[Permit]) -> PermitsGivenUp:
+        """Keep anything from being sent under these permits, as far as that is possible."""
+        state, given_up, over = self._state, list[int](), list[int]()
+        policy = state.start.policy
+        for some in _each_of(permits, MOST_GIVEN_UP):
+            found: PermitsGivenUp = await self.work(
+                MutationActivities.give_up_permits,
+                GiveUpPermits(
+                    campaign=workflow.info().workflow_id,
+                    origin=state.origin,
+                    targets=state.start.targets,
+                    area=state.start.area,
+                    permits=tuple(some),
+                    # As long as the activity of a change may take: until then its worker may be frozen.
+                    over_after=policy.send_window + policy.request_limit + policy.margin,
+                ),
+                f"give up {counted(len(some), 'permit')}",
+            )
+            given_up += found.given_up
+            over += found.over
+        return PermitsGivenUp(given_up=tuple(given_up), over=tuple(over))
 
     async def look_at(self, indexes: list[int], doubted: Collection[int] = ()) -> None:
         """Find out where zones are: whether they are open, or how they ended. ``doubted``: those of which

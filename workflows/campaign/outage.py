@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options
     from workflows.campaign.batches import Batches
     from workflows.campaign.state import CampaignState
-    from workflows.campaign.steering import Steering
+    from workflows.campaign.steering import Back, Steering
 
 
 class ServicePause:
@@ -24,7 +24,7 @@ class ServicePause:
         self._state = state
         self._batches = batches
         self._steering = steering
-        self._taking_back: asyncio.Task[int] | None = None
+        self._taking_back: asyncio.Task[Back] | None = None
 
     async def wait_it_out(self) -> None:
         """From the first hold until the service answers everybody again."""

@@ -80,6 +80,8 @@ class CampaignState:
         """The target from which the next sweep goes on."""
         self.pausing = 0
         """How many wait until nothing can be sent any more."""
+        self.telling = 0
+        """How many times zones are being told that their permits were taken back."""
         self.beginning: frozenset[int] = frozenset()
         """Targets that are being started at the moment, and cannot be told or found yet."""
         due = carried.sweep_at if carried and not fresh else None
@@ -180,12 +182,17 @@ class CampaignState:
         """Whether every target has its outcome, and nobody is left to be told anything."""
         ledger = self.ledger
         over = ledger.finished() == self.start.count and not ledger.overtaken and not ledger.revived
-        return over and not self.pausing and not self.unrecorded
+        return over and not self.takes_back and not self.unrecorded
 
     @property
     def stands_still(self) -> bool:
         """Whether nothing new begins for now: a person has paused it, or the service is not to be called."""
         return self.paused is not None or bool(self.holds)
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether permits are being taken back, which this run sees to the end."""
+        return self.pausing > 0 or self.telling > 0
 
     @property
     def too_long(self) -> bool:

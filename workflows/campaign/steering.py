@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio import workflow
@@ -10,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import AWAITING, REOPENED, Place
-    from edgeshift.messages import Again, Answer, Person, Step
+    from edgeshift.messages import Again, Answer, Permit, PermitsGivenUp, Person, Step
     from edgeshift.model.counts import agreed, counted
     from edgeshift.model.fleet import ZoneOutcome
     from workflows.campaign.batches import MANY, Batches
@@ -19,8 +22,30 @@ with workflow.unsafe.imports_passed_through():
 MOST_NAMED = 1_000
 """Targets that the answer of an abort names of each kind."""
 
+ARCHIVE_TAKES = timedelta(seconds=2)
+"""How long zones are told nothing of a permit that is being given up, at most."""
+
 SHORT = 80
 """Characters of a reason that are kept with each note, where one word needs more than one."""
+
+
+@dataclass(frozen=True)
+class Back:
+    """What became of the permits that were out. ``given_up``: targets of those under which nothing was sent,
+    nor will be.
+    """
+
+    out: int = 0
+    given_up: frozenset[int] = frozenset()
+
+    @property
+    def text(self) -> str:
+        """What is told to whoever paused the campaign."""
+        off, seen = len(self.given_up), self.out - len(self.given_up)
+        words = [f"{counted(seen, 'step')} in flight {agreed(seen, 'has', 'have')} finished or expired"]
+        if off:
+            words = [*(words if seen else ()), f"{counted(off, 'step')} called off before anything was sent"]
+        return "; ".join(words) if self.out else "no step was in flight"
 
 
 class Steering:
@@ -29,17 +54,17 @@ class Steering:
     def __init__(self, state: CampaignState, batches: Batches) -> None:
         self._state = state
         self._batches = batches
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def pause(self, message: Person) -> Answer:
         """No new forward step begins once this has answered."""
         state = self._state
         state.paused, state.stopped_at = message, workflow.now()
         state.note(f"paused by {message.by}: {message.reason or 'no reason given'}")
-        out = await self.take_back_permits()
+        back = await self.take_back_permits()
         if state.paused is not message:
             return Answer(text="is not paused: somebody resumed it, or paused it again, meanwhile")
-        steps = f"{counted(out, 'step')} in flight {agreed(out, 'has', 'have')} finished or expired"
-        return Answer(text=f"is paused; {steps}" if out else "is paused; no step was in flight")
+        return Answer(text=f"is paused; {back.text}")
 
     def resume(self, message: Person) -> Answer:
         """End a pause, also the campaign's own, and accept the zones that have failed so far."""
@@ -60,10 +85,11 @@ class Steering:
         steps = {permit.index: permit.step for permit in ledger.permits.values()}
         validated = self._in_validation()
         self.stand_down(message)
-        await self.take_back_permits()
-        at_work = ledger.indexes(Place.WORKING, Place.PERMITTED, Place.WAITING)
+        back = await self.take_back_permits()
+        open_ones = ledger.indexes(Place.WORKING, Place.PERMITTED, Place.WAITING)
+        at_work = [index for index in open_ones if index not in back.given_up]
         validated |= {index for index in at_work if steps.get(index) is Step.VALIDATE}
-        permitted = ledger.indexes(Place.PERMITTED)
+        permitted = [index for index in ledger.indexes(Place.PERMITTED) if index not in back.given_up]
         sent = tuple(index for index in permitted if self._commits(index, steps))
         left = tuple(sorted(validated.difference(sent)))
         change = "commit" if state.area.validates else "change"
@@ -114,29 +140,77 @@ class Steering:
             state.ledger.stand_down(index)
         state.changed()
 
-    async def take_back_permits(self) -> int:
-        """Revoke what is out; come back when nothing can be sent under any of it."""
+    async def take_back_permits(self) -> Back:
+        """Revoke what is out; come back when nothing more can be sent under any of it: each permit is
+        settled, or given up in the archive, which whoever holds it finds before anything is sent, or its
+        request is over by its record there.
+
+        Zones are told as well, so that they call off what waits for its turn. Of those only the ones are
+        waited for that may be sending.
+        """
         state = self._state
         state.pausing += 1
         try:
-            await self._until_started()
             permits = state.ledger.outstanding(workflow.now(), state.settling_time)
-            await self._batches.revoke(permits)
-            numbers = {permit.number for permit in permits}
-            if numbers & state.ledger.permits.keys():
-                last = max(permit.expires_at for permit in permits) + state.settling_time
-                try:
-                    await workflow.wait_condition(
-                        lambda: not numbers & state.ledger.permits.keys(),
-                        timeout=max(timedelta(0), last - workflow.now()),
-                        timeout_summary="until no permit can be used",
-                    )
-                except TimeoutError:
-                    state.note("permits expired before their steps finished")
-            return len(permits)
+            if not permits:
+                return Back()
+            state.telling += 1
+            giving_up = asyncio.create_task(self._batches.give_up(permits))
+            told = asyncio.create_task(self._told(permits, giving_up))
+            self._tasks.add(told)
+            told.add_done_callback(self._tasks.discard)
+            given_up = await self._given_up(permits, giving_up, told)
+            return Back(out=len(permits), given_up=given_up)
         finally:
             state.pausing -= 1
             state.changed()
+
+    async def _told(self, permits: list[Permit], giving_up: asyncio.Task[PermitsGivenUp]) -> None:
+        """Tell the holders, once the archive has been asked: hundreds of zones that answer all at once must
+        not hold up who waits. A run does not end meanwhile.
+        """
+        try:
+            with contextlib.suppress(TimeoutError):
+                await workflow.wait_condition(
+                    giving_up.done, timeout=ARCHIVE_TAKES, timeout_summary="before zones are told"
+                )
+            await self._until_started()
+            await self._batches.revoke(permits)
+        finally:
+            self._state.telling -= 1
+            self._state.changed()
+
+    async def _given_up(
+        self, permits: list[Permit], giving_up: asyncio.Task[PermitsGivenUp], told: asyncio.Task[None]
+    ) -> frozenset[int]:
+        """Wait until nothing can be sent under these permits; the targets of those that were given up.
+        ``told``: done once their holders were told.
+        """
+        state, numbers = self._state, {permit.number for permit in permits}
+
+        def left() -> set[int]:
+            gone = giving_up.result() if giving_up.done() else PermitsGivenUp()
+            return (numbers & state.ledger.permits.keys()).difference(gone.given_up, gone.over)
+
+        last = max(permit.expires_at for permit in permits) + state.settling_time
+        try:
+            await workflow.wait_condition(
+                lambda: not left(),
+                timeout=max(timedelta(0), last - workflow.now()),
+                timeout_summary="until no permit can be used",
+            )
+        except TimeoutError:
+            state.note("permits expired before their steps finished")
+            if not giving_up.done():
+                # Neither the archive nor the zones can be asked: a person has to look first.
+                await told
+        if not giving_up.done():
+            # Zones were quicker than the archive.
+            giving_up.cancel()
+            await asyncio.gather(giving_up, return_exceptions=True)
+            return frozenset()
+        given_up = frozenset(giving_up.result().given_up)
+        return frozenset(permit.index for permit in permits if permit.number in given_up)
 
     async def _until_started(self) -> None:
         """Wait for zones that are just being started: they cannot be told yet, would seem gone, and yet

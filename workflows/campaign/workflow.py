@@ -98,7 +98,7 @@ class Campaign:
             await state.next_change(seen, unless=lambda: self._tasks.mistake is not None)
             if mistake := self._tasks.mistake:
                 raise mistake
-            if state.too_long and not state.pausing:
+            if state.too_long and not state.takes_back:
                 await self._leave()
                 onward = state.start.model_copy(update={"carried": state.carried(), "again": None})
                 workflow.continue_as_new(args=onward.arguments(), memo=self._publisher.memo())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 from temporalio import workflow
@@ -18,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
         ChangeStatus,
         PermitGrant,
         Prepared,
+        ReportKind,
         Step,
         Stop,
     )
@@ -26,6 +28,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options
     from workflows.local import locally
     from workflows.zone.failures import LOCAL_FAILURES, said
+    from workflows.zone.reporting import Reporter
     from workflows.zone.signing import SignOffs
     from workflows.zone.state import Ended, ZoneMemory
     from workflows.zone.waiting import Waits
@@ -43,8 +46,9 @@ WITHOUT_A_TURN = timedelta(minutes=1)
 class Changes:
     """Makes changes, by the one activity that may."""
 
-    def __init__(self, zone: ZoneMemory, waits: Waits, sign_offs: SignOffs) -> None:
+    def __init__(self, zone: ZoneMemory, reporter: Reporter, waits: Waits, sign_offs: SignOffs) -> None:
         self._zone = zone
+        self._reporter = reporter
         self._waits = waits
         self._sign_offs = sign_offs
 
@@ -70,21 +74,48 @@ class Changes:
             decisions=tuple(self._sign_offs.counting(prepared, grant)) if signed else (),
             window=zone.start.policy.send_window,
         )
+        zone.called_off = False
+        made = workflow.start_activity_method(
+            MutationActivities.change,
+            change,
+            summary=f"{change.step.value} under permit {grant.permit.number}",
+            **options.changing(change, grant.permit.expires_at - workflow.now()),
+        )
+        calling_off = asyncio.create_task(self._call_off(made))
         try:
-            return await workflow.execute_activity_method(
-                MutationActivities.change,
-                change,
-                summary=f"{change.step.value} under permit {grant.permit.number}",
-                **options.changing(change, grant.permit.expires_at - workflow.now()),
-            )
+            result = await made
         except ActivityError as failure:
-            return await self._unanswered(change, failure)
+            result = await self._unanswered(change, failure)
         finally:
             if workflow.cancellation_reason() is not None:
                 # What was sent is seen through, and no more is begun.
                 zone.stop = zone.stop or Stop(by=CANCELLATION)
+            calling_off.cancel()
+            forward = zone.moves_forward
             zone.using = None
             zone.to_settle = grant.permit.number
+        return await self._called_off(change, result) if forward else result
+
+    async def _call_off(self, made: workflow.ActivityHandle[ChangeResult]) -> None:
+        """Cancel the activity once its step is called off. Not where the message comes together with its
+        result, which the engine would throw away: conditions are looked at when all that came has been heard.
+        """
+        await workflow.wait_condition(lambda: self._zone.called_off)
+        if not made.done():
+            made.cancel()
+
+    async def _called_off(self, change: Change, result: ChangeResult) -> ChangeResult:
+        """The result of a step, with whether its permit was taken back before anything was sent: then the
+        campaign is told that the zone can do with another one.
+        """
+        zone = self._zone
+        nothing = result.status is ChangeStatus.NOTHING_HAPPENED and result.hold is None
+        zone.called_off = nothing and (zone.called_off or result.called_off or zone.stop is not None)
+        if not zone.called_off:
+            return result
+        if zone.stop is None:
+            await self._reporter.tell(ReportKind.SETTLED, unused=True, step=change.step)
+        return result.model_copy(update={"called_off": True})
 
     async def _unanswered(self, change: Change, failure: ActivityError) -> ChangeResult:
         """What is known of a change whose activity ended without a word: nothing happened where it can still
@@ -92,6 +123,7 @@ class Changes:
         never began: a run that was reset may have sent it.
         """
         cause = failure.cause
+        # It has waited behind other changes, which wait for the rate limit.
         late = isinstance(cause, TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_START
         reason = "the permit ran out before it began" if late else said(failure)
         unknown = ChangeResult(status=ChangeStatus.UNKNOWN, reason=f"no answer: {reason}"[:200])
@@ -107,7 +139,9 @@ class Changes:
         if not found.given_up:
             return unknown
         return ChangeResult(
-            status=ChangeStatus.NOTHING_HAPPENED, reason=f"nothing of it was sent: {reason}"[:200]
+            status=ChangeStatus.NOTHING_HAPPENED,
+            reason=f"nothing of it was sent: {reason}"[:200],
+            turn=not late,
         )
 
     async def pause_before_again(self, result: ChangeResult) -> None:
@@ -116,6 +150,10 @@ class Changes:
         """
         zone, waits = self._zone, self._waits
         if result.status is ChangeStatus.ANSWERED:
+            return
+        if result.called_off:
+            # Nobody is to wait, or has failed: it goes on under the next permit.
+            zone.check_stop()
             return
         if result.hold is not None and waits.may_wait():
             await waits.for_service(result.hold)

@@ -140,8 +140,13 @@ class Inbox:
         if not self._is_mine(message.campaign_run):
             return
         zone.revoked.add(message.number)
-        unused = message.number not in zone.used
+        unused, in_use = message.number not in zone.used, message.number == zone.using
+        if in_use:
+            zone.call_off()
         await workflow.wait_condition(lambda: not zone.moves_forward)
+        if in_use and zone.called_off:
+            # Whoever made the step says so (``Changes``).
+            return
         first = zone.phase in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
         step = zone.first_step if first else zone.prepared.step if zone.prepared else None
         await self._reporter.tell(
@@ -167,6 +172,7 @@ class Inbox:
         """The campaign was aborted, or the attempt is over for it. What was sent is still seen through."""
         if self._is_for_this(message.campaign_run, message.attempt):
             self._zone.stop = message
+            self._zone.call_off()
 
     @one_message
     def go_on(self, message: GoOn) -> None:

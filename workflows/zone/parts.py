@@ -47,7 +47,7 @@ def parts_of(start: ZoneStart) -> ZoneParts:
         reporter=reporter,
         waits=waits,
         sign_offs=sign_offs,
-        changes=Changes(zone, waits, sign_offs),
+        changes=Changes(zone, reporter, waits, sign_offs),
         support=Support(zone, reporter, waits),
         proposals=Proposals(zone, reporter, waits),
         ending=Ending(zone, reporter),

@@ -122,6 +122,8 @@ class ZoneMemory:
             self.grant = PermitGrant(campaign_run=start.campaign_run, permit=start.permit)
         self.using: int | None = None
         """The number of the permit under which a step is under way; below 0 on the way back."""
+        self.called_off = False
+        """Whether that step is called off, or the last one was: nothing of it was sent then."""
         self.to_settle: int | None = carried.to_settle if carried else None
         """The number of a permit that goes back to the campaign with the next word."""
         self.used: set[int] = set(carried.used if carried else ())
@@ -203,6 +205,11 @@ class ZoneMemory:
         below zero, is held up by nothing, and holds nothing up.
         """
         return self.using is not None and self.using >= 0
+
+    def call_off(self) -> None:
+        """End the step that is under way, if any, where nothing of it was sent; what was is seen through."""
+        if self.moves_forward:
+            self.called_off = True
 
     @property
     def usable_grant(self) -> PermitGrant | None:

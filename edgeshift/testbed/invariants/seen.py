@@ -92,13 +92,13 @@ class SnapshotFile(Seen):
 class IntentFile(Seen):
     """What the archive says was about to be sent: which step of which zone, and the digest of its proposal.
 
-    ``at``: as whoever sent it had the time.
+    ``at``: as whoever sent it had the time. ``digest``: empty where a permit was given up.
     """
 
     zone: str
     area: str
     step: str
-    digest: str
+    digest: str = ""
     at: datetime
 
 
