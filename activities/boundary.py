@@ -17,15 +17,15 @@ from temporalio.exceptions import ApplicationError
 
 from edgeshift.model.counts import counted
 from edgeshift.model.failures import FAILURES, Failure, kind_of
-from edgeshift.rate_limit.circuit import ServiceHold, Trouble, held
+from edgeshift.rate_limit.circuit import OpenCircuit, Trouble, held
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
 from edgeshift.service_api import (
     InvalidIdentifier,
     Misconfigured,
     NoTurn,
     RateLimited,
+    ServiceCircuitOpen,
     ServiceError,
-    ServiceHeld,
     Unauthorized,
 )
 from edgeshift.stores.archive import ArchiveError
@@ -46,11 +46,11 @@ _KNOWN = (
 LONGEST = 300
 
 
-def hold_of(failure: Exception) -> ServiceHold | None:
-    """Why there is no sense in calling the service until a person, or time, has mended something; None where
+def hold_of(failure: Exception) -> OpenCircuit | None:
+    """Why there is no sense in calling the service until a person, or time, has fixed something; None where
     the failure is no such one.
     """
-    if isinstance(failure, ServiceHeld):
+    if isinstance(failure, ServiceCircuitOpen):
         return failure.hold
     if isinstance(failure, Unauthorized):
         return held(Trouble.REFUSED, failure.answer, datetime.now(UTC), failure.credential)
@@ -69,7 +69,7 @@ def refuse_held(failure: Exception) -> None:
 
 
 def named(failure: Exception) -> ApplicationError:
-    """The failure as an application error whose type says what it is and whether trying again can mend it, by
+    """The failure as an application error whose type says what it is and whether trying again can fix it, by
     the table of failures.
     """
     kind = kind_of(type(failure)) or type(failure).__name__

@@ -16,7 +16,7 @@ from edgeshift.quota.leases import terms_of
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.circuit import (
     Circuit,
-    ServiceHold,
+    OpenCircuit,
     Standing,
     Trouble,
     closed,
@@ -39,16 +39,16 @@ minute where that is less.
 class HeldCalls(Protocol):
     """What is held of each user's calls, for every process of the user."""
 
-    async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: ServiceHold) -> None:
-        """Hold calls of the credential's user, unless they were mended since."""
+    async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: OpenCircuit) -> None:
+        """Hold calls of the credential's user, unless they were fixed since."""
 
     async def standing(self, user: str) -> Standing:
         """What is held of a user's calls."""
 
-    async def probe(self, user: str, credentials: Iterable[str]) -> ServiceHold | None:
+    async def probe(self, user: str, credentials: Iterable[str]) -> OpenCircuit | None:
         """The hold that may be probed now with one of these credentials, or None."""
 
-    async def mended(self, user: str, credentials: Iterable[str]) -> None:
+    async def fixed(self, user: str, credentials: Iterable[str]) -> None:
         """Let calls with these credentials go on."""
 
 
@@ -63,8 +63,8 @@ class HeldHere:
     def _circuit(self, user: str) -> Circuit:
         return self._circuits.get(user, Circuit())
 
-    async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: ServiceHold) -> None:
-        """Hold calls of the credential's user, unless they were mended since."""
+    async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: OpenCircuit) -> None:
+        """Hold calls of the credential's user, unless they were fixed since."""
         self._minute = terms_of(spec).minute
         caller = spec.service.caller(credential)
         self._circuits[caller] = opened(self._circuit(caller), hold, self._now(), self._minute)
@@ -73,12 +73,12 @@ class HeldHere:
         """What is held of a user's calls."""
         return standing(self._circuit(user))
 
-    async def probe(self, user: str, credentials: Iterable[str]) -> ServiceHold | None:
+    async def probe(self, user: str, credentials: Iterable[str]) -> OpenCircuit | None:
         """The hold that may be probed now with one of these credentials, or None."""
         self._circuits[user], hold = probe(self._circuit(user), self._now(), self._minute, credentials)
         return hold
 
-    async def mended(self, user: str, credentials: Iterable[str]) -> None:
+    async def fixed(self, user: str, credentials: Iterable[str]) -> None:
         """Let calls with these credentials go on."""
         self._circuits[user] = closed(self._circuit(user), credentials, self._now())
 
@@ -139,7 +139,7 @@ class HeldCallActivities:
                 await self._probe(spec, credential, hold)
         return still
 
-    async def _probe(self, spec: CampaignSpec, credential: CredentialSpec, hold: ServiceHold) -> None:
+    async def _probe(self, spec: CampaignSpec, credential: CredentialSpec, hold: OpenCircuit) -> None:
         """One call, with the secret that the reference leads to now: the cheapest that the campaign needs."""
         service, pacer = spec.service, _Probing()
         try:
@@ -161,22 +161,22 @@ class HeldCallActivities:
                 activity.logger.info("probe: %s", failure)
         caller = service.caller(credential)
         if pacer.fate is Fate.ANSWERED:
-            await self._calls.mended(caller, [credential.reference])
+            await self._calls.fixed(caller, [credential.reference])
         elif pacer.fate is Fate.REFUSED and hold.trouble is Trouble.OUTAGE:
             now = self._connections.clock.now()
             refused = held(Trouble.REFUSED, pacer.said, now, credential.reference)
             await self._calls.hold(credential, spec, refused)
-            await self._calls.mended(caller, [])
+            await self._calls.fixed(caller, [])
 
     @activity.defn(name="let_calls_go")
     @named_failures
     async def let_go(self, message: LetCallsGo) -> None:
-        """A person says that it is mended: calls with the campaign's credentials go on, for every campaign of
-        the user. Where it is not mended, the first call holds them again.
+        """A person says that it is fixed: calls with the campaign's credentials go on, for every campaign of
+        the user. Where it is not fixed, the first call holds them again.
         """
         spec = await self._connections.spec(message.spec)
         for user, credentials in users_of(spec).items():
-            await self._calls.mended(user, credentials)
+            await self._calls.fixed(user, credentials)
 
 
 def users_of(spec: CampaignSpec) -> dict[str, dict[str, CredentialSpec]]:

@@ -31,7 +31,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import ServiceError
 
@@ -94,7 +94,7 @@ class Looks:
 
     async def _look(
         self, batch: DescribeZones, place: int, target: Target
-    ) -> SilentZone | LaterAttempt | ServiceHold | None:
+    ) -> SilentZone | LaterAttempt | OpenCircuit | None:
         try:
             return await self._settle(batch, place, target)
         except (ServiceError, SecretRefError) as failure:
@@ -115,7 +115,7 @@ class Looks:
                 if later:
                     return LaterAttempt(index=index, attempt=attempt)
                 if index in batch.waits and (
-                    index in batch.doubted
+                    index in batch.duplicate_sequences
                     or await is_doubtful(found, batch.expected[place], batch.asked.get(index, ""))
                 ):
                     await remind(self._connections.temporal, found, batch.campaign_run, attempt)

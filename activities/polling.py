@@ -11,7 +11,7 @@ from temporalio import activity
 
 from activities.boundary import refuse_held
 from activities.connections import Connections
-from edgeshift.messages import Settle, Shown, ZoneStart
+from edgeshift.messages import Confirm, Shown, ZoneStart
 from edgeshift.model.effect_times import Looks
 from edgeshift.service_api import ServiceError
 
@@ -103,7 +103,7 @@ class Lookout:
 
 
 async def shown_in_time(
-    connections: Connections, message: Settle, look: Callable[[], Awaitable[Shown | None]]
+    connections: Connections, message: Confirm, look: Callable[[], Awaitable[Shown | None]]
 ) -> tuple[Shown | None, str]:
     """What ``look`` gives, once it gives something, or None when the limit has passed; and what the last look
     failed with, if it did.

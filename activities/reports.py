@@ -51,7 +51,7 @@ async def _has_closed(handle: WorkflowHandle[Any, Any]) -> bool:
 
 
 def awaiting(
-    start: ZoneStart, prepared: Prepared, *, sequence: int, settles: int | None, joins: bool
+    start: ZoneStart, prepared: Prepared, *, sequence: int, releases: int | None, joins: bool
 ) -> Announce:
     """The word that a target waits for the sign-off of this proposal."""
     report = ZoneReport(
@@ -60,7 +60,7 @@ def awaiting(
         attempt=start.attempt,
         sequence=sequence,
         kind=ReportKind.AWAITING,
-        settles=settles,
+        releases=releases,
         step=prepared.step,
         digest=prepared.digest,
         fingerprint=prepared.fingerprint,

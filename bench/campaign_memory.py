@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from edgeshift.campaign.book import Word
 from edgeshift.campaign.ledger import PARTS, Ledger
 from edgeshift.campaign.packing import split
-from edgeshift.campaign.target_states import FAILURES, IN_FLIGHT, Place
+from edgeshift.campaign.target_states import FAILURES, IN_FLIGHT, TargetState
 from edgeshift.messages import ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import Wave
 from edgeshift.model.sign_off import Choice, SignOffPolicy
@@ -98,7 +98,7 @@ def show(at_once: int, often: list[float], how: str) -> None:
     print(f"  carried: {len(packed):,} bytes")
     for name, size in sizes(packed).items():
         print(f"    {name}: {size:,}")
-    print(f"  the longest word: {longest:.1f} ms; ready then: {ledger.number(Place.READY):,}")
+    print(f"  the longest word: {longest:.1f} ms; ready then: {ledger.number(TargetState.READY):,}")
     print(f"  packing: {best(ledger.packed):.1f} ms")
     empty = [Ledger(COUNT, BEGAN, FORTNIGHT / 100, waves=WAVES) for _ in range(5)]
     print(f"  unpacking: {best(lambda: empty.pop().unpack(packed)):.1f} ms")

@@ -238,7 +238,7 @@ class Stage:
         return [execution.id async for execution in listed]
 
     async def check(self, absent: Iterable[int] = ASIDE) -> None:
-        """The witnesses judge every rule but those that the scene has no case of."""
+        """The checkers judge every rule but those that the scene has no case of."""
         await self.play.check_rules(absent=absent)
 
 

@@ -36,14 +36,14 @@ from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
 from worker.parts import WORKER
 from worker.queues import Serves, serving, slots
-from workflows.assessment import Assessment, Freeze
+from workflows.assessment import Assessment, TargetList
 from workflows.campaign.workflow import Campaign
 from workflows.quota import Quota
 
 PARTS = {area: WORKER.of(area) for area in AREAS}
 
 WORKFLOWS: dict[Queue, list[type]] = {
-    Queue.CONTROL: [Campaign, Assessment, Freeze],
+    Queue.CONTROL: [Campaign, Assessment, TargetList],
     Queue.ZONES: [workflow for part in PARTS.values() for workflow in part.workflows],
     Queue.LONG: [],
     Queue.QUOTA: [Quota],

@@ -24,8 +24,8 @@ MOST_BATCHES = 400
 """Batches of one assessment at most: beyond it, batches grow, so that its history stays small."""
 
 
-@workflow.defn(name="Freeze")
-class Freeze:
+@workflow.defn(name="TargetList")
+class TargetList:
     """Resolve a campaign's targets and freeze them, without assessing them."""
 
     @workflow.run

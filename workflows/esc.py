@@ -51,7 +51,7 @@ class EscScope:
         self._change = Reversible(
             self._parts,
             ReversibleWork(
-                settle=EscActivities.settle,
+                confirm=EscActivities.confirm,
                 look_back=MutationActivities.look_back,
                 watch=EscActivities.watch,
                 asks_whether_it_shows=True,
@@ -171,7 +171,7 @@ class EscScope:
         async def probe() -> Probed:
             async with self._parts.reporter.turn:
                 self._parts.reporter.count_word()
-                settles, self._zone.to_settle = self._zone.to_settle, None
+                releases, self._zone.to_release = self._zone.to_release, None
                 try:
                     found: Probed = await workflow.execute_activity_method(
                         EscActivities.probe,
@@ -179,19 +179,19 @@ class EscScope:
                             start=self._zone.bare_start,
                             prepared=prepared,
                             sequence=self._zone.sequence,
-                            settles=settles,
+                            releases=releases,
                         ),
                         summary="differential probe",
                         **options.watching(self._zone.start.policy, LONGEST_PROBE),
                     )
                 except ActivityError:
                     # The word that would have said so was not sent: the next one says it.
-                    self._zone.to_settle = settles
+                    self._zone.to_release = releases
                     raise
                 if found.prepared.verdict is Verdict.READY:
                     self._zone.heard = True
                 else:
-                    self._zone.to_settle = settles
+                    self._zone.to_release = releases
             return found
 
         probed = await self._parts.waits.served(probe)

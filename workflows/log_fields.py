@@ -31,7 +31,7 @@ class LogFieldsZone:
         self._change = Reversible(
             self._parts,
             ReversibleWork(
-                settle=LogFieldsActivities.settle,
+                confirm=LogFieldsActivities.confirm,
                 look_back=LogFieldsActivities.look_back,
                 watch=LogFieldsActivities.watch,
             ),

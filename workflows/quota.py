@@ -9,9 +9,9 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import (
         AskProbe,
         Blocked,
+        Fixed,
         HoldCalls,
         LeaseRequest,
-        Mended,
         ProbeTurn,
         QuotaStart,
     )
@@ -106,7 +106,7 @@ class Quota:
 
     @workflow.signal
     @one_message
-    def mended(self, message: Mended) -> None:
+    def fixed(self, message: Fixed) -> None:
         """Calls with these credentials go on."""
         self._circuit = closed(self._circuit, message.credentials, workflow.now().timestamp())
 

@@ -1,6 +1,6 @@
 """Targets of changes that can be undone: made, seen to show, watched, and settled or taken back.
 
-What differs between such areas is in three activities (settle, watch, and the area's part of the fenced one).
+What differs between such areas is in three activities (confirm, watch, the area's part of the fenced one).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import (
         ChangeResult,
         ChangeStatus,
+        Confirm,
         Part,
         Permit,
         PermitGrant,
         Prepared,
         ReportKind,
-        Settle,
         Shown,
         Step,
         Watch,
@@ -53,14 +53,14 @@ undoing what was agreed to be undone: neither a pause nor a budget holds it up (
 class ReversibleWork:
     """What an area's reversible change is made of, beside the fenced activity.
 
-    ``settle``: the activity that reads until a change shows, or is gone. ``look_back``: the one that finds in
-    the archive what the campaign may have left at the target. ``watch``: looks once at a change that was
+    ``confirm``: the activity that reads until a change shows, or is gone. ``look_back``: the one that finds
+    in the archive what the campaign may have left at the target. ``watch``: looks once at a change that was
     made. ``asks_whether_it_shows``: whether what an earlier attempt has sent is undone only where it shows;
     of an area whose way back finds out by itself what is left, it need not. ``read_to_the_end``: ends that
     follow from a reading of the target which has just asked what is left of earlier attempts.
     """
 
-    settle: Callable[..., Awaitable[Shown]]
+    confirm: Callable[..., Awaitable[Shown]]
     look_back: Callable[..., Awaitable[Part]]
     watch: Callable[..., Awaitable[Watched]]
     asks_whether_it_shows: bool = False
@@ -259,7 +259,7 @@ class Reversible:
         for held in count():
             result = await self._parts.changes.make(back, self._way_back(number + held * MOST_TRIES_BACK))
             # No permit of the campaign's was used for it.
-            self._zone.to_settle = None
+            self._zone.to_release = None
             if not result.turn and held < MOST_WITHOUT_A_TURN:
                 await workflow.sleep(WITHOUT_A_TURN, summary="before the next turn is asked for")
                 continue
@@ -284,7 +284,7 @@ class Reversible:
         self, prepared: Prepared, *, wanted: bool, answered: bool, limit: timedelta | None = None
     ) -> Shown:
         limit = limit or self._zone.start.policy.migration_limit
-        message = Settle(
+        message = Confirm(
             start=self._zone.bare_start,
             prepared=prepared,
             wanted=wanted,
@@ -295,7 +295,7 @@ class Reversible:
         try:
             return await self._parts.waits.served(
                 lambda: workflow.execute_activity_method(
-                    self._work.settle,
+                    self._work.confirm,
                     message,
                     summary="until the service shows it" if wanted else "until the service shows it undone",
                     **options.watching(self._zone.start.policy, limit),

@@ -78,7 +78,7 @@ class MutationActivities:
             client = await self._connections.service(change.start.spec, change.start.target.zone)
             return await area.send(Sending(change, fence, body, client))
         except NotSent as why:
-            await fence.settle(why.result)
+            await fence.confirm(why.result)
             return why.result
         except (ServiceError, ArchiveError, SecretRefError) as failure:
             # Only readings and the archive fail here, and before anything was sent: what the sending itself

@@ -120,7 +120,7 @@ class Fence:
         start, permit = self.change.start, self.change.permit
         return intent_key(start.target.zone, start.area, f"{permit.name}{what}")
 
-    async def settle(self, result: ChangeResult) -> None:
+    async def confirm(self, result: ChangeResult) -> None:
         """Record that nothing came of this intent, where that is proved. Without the record, the next attempt
         waits as if it were not.
         """
@@ -308,7 +308,7 @@ def judged(failure: ServiceError, area: Area) -> ChangeResult:
     if not failure.nothing_happened or isinstance(failure, Conflict):
         return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)
     if hold := hold_of(failure):
-        # Nothing is wrong with the zone: it waits until the credential is mended.
+        # Nothing is wrong with the zone: it waits until the credential is fixed.
         return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, hold=hold, **facts)
     known = FAILURES[kind_of(type(failure)) or ServiceError.__name__]
     if known.happened is not Happened.NOTHING_IF_SAID:

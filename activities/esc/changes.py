@@ -147,12 +147,12 @@ class EscWork(AreaWork):
         )
         gone = esc.too_late(self._connections.time_at(step.client))
         if result.status is ChangeStatus.REFUSED and gone:
-            await step.fence.settle(result)
+            await step.fence.confirm(result)
             return ChangeResult(status=ChangeStatus.DRIFTED, reason=text_of(gone))
         return await self._closed(step, result)
 
     async def _closed(self, step: Step, result: ChangeResult) -> ChangeResult:
-        await step.fence.settle(result)
+        await step.fence.confirm(result)
         if result.status is ChangeStatus.ANSWERED:
             await step.fence.close()
         return result

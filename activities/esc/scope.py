@@ -18,17 +18,17 @@ from activities.reports import awaiting, tell_campaign
 from activities.stable_read import twice
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.esc import difference_texts as esc_told
 from edgeshift.areas.esc import probe as esc_probe
-from edgeshift.areas.esc import told as esc_told
 from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
+    Confirm,
     Gathered,
     Prepare,
     Prepared,
     Probe,
     Probed,
-    Settle,
     Shown,
     Step,
     Watch,
@@ -151,7 +151,7 @@ class EscActivities:
         joins = not doubts and start.policy.sign_off.per != "zone"
         await tell_campaign(
             self._connections,
-            awaiting(start, prepared, sequence=message.sequence, settles=message.settles, joins=joins),
+            awaiting(start, prepared, sequence=message.sequence, releases=message.releases, joins=joins),
         )
         return Probed(prepared=prepared, gathered=gathered)
 
@@ -161,7 +161,7 @@ class EscActivities:
     @activity.defn(name="settle_esc_scope")
     @named_failures
     @heartbeating
-    async def settle(self, message: Settle) -> Shown:
+    async def confirm(self, message: Confirm) -> Shown:
         """Read the setting until it shows what was sent, or may no longer be expected to."""
         start, target = message.start, message.start.target.zone
         client = await self._connections.service(start.spec, target)
@@ -199,7 +199,7 @@ class EscActivities:
         stays = ReasonCode.ESC_STAYED_ON if message.wanted else ReasonCode.ESC_STAYED_OFF
         return Shown(reached=False, unchanged=True, why=(Reason(code=stays),))
 
-    async def _settled_by_probe(self, message: Settle) -> Shown:
+    async def _settled_by_probe(self, message: Confirm) -> Shown:
         """A service that shows a scope's secret may not show its status beside it (docs/service.md §4.1):
         what the URLs answer tells then, where the probe found that turning off changes something.
         """

@@ -14,7 +14,7 @@ from activities.connections import Connections
 from activities.log_fields.jobs import JobsWriter
 from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
-from activities.log_fields.rollback_log import Trail
+from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.rulesets import ANSWERED, RulesetWriter, Written, in_time
 from activities.log_fields.targets import refuse_unknown_additions
 from activities.readings import keep_reading
@@ -86,13 +86,13 @@ class LogFieldsWork(AreaWork):
 
     async def send(self, step: Step) -> ChangeResult:
         """Write the rules and the log jobs, or take back what was written."""
-        written, trail = Written(), Trail(self._connections, step.change.start)
+        written, trail = Written(), RollbackLog(self._connections, step.change.start)
         back = step.change.step is Kind.ROLL_BACK
         try:
             result = await (self._take_back if back else self._commit)(step, trail, written)
         except (NotSent, ServiceError, ArchiveError, SecretRefError) as why:
             if isinstance(why, NotSent) and not step.fence.unsettled:
-                await step.fence.settle(why.result)
+                await step.fence.confirm(why.result)
             if not written.sent and await trail.left_in() is None:
                 raise
             result = self._stopped(step, why)
@@ -124,7 +124,7 @@ class LogFieldsWork(AreaWork):
         status = ChangeStatus.REFUSED if why.status is ChangeStatus.DRIFTED else why.status
         return ChangeResult(status=status, reason=why.reason[:200])
 
-    async def _commit(self, step: Step, trail: Trail, written: Written) -> ChangeResult:
+    async def _commit(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
         await step.fence.refuse_while_one_may_show()
         spec = (await self._connections.spec(step.change.start.spec)).log_fields
         wanted = log_fields.fields_of_document(step.body["fields"])
@@ -152,7 +152,7 @@ class LogFieldsWork(AreaWork):
             result = await JobsWriter(step, trail, written).list_fields(spec.job)
         return result
 
-    async def _take_back(self, step: Step, trail: Trail, written: Written) -> ChangeResult:
+    async def _take_back(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
         """Jobs first: they name what the rules then no longer have."""
         result = await JobsWriter(step, trail, written).take_back()
         if result.status is not ChangeStatus.ANSWERED:
@@ -167,7 +167,7 @@ class LogFieldsWork(AreaWork):
 
         return await RulesetWriter(step, trail, written, without).put()
 
-    async def _rules_before(self, step: Step, trail: Trail) -> list[Rule] | None:
+    async def _rules_before(self, step: Step, trail: RollbackLog) -> list[Rule] | None:
         """The rules before the campaign's first write, or None where it has written none."""
         for ruleset in await in_time(step, step.client.rulesets(step.zone.id, urgent=True)):
             if ruleset.kind == "zone" and ruleset.phase == log_fields.PHASE and ruleset.id:

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from activities.change.area_work import Step
 from activities.change.fence import NotSent
-from activities.log_fields.rollback_log import Trail
+from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.rulesets import ANSWERED, Written, in_time, write
 from activities.stable_read import twice
 from edgeshift.areas import log_fields
@@ -30,7 +30,7 @@ _MOVING = frozenset({"last_complete", "last_error", "error_message", "logpull_op
 class JobsWriter:
     """Has each pushing log job list what is needed, or takes that out again."""
 
-    def __init__(self, step: Step, trail: Trail, written: Written) -> None:
+    def __init__(self, step: Step, trail: RollbackLog, written: Written) -> None:
         self._step, self._trail, self._written = step, trail, written
         self._names: list[str] = step.body["jobs"]["list"]
 

@@ -24,7 +24,7 @@ from edgeshift.stores.documents import (
 )
 
 
-class Trail:
+class RollbackLog:
     """The records of one zone and one campaign, over all its attempts."""
 
     def __init__(self, connections: Connections, start: ZoneStart) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from activities.change.area_work import Step
 from activities.change.fence import NotSent
-from activities.log_fields.rollback_log import Trail
+from activities.log_fields.rollback_log import RollbackLog
 from activities.stable_read import twice
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.rules import Rule
@@ -57,7 +57,7 @@ async def write(
         await step.fence.intend(what)
 
     result = await step.fence.send(lambda: request(intend))
-    await step.fence.settle(result)
+    await step.fence.confirm(result)
     if result.status is ChangeStatus.ANSWERED:
         await step.fence.close()
     if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):
@@ -121,7 +121,7 @@ async def versions_since(
 
 
 async def lost_since(
-    client: ServiceClient, zone_id: str, trail: Trail, ruleset: Ruleset | None, wanted: FieldSet
+    client: ServiceClient, zone_id: str, trail: RollbackLog, ruleset: Ruleset | None, wanted: FieldSet
 ) -> str:
     """What of others a write of ours has cost after all, or empty: somebody may have written late what he
     read before it was put back.
@@ -152,7 +152,7 @@ def _versions(numbers: Sequence[int]) -> str:
 class RulesetWriter:
     """Puts the rules as often as it takes until ours are in, or out, and nobody's are lost."""
 
-    def __init__(self, step: Step, trail: Trail, written: Written, change: RuleChange) -> None:
+    def __init__(self, step: Step, trail: RollbackLog, written: Written, change: RuleChange) -> None:
         self._step, self._trail, self._written, self._change = step, trail, written, change
         self._put_over: int | None = None
 

@@ -12,7 +12,7 @@ from activities.change.intents import as_begun, close_intents, commit_may_show, 
 from activities.connections import Connections
 from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
-from activities.log_fields.rollback_log import Trail
+from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.rulesets import lost_since
 from activities.polling import shown_in_time
 from activities.stable_read import twice
@@ -20,10 +20,10 @@ from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
 from edgeshift.messages import (
+    Confirm,
     Part,
     Prepare,
     Prepared,
-    Settle,
     Shown,
     Watch,
     Watched,
@@ -73,7 +73,7 @@ class LogFieldsActivities:
                 lambda read: log_fields.assess(read, zone, found.wanted, spec.log_fields.job),
             )
             found = await proposed(spec.log_fields, zone, reading)
-        verdict, trail = found.assessment.verdict, Trail(self._connections, start)
+        verdict, trail = found.assessment.verdict, RollbackLog(self._connections, start)
         if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end.
             verdict = Verdict.READY
@@ -87,7 +87,7 @@ class LogFieldsActivities:
         """What this campaign may have left in the zone, in whichever attempt: by the archive alone, so that
         it can be told of a zone that was not read, or cannot be.
         """
-        if (mine := await Trail(self._connections, start).left_in()) is None:
+        if (mine := await RollbackLog(self._connections, start).left_in()) is None:
             return Part()
         return Part(
             prepared=as_begun(mine),
@@ -99,7 +99,7 @@ class LogFieldsActivities:
     @activity.defn(name="settle_log_fields_zone")
     @named_failures
     @heartbeating
-    async def settle(self, message: Settle) -> Shown:
+    async def confirm(self, message: Confirm) -> Shown:
         """Read rules and log jobs until they show the change, or may no longer be expected to."""
         start, zone = message.start, message.start.target.zone
         client = await self._connections.service(start.spec, zone)
@@ -126,7 +126,7 @@ class LogFieldsActivities:
             return Shown(reached=False, why=(Reason(code=ReasonCode.ZONE_UNREADABLE, said=trouble),))
         unchanged = message.wanted and await self._as_before(message.prepared, reading)
         # A part that was written, by a worker that is gone maybe, is taken back by what the trail has of it.
-        worse = message.wanted and not unchanged and await Trail(self._connections, start).any_sent()
+        worse = message.wanted and not unchanged and await RollbackLog(self._connections, start).any_sent()
         # One that was there before this proposal was made is gone on with as long as it may be.
         part = unchanged and bool(await self._still_there(start, reading, wanted))
         code = ReasonCode.FIELDS_LACKING if message.wanted else ReasonCode.FIELDS_STAY
@@ -150,7 +150,7 @@ class LogFieldsActivities:
         return reading, still
 
     async def _still_there(self, start: ZoneStart, reading: log_fields.Reading, wanted: FieldSet) -> str:
-        trail = Trail(self._connections, start)
+        trail = RollbackLog(self._connections, start)
         first = await trail.first(str((reading.ruleset or {}).get("id")))
         if first is not None:
             left = log_fields.rollback(first.rules, reading.rules, wanted)
@@ -201,7 +201,7 @@ class LogFieldsActivities:
         settled = found is not None and found.settled
         if not settled and not message.last:
             return Watched()
-        trail = Trail(self._connections, start)
+        trail = RollbackLog(self._connections, start)
         ruleset = Ruleset.of(reading.ruleset) if reading.ruleset else None
         if await lost_since(client, zone.id, trail, ruleset, wanted) and (
             lost := await twice(

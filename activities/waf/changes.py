@@ -82,7 +82,7 @@ class WafWork(AreaWork):
         if change.step is Kind.COMMIT:
             await self._compare_fresh(step)
             result = await self._put(step, step.body, waf.Mode.PENDING)
-            await fence.settle(result)
+            await fence.confirm(result)
             return result
         if change.mode is not ValidationMode.SHADOW:
             spec = await self._connections.spec(change.start.spec)

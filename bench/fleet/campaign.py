@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from temporalio.client import Client, WorkflowHandle
 
 from bench.fleet.asking import Asking, asked, people
-from bench.fleet.checked import lost, verdicts, witnessed
+from bench.fleet.checked import checked, lost, verdicts
 from bench.fleet.counted import counted_up
 from bench.fleet.histories import campaign_histories, zone_histories
 from bench.fleet.usage import Usage, measurable, with_children
@@ -201,7 +201,7 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
     )
     found |= await campaign_histories(client, campaign_id(spec.name))
     found["history_events_per_zone"] = await zone_histories(client, plans, course.zones)
-    seen = await witnessed(running, client, spec, start.targets, journal, noted)
+    seen = await checked(running, client, spec, start.targets, journal, noted)
     absent = {4} | (set() if noted.stops else {7}) | (set() if course.enterprise else {3})
     return {
         "course": course.model_dump(),

@@ -11,7 +11,7 @@ from temporalio.client import Client
 
 from bench.fleet.records import Asked
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.testbed.invariants import WitnessInput, check_rules
+from edgeshift.testbed.invariants import CheckerInput, check_rules
 from edgeshift.testbed.invariants.archived import ArchiveFolder
 from edgeshift.testbed.invariants.executions import load_executions
 from edgeshift.testbed.invariants.kept import load_secrets
@@ -26,20 +26,20 @@ MOST_TOLD = 3
 """Violations of a rule that are told in words."""
 
 
-async def witnessed(
+async def checked(
     running: Stack,
     client: Client,
     spec: CampaignSpec,
     targets: str,
     journal: tuple[Request, ...],
     asked: Asked,
-) -> WitnessInput:
-    """What every witness saw. ``targets``: the digest of the frozen list; ``journal``: every request."""
+) -> CheckerInput:
+    """What every checker saw. ``targets``: the digest of the frozen list; ``journal``: every request."""
     scaled = spec.scaled()
     archive = await asyncio.to_thread(ArchiveFolder, running.places.archive)
     zones = archive.targets(targets)
     secrets = running.secrets | await asyncio.to_thread(load_secrets, running.places.simulator)
-    return WitnessInput(
+    return CheckerInput(
         journal=journal,
         campaigns=(
             CampaignFacts(
@@ -77,7 +77,7 @@ def window_of(spec: CampaignSpec, zones: int) -> int:
     return window if isinstance(window, int) else zones
 
 
-def verdicts(seen: WitnessInput, absent: frozenset[int]) -> list[dict[str, Any]]:
+def verdicts(seen: CheckerInput, absent: frozenset[int]) -> list[dict[str, Any]]:
     """What each rule's checker says: how many cases it had, how many of them broke the rule (``broken``), and
     the first of these in words. ``absent``: rules without a case.
     """
@@ -88,7 +88,7 @@ def verdicts(seen: WitnessInput, absent: frozenset[int]) -> list[dict[str, Any]]
     ]
 
 
-def lost(seen: WitnessInput) -> int:
+def lost(seen: CheckerInput) -> int:
     """Zones of the frozen lists without an outcome."""
     ended = {one.zone for one in seen.executions if one.outcome is not None}
     return sum(zone not in ended for zones in seen.targets.values() for zone in zones)

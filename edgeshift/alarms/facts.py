@@ -56,7 +56,7 @@ class CheckFact(BaseModel):
 
     name: str
     state: str
-    said: str
+    text: str
     fix: str = ""
     campaign: str = ""
 

@@ -59,7 +59,7 @@ _CHECKS = (
 
 
 class Alarm(BaseModel):
-    """Something that asks for a person. ``said``: what exactly, in this case. ``look_at``, ``do``: commands,
+    """Something that asks for a person. ``text``: what exactly, in this case. ``look_at``, ``do``: commands,
     with the campaign and the first zone filled in. ``since``: where it is known. ``runbook``: its page entry.
     """
 
@@ -67,7 +67,7 @@ class Alarm(BaseModel):
     severity: Severity
     campaign: str = ""
     what: str
-    said: str = ""
+    text: str = ""
     look_at: tuple[str, ...] = ()
     do: tuple[str, ...] = ()
     since: datetime | None = None
@@ -88,7 +88,7 @@ def alarms_of(facts: Facts) -> list[Alarm]:
 def _alarm(
     facts: Facts,
     code: str,
-    said: str = "",
+    text: str = "",
     *,
     campaign: str = "",
     since: datetime | None = None,
@@ -105,7 +105,7 @@ def _alarm(
         severity=kind.severity,
         campaign=campaign,
         what=kind.what,
-        said=said,
+        text=text,
         look_at=tuple(filled(command, names) for command in kind.look_at),
         do=tuple(filled(command, names) for command in kind.do),
         since=since,
@@ -122,7 +122,7 @@ def _of_checks(facts: Facts) -> Iterator[Alarm]:
             continue
         if (code, check.campaign) not in seen:
             seen.add((code, check.campaign))
-            yield _alarm(facts, code, f"{check.name}: {check.said}", campaign=check.campaign)
+            yield _alarm(facts, code, f"{check.name}: {check.text}", campaign=check.campaign)
 
 
 def _code_of(check: CheckFact) -> str | None:
@@ -139,8 +139,8 @@ def _of_quotas(facts: Facts) -> Iterator[Alarm]:
 
 def _of_stuck(facts: Facts) -> Iterator[Alarm]:
     for stuck in facts.stuck:
-        said = f"{stuck.workflow}: its task has failed {stuck.attempts} times in a row"
-        yield _alarm(facts, "workflow-stuck", said, campaign=stuck.campaign, workflow=stuck.workflow)
+        text = f"{stuck.workflow}: its task has failed {stuck.attempts} times in a row"
+        yield _alarm(facts, "workflow-stuck", text, campaign=stuck.campaign, workflow=stuck.workflow)
 
 
 def _of_campaign(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
@@ -158,8 +158,8 @@ def _of_campaign(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
     elif summary is None:
         yield _alarm(facts, "campaign-silent", campaign.trouble, campaign=name)
     if summary is not None:
-        for code, said, since in _of_summary(facts, campaign, summary):
-            yield _alarm(facts, code, said, campaign=name, since=since)
+        for code, text, since in _of_summary(facts, campaign, summary):
+            yield _alarm(facts, code, text, campaign=name, since=since)
     yield from _of_zones(facts, campaign)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from edgeshift.campaign.target_states import OUTCOME_PLACE, REOPENED, Place
+from edgeshift.campaign.target_states import OUTCOME_PLACE, REOPENED, TargetState
 from edgeshift.campaign.target_table import TargetTable
 from edgeshift.messages import Permit, Step
 from edgeshift.model.fleet import ZoneOutcome
@@ -20,28 +20,28 @@ class Attempts(TargetTable):
 
     def begin(self, index: int) -> None:
         """The target is being started: a new attempt."""
-        self.places[index] = Place.WORKING
+        self.places[index] = TargetState.WORKING
         self.ended_as.pop(index, None)
-        for known in (self.held, self.overtaken, self.revived, self.accepted):
+        for known in (self.held, self.newer_attempts, self.woken_after_end, self.accepted):
             known.discard(index)
         self.asked.pop(index, None)
         self.attempts[index] = min(255, self.attempts[index] + 1)
         self.sequences[index] = 0
         self.propose(index, 0)
-        self.heard.add(index)
+        self.recently_reported.add(index)
 
     def again(self, index: int, *, named: bool = False) -> None:
         """The target is to be started again. Where its fingerprint was rejected, people decide on it anew:
         neither the rejection nor any approval of before counts. ``named``: somebody asked for this very one.
         """
-        if self.places[index] == Place.REJECTED and (shape := self.shape(index)):
+        if self.places[index] == TargetState.REJECTED and (shape := self.fingerprint_group(index)):
             self.book.forget(shape.fingerprint)
         place = self.places[index]
-        if place == Place.REJECTED or (named and place in REOPENED):
+        if place == TargetState.REJECTED or (named and place in REOPENED):
             self.reopened.add(index)
-        if self.places[index] != Place.EXCLUDED:
-            self.ended_as[index] = Place(self.places[index])
-        self.places[index] = Place.PENDING
+        if self.places[index] != TargetState.EXCLUDED:
+            self.ended_as[index] = TargetState(self.places[index])
+        self.places[index] = TargetState.PENDING
         self.excluded.pop(index, None)
 
     def stand_down(self, index: int) -> None:
@@ -61,14 +61,14 @@ class Attempts(TargetTable):
         if index in self.missed or not self.is_open(index) or not self.attempts[index]:
             return False
         self.missed.add(index)
-        self.places[index] = Place.PENDING
+        self.places[index] = TargetState.PENDING
         self.attempts[index] -= 1
         return True
 
     def exclude(self, index: int, reason: str, code: ReasonCode = ReasonCode.OTHER) -> None:
         """The target was not started, and why."""
         self.settle_all(index)
-        self.places[index] = Place.EXCLUDED
+        self.places[index] = TargetState.EXCLUDED
         if len(self.excluded) < MOST_NAMED:
             self.excluded[index], self._excluded_for[index] = reason[:120], code
 
@@ -78,7 +78,7 @@ class Attempts(TargetTable):
         """
         self.attempts[index] = max(self.attempts[index], min(255, attempt))
         self.settle_all(index)
-        for known in (self.held, self.doubted, self.accepted):
+        for known in (self.held, self.duplicate_sequences, self.accepted):
             known.discard(index)
         self.asked.pop(index, None)
         self.excluded.pop(index, None)
@@ -98,7 +98,7 @@ class Attempts(TargetTable):
         self.permits[number] = permit
         return permit
 
-    def settle(self, number: int, index: int) -> bool:
+    def release(self, number: int, index: int) -> bool:
         """The permit is used up or given back. Only its holder's word counts."""
         found = self.permits.get(number)
         if found is None or found.index != index:

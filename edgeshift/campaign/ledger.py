@@ -26,7 +26,7 @@ from edgeshift.campaign.packing import (
     unpack,
     unpack_numbers,
 )
-from edgeshift.campaign.target_states import AWAITING, OPEN, Place
+from edgeshift.campaign.target_states import AWAITING, OPEN, TargetState
 from edgeshift.campaign.zone_reports import ROUND, ZoneReports
 from edgeshift.messages import Permit, Step
 from edgeshift.model.reasons import ReasonCode
@@ -81,7 +81,7 @@ class Ledger(ZoneReports):
 
     def decisions(self, index: int) -> list[Decision]:
         """What the book says of the target's fingerprint, for its wave."""
-        shape = self.shape(index)
+        shape = self.fingerprint_group(index)
         return self.book.said(shape.fingerprint, self.places.wave_of(index)) if shape else []
 
     def overdue(self, now: datetime, after: timedelta) -> list[int]:
@@ -97,7 +97,7 @@ class Ledger(ZoneReports):
     def apply_book(self, indexes: Iterable[int], policy: SignOffPolicy, by: str, now: datetime) -> None:
         """Let the book's decisions count for those of these few targets that wait for them."""
         for index in indexes:
-            place, shape = self.places[index], self.shape(index)
+            place, shape = self.places[index], self.fingerprint_group(index)
             if place not in AWAITING or shape is None or shape.fingerprint not in self.book:
                 continue
             wave, of = self.places.wave_of(index), frozenset({shape.fingerprint})
@@ -149,7 +149,14 @@ class Ledger(ZoneReports):
         return bytes([FORM]) + join([*(parts[name] for name in PARTS), *sets])
 
     def _sets(self) -> tuple[set[int], ...]:
-        return (self.held, self.doubted, self.overtaken, self.revived, self.reopened, self.accepted)
+        return (
+            self.held,
+            self.duplicate_sequences,
+            self.newer_attempts,
+            self.woken_after_end,
+            self.reopened,
+            self.accepted,
+        )
 
     def _rest(self) -> _Rest:
         names: dict[str, int] = {}
@@ -193,14 +200,14 @@ class Ledger(ZoneReports):
         arrays = (places, self.attempts, self.sequences, self.shapes, self.since, ended_as or places)
         if {len(of_each) for of_each in arrays} != {self.count}:
             raise ValueError(f"the ledger is of another number of targets than {self.count}")
-        if (places + ended_as).translate(None, bytes(Place)):
+        if (places + ended_as).translate(None, bytes(TargetState)):
             raise ValueError("the ledger has a target where none can be")
         if len(known) != 2 * DIGEST * len(steps) or max(self.shapes, default=0) > len(steps):
             raise ValueError("the ledger has another number of fingerprints than it says")
         for number, step in enumerate(steps):
             self.know(known[2 * DIGEST * number : 2 * DIGEST * (number + 1)], STEPS[step])
         self.book = DecisionBook.unpacked(part["book"], [shape.fingerprint for shape in self.known])
-        self.ended_as = {index: Place(place) for index, place in enumerate(ended_as) if place}
+        self.ended_as = {index: TargetState(place) for index, place in enumerate(ended_as) if place}
         self._take_over_rest(_Rest.model_validate_json(unpack(part["rest"])))
         for indexes, bits in zip(self._sets(), parts[len(PARTS) :], strict=True):
             indexes.update(Bits(bits))
@@ -228,7 +235,7 @@ class Ledger(ZoneReports):
                 self.waiters.enter_many(indexes, self.shapes, wave, place)
 
 
-def _where(places: Iterable[Place]) -> bytes:
+def _where(places: Iterable[TargetState]) -> bytes:
     found = frozenset(places)
     return bytes(255 if place in found else 0 for place in range(256))
 
@@ -237,9 +244,9 @@ _OPEN, _WAITING = _where(OPEN), _where(AWAITING)
 """For each place, whether a target there counts words, and whether it has a waiting time."""
 
 
-def _goes_to(place: int, verdict: Tally) -> Place | None:
+def _goes_to(place: int, verdict: Tally) -> TargetState | None:
     """Where a target goes that waits at ``place`` for a sign-off, or None where it goes on waiting."""
     if verdict is Tally.REJECTED:
-        return Place.REJECTING
+        return TargetState.REJECTING
     # For one that waits for a sign-off of its own no approval of a fingerprint counts.
-    return Place.READY if verdict is Tally.APPROVED and place == Place.AWAITING else None
+    return TargetState.READY if verdict is Tally.APPROVED and place == TargetState.AWAITING else None

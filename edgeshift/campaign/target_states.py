@@ -8,7 +8,7 @@ from edgeshift.messages import ReportKind, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
 
 
-class Place(IntEnum):
+class TargetState(IntEnum):
     """Where a target is, as the campaign knows it. From ``EXCLUDED`` on, places are final."""
 
     PENDING = 0
@@ -38,46 +38,50 @@ class Place(IntEnum):
     ROLLED_BACK = 28
 
 
-FINAL = tuple(place for place in Place if place >= Place.EXCLUDED)
-"""Places of targets that have come to an end."""
+FINAL = tuple(place for place in TargetState if place >= TargetState.EXCLUDED)
+"""States of targets that have come to an end."""
 
-OPEN = tuple(place for place in Place if Place.PENDING < place < Place.EXCLUDED)
-"""Places of targets that have been started and have no outcome yet."""
+OPEN = tuple(place for place in TargetState if TargetState.PENDING < place < TargetState.EXCLUDED)
+"""States of targets that have been started and have no outcome yet."""
 
-IN_FLIGHT = (Place.WORKING, Place.PERMITTED)
-"""Places that take a slot of the window: zones that work, not zones that wait for a window or a person."""
+IN_FLIGHT = (TargetState.WORKING, TargetState.PERMITTED)
+"""States that take a slot of the window: zones that work, not zones that wait for a window or a person."""
 
-AWAITING = (Place.AWAITING, Place.AWAITING_SEPARATE)
-"""Places of zones that wait for a sign-off."""
+AWAITING = (TargetState.AWAITING, TargetState.AWAITING_SEPARATE)
+"""States of zones that wait for a sign-off."""
 
-WAITS = frozenset({Place.WORKING, Place.WAITING, Place.SUPPORT, *AWAITING, Place.STOPPING})
-"""Places of zones that may wait for something else than is known: one that was reset, or that did not end by
+WAITS = frozenset(
+    {TargetState.WORKING, TargetState.WAITING, TargetState.SUPPORT, *AWAITING, TargetState.STOPPING}
+)
+"""States of zones that may wait for something else than is known: one that was reset, or that did not end by
 what it was told.
 """
 
-FAILURES = (Place.FAILED, Place.UNKNOWN, Place.ROLLED_BACK)
-"""Places that count against the failures which later waves allow."""
+FAILURES = (TargetState.FAILED, TargetState.UNKNOWN, TargetState.ROLLED_BACK)
+"""States that count against the failures which later waves allow."""
 
-REOPENED = frozenset({Place.REJECTED, Place.ON_HOLD, Place.ABORTED, Place.ROLLED_BACK})
-"""Places from which only a reopening begins a target again."""
+REOPENED = frozenset(
+    {TargetState.REJECTED, TargetState.ON_HOLD, TargetState.ABORTED, TargetState.ROLLED_BACK}
+)
+"""States from which only a reopening begins a target again."""
 
-OUTCOME_PLACE = {outcome: Place[outcome.name] for outcome in ZoneOutcome}
+OUTCOME_PLACE = {outcome: TargetState[outcome.name] for outcome in ZoneOutcome}
 PLACE_OUTCOME = {place: outcome for outcome, place in OUTCOME_PLACE.items()}
 
 REPORTED = {
-    ReportKind.WAITING: Place.WAITING,
-    ReportKind.SUPPORT: Place.SUPPORT,
+    ReportKind.WAITING: TargetState.WAITING,
+    ReportKind.SUPPORT: TargetState.SUPPORT,
 }
 """Where a target is that has said so; of other words it depends on more."""
 
-LAST_WORDS = frozenset({ReportKind.FINISHED, ReportKind.SETTLED})
+LAST_WORDS = frozenset({ReportKind.FINISHED, ReportKind.RELEASED})
 """Words of a target after which it asks for nothing."""
 
 KNOWN = {
-    Place.WAITING: ReportKind.WAITING,
-    Place.SUPPORT: ReportKind.SUPPORT,
-    Place.AWAITING: ReportKind.AWAITING,
-    Place.AWAITING_SEPARATE: ReportKind.AWAITING,
+    TargetState.WAITING: ReportKind.WAITING,
+    TargetState.SUPPORT: ReportKind.SUPPORT,
+    TargetState.AWAITING: ReportKind.AWAITING,
+    TargetState.AWAITING_SEPARATE: ReportKind.AWAITING,
 }
 """What a target has said last that is at a place."""
 

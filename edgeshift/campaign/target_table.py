@@ -11,15 +11,15 @@ from pydantic import BaseModel
 from edgeshift.campaign.book import DecisionBook
 from edgeshift.campaign.packing import of_text, unpack_numbers
 from edgeshift.campaign.permits import Permits
-from edgeshift.campaign.places import Places
-from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, PLACE_OUTCOME, Place
+from edgeshift.campaign.state_counts import TargetStates
+from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, PLACE_OUTCOME, TargetState
 from edgeshift.campaign.waiters import Group, Waiters
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 
 
-class Shape(BaseModel):
+class FingerprintGroup(BaseModel):
     """A fingerprint that was seen, and the step that it would be signed for."""
 
     fingerprint: str
@@ -27,7 +27,7 @@ class Shape(BaseModel):
 
 
 class TargetTable:
-    """Places, attempts, sequences, shapes and waiting times of ``count`` targets, the book of decisions, the
+    """States, attempts, sequences, shapes and waiting times of ``count`` targets, the book of decisions, the
     permits. The classes built on it, up to ``Ledger``, change it. What a message needs to know of all of them
     is counted as it changes; a walk over all is for what happens once a sweep.
 
@@ -44,14 +44,14 @@ class TargetTable:
         """The most zones that one target stands for."""
         self.epoch = epoch
         self.tick = max(tick, timedelta(milliseconds=1))
-        self.places = Places(count, [wave.end for wave in waves], self._covers, self._moved)
+        self.places = TargetStates(count, [wave.end for wave in waves], self._covers, self._moved)
         self.waiters = Waiters()
         """Who waits for a sign-off, by shape and wave."""
         self.attempts = bytearray(count)
         self.sequences = array("H", bytes(2 * count))
         self.shapes = array("H", bytes(2 * count))
         self.since = array("H", bytes(2 * count))
-        self.known: list[Shape] = []
+        self.known: list[FingerprintGroup] = []
         self._numbers: dict[tuple[str, Step], int] = {}
         self._numbers_of: dict[str, list[int]] = {}
         """The shapes of each fingerprint."""
@@ -59,19 +59,19 @@ class TargetTable:
         self.permits = Permits()
         self.excluded: dict[int, str] = {}
         self._excluded_for: dict[int, ReasonCode] = {}
-        self.heard: set[int] = set()
+        self.recently_reported: set[int] = set()
         self.held: set[int] = set()
-        self.doubted: set[int] = set()
+        self.duplicate_sequences: set[int] = set()
         """Targets of which a word came with a number that was heard before: it came twice, or the target was
         reset and counts from a lower one.
         """
         self.asked: dict[int, str] = {}
         """Targets that have said again what they wait for, and the beginning of the run in which they did."""
-        self.overtaken: set[int] = set()
+        self.newer_attempts: set[int] = set()
         """Targets of which a word came from a later attempt than is known, until they are looked at: the
         campaign was reset to before it began that.
         """
-        self.revived: set[int] = set()
+        self.woken_after_end: set[int] = set()
         """Targets that have ended, and of which a word came since, as where somebody reset their workflow.
         They are to be told that nobody waits for them.
         """
@@ -81,7 +81,7 @@ class TargetTable:
         """Targets that a person has reopened: no rejection of before counts, not even an earlier run's."""
         self.accepted: set[int] = set()
         """Targets whose failure a person has accepted."""
-        self.ended_as: dict[int, Place] = {}
+        self.ended_as: dict[int, TargetState] = {}
         """How the last attempt ended of targets that are to begin again and have not begun yet."""
 
     def _moved(self, index: int, before: int, place: int) -> None:
@@ -105,7 +105,7 @@ class TargetTable:
 
     def know(self, fingerprint: str, step: Step) -> int:
         """The number of a new shape."""
-        self.known.append(Shape(fingerprint=fingerprint, step=step))
+        self.known.append(FingerprintGroup(fingerprint=fingerprint, step=step))
         number = self._numbers[fingerprint, step] = len(self.known)
         self._numbers_of.setdefault(fingerprint, []).append(number)
         return number
@@ -114,11 +114,11 @@ class TargetTable:
         """Whether a target has proposed the fingerprint."""
         return fingerprint in self._numbers_of
 
-    def indexes(self, *places: Place, first: int = 0, end: int | None = None) -> Iterator[int]:
+    def indexes(self, *places: TargetState, first: int = 0, end: int | None = None) -> Iterator[int]:
         """The targets at these places, in order."""
         return self.places.indexes(places, first, self.count if end is None else end)
 
-    def number(self, *places: Place, wave: int | None = None) -> int:
+    def number(self, *places: TargetState, wave: int | None = None) -> int:
         """How many targets are at these places, in one wave or in all."""
         return sum(self.places.number(place, wave) for place in places)
 
@@ -126,7 +126,7 @@ class TargetTable:
         """How many zones the target stands for."""
         return self._covers[index] if self._covers else 1
 
-    def zones(self, *places: Place) -> int:
+    def zones(self, *places: TargetState) -> int:
         """How many zones the targets at these places stand for."""
         return sum(map(self.places.zones, places))
 
@@ -153,7 +153,7 @@ class TargetTable:
 
     def tallies(self, wave: int | None = None) -> dict[str, int]:
         """The number of targets by the lower-case name of their place, in one wave or in all."""
-        counts = ((place, self.places.number(place, wave)) for place in Place)
+        counts = ((place, self.places.number(place, wave)) for place in TargetState)
         return {place.name.lower(): number for place, number in counts if number}
 
     def finished(self, waves: int | None = None) -> int:
@@ -164,13 +164,13 @@ class TargetTable:
 
     def open_runs(self) -> int:
         """How many targets have been started and have no outcome yet."""
-        return self.count - self.number(Place.PENDING) - self.finished()
+        return self.count - self.number(TargetState.PENDING) - self.finished()
 
     def is_open(self, index: int) -> bool:
         """Whether the target has been started and has no outcome yet."""
-        return Place.PENDING < self.places[index] < Place.EXCLUDED
+        return TargetState.PENDING < self.places[index] < TargetState.EXCLUDED
 
-    def shape(self, index: int) -> Shape | None:
+    def fingerprint_group(self, index: int) -> FingerprintGroup | None:
         """The shape that the target last proposed."""
         number = self.shapes[index]
         return self.known[number - 1] if number else None
@@ -182,4 +182,4 @@ class TargetTable:
 
     def outcome(self, index: int) -> ZoneOutcome | None:
         """What the target has come to, if anything. One that was excluded has come to nothing."""
-        return PLACE_OUTCOME.get(Place(self.places[index]))
+        return PLACE_OUTCOME.get(TargetState(self.places[index]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 
 Group = tuple[int, int, int]
 """The number of a shape (0: none that is kept), a wave, and the place: whether its targets wait together
@@ -67,7 +67,7 @@ class Waiters:
         known = [
             (place, members) for (wave, place), members in self._groups[shape].items() if only in (None, wave)
         ]
-        together = [members for place, members in known if place == Place.AWAITING]
+        together = [members for place, members in known if place == TargetState.AWAITING]
         return min(min(members) for members in together or [members for _, members in known])
 
     def members(self, group: Group) -> list[int]:

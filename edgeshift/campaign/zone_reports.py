@@ -15,7 +15,7 @@ from edgeshift.campaign.target_states import (
     OPEN,
     REPORTED,
     WAITS,
-    Place,
+    TargetState,
     is_said,
 )
 from edgeshift.messages import BEFORE_SIGN_OFF, ReportKind, Step, ZoneReport
@@ -50,41 +50,45 @@ class ZoneReports(Attempts):
         index = report.index
         if not 0 <= index < self.count:
             return False
-        settled = report.settles is not None and self.settle(report.settles, index)
+        settled = report.releases is not None and self.release(report.releases, index)
         if report.attempt > self.attempts[index]:
-            self.overtaken.add(index)
+            self.newer_attempts.add(index)
         if report.attempt != self.attempts[index]:
             return settled
         if not self.is_open(index):
-            if self.places[index] >= Place.EXCLUDED and report.kind not in LAST_WORDS:
-                self.revived.add(index)
+            if self.places[index] >= TargetState.EXCLUDED and report.kind not in LAST_WORDS:
+                self.woken_after_end.add(index)
             return settled
         if report.sequence <= self.sequences[index]:
-            self.doubted.add(index)
+            self.duplicate_sequences.add(index)
             return settled
         self.sequences[index] = min(65535, report.sequence)
-        self.heard.add(index)
+        self.recently_reported.add(index)
         if report.kind is ReportKind.SERVICE:
             # It keeps its place: it takes its slot of the window, and goes on where it was.
             self.held.add(index)
             return True
-        if report.kind is not ReportKind.SETTLED:
+        if report.kind is not ReportKind.RELEASED:
             self.held.discard(index)
         if report.kind is ReportKind.FINISHED:
             self.finish(index, report.outcome or ZoneOutcome.UNKNOWN)
-        elif self.places[index] == Place.STOPPING:
+        elif self.places[index] == TargetState.STOPPING:
             pass
         elif report.kind is ReportKind.AWAITING:
             self._propose(index, report, now)
-            self.places[index] = Place.AWAITING if report.joins else Place.AWAITING_SEPARATE
+            self.places[index] = TargetState.AWAITING if report.joins else TargetState.AWAITING_SEPARATE
         elif report.kind is ReportKind.READY:
             if report.fingerprint:
                 self._propose(index, report, now)
-            self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
+            self.places[index] = (
+                TargetState.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else TargetState.READY
+            )
         elif report.kind in REPORTED:
             self.places[index] = REPORTED[report.kind]
-        elif report.unused and self.places[index] == Place.PERMITTED and not self._is_permitted(index):
-            self.places[index] = Place.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else Place.READY
+        elif report.unused and self.places[index] == TargetState.PERMITTED and not self._is_permitted(index):
+            self.places[index] = (
+                TargetState.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else TargetState.READY
+            )
         return True
 
     def may_wait(self, index: int) -> bool:
@@ -92,7 +96,7 @@ class ZoneReports(Attempts):
         said may have been said to a run that was reset since, or by one.
         """
         place = self.places[index]
-        return place in WAITS or (place == Place.PERMITTED and not self._is_permitted(index))
+        return place in WAITS or (place == TargetState.PERMITTED and not self._is_permitted(index))
 
     def _is_permitted(self, index: int) -> bool:
         """Whether the target holds a permit, or one is on its way."""
@@ -105,10 +109,10 @@ class ZoneReports(Attempts):
         """
         if index in self.held:
             return ReportKind.SERVICE.value
-        kind = KNOWN.get(Place(self.places[index]))
+        kind = KNOWN.get(TargetState(self.places[index]))
         if kind is None:
             return ""
-        shape = self.shape(index) if kind is ReportKind.AWAITING else None
+        shape = self.fingerprint_group(index) if kind is ReportKind.AWAITING else None
         return f"{kind.value}:{shape.fingerprint if shape else ''}"
 
     def remember(self, report: ZoneReport, now: datetime) -> bool:
@@ -116,14 +120,18 @@ class ZoneReports(Attempts):
         own that came meanwhile is newer. Its words are counted from this one on.
         """
         index = report.index
-        if not self.may_wait(index) or index in self.heard or report.attempt != self.attempts[index]:
+        if (
+            not self.may_wait(index)
+            or index in self.recently_reported
+            or report.attempt != self.attempts[index]
+        ):
             return False
         if is_said(report, self.said_by(index)):
             self.sequences[index] = min(self.sequences[index], report.sequence)
             return False
-        if self.places[index] == Place.STOPPING:
+        if self.places[index] == TargetState.STOPPING:
             # It did not end by what it was told.
-            self.places[index] = Place.WORKING
+            self.places[index] = TargetState.WORKING
         self.sequences[index] = min(65534, max(0, report.sequence - 1))
         return self.hear(report.model_copy(update={"sequence": max(1, report.sequence)}), now)
 
@@ -132,12 +140,12 @@ class ZoneReports(Attempts):
         index = report.index
         if not 0 <= index < self.count:
             return False
-        settled = report.settles is not None and self.settle(report.settles, index)
+        settled = report.releases is not None and self.release(report.releases, index)
         if report.attempt > self.attempts[index]:
-            self.overtaken.add(index)
+            self.newer_attempts.add(index)
         if report.attempt == self.attempts[index] and (index in self.asked or len(self.asked) < MOST_ASKED):
             self.asked[index] = report.again[:RUN]
-        return self.remember(report.model_copy(update={"settles": None, "again": ""}), now) or settled
+        return self.remember(report.model_copy(update={"releases": None, "again": ""}), now) or settled
 
     def expected(self, index: int) -> str:
         """The beginning of the fingerprint that the target waits with for a sign-off; ``ANY`` where none is
@@ -145,25 +153,32 @@ class ZoneReports(Attempts):
         """
         if self.places[index] not in AWAITING:
             return ""
-        shape = self.shape(index)
+        shape = self.fingerprint_group(index)
         return shape.fingerprint[:RUN] if shape else ANY
 
     def doubt_all(self) -> None:
         """The campaign was reset: what any target has said since may be unknown."""
-        self.doubted.update(filter(self.may_wait, self.indexes(*OPEN)))
+        self.duplicate_sequences.update(filter(self.may_wait, self.indexes(*OPEN)))
 
     def take_up(self, index: int, attempt: int) -> bool:
         """The target is in this attempt, of which nothing has been heard; whether it is later than the one
         that is known, in which the target may have ended: the campaign began it before it was reset. It keeps
         a permit, which may have reached it.
         """
-        if attempt <= self.attempts[index] or self.places[index] == Place.PENDING:
+        if attempt <= self.attempts[index] or self.places[index] == TargetState.PENDING:
             return False
-        if self.places[index] != Place.PERMITTED or self.may_wait(index):
-            self.places[index] = Place.WORKING
+        if self.places[index] != TargetState.PERMITTED or self.may_wait(index):
+            self.places[index] = TargetState.WORKING
         self.attempts[index] = min(255, attempt)
         self.sequences[index] = 0
-        for known in (self.heard, self.held, self.doubted, self.overtaken, self.revived, self.accepted):
+        for known in (
+            self.recently_reported,
+            self.held,
+            self.duplicate_sequences,
+            self.newer_attempts,
+            self.woken_after_end,
+            self.accepted,
+        ):
             known.discard(index)
         self.excluded.pop(index, None)
         return True

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from edgeshift.areas.waf.evidence import EvidencePolicy
-from edgeshift.areas.waf.redacted import shown_path
+from edgeshift.areas.waf.redacted import redacted_path
 from edgeshift.campaign_file.service import A_REFERENCE, Reference
 from edgeshift.model.addresses import is_reference, web_or_reference
 from edgeshift.model.durations import Duration
@@ -173,7 +173,7 @@ def _without_key(url: str) -> str:
     if is_reference(url):
         return url
     parts = urlsplit(url)
-    if parts.query or shown_path(parts.path) != parts.path:
+    if parts.query or redacted_path(parts.path) != parts.path:
         raise ValueError(
             "this URL may hold a key, and the file is archived; keep the URL where the worker finds it, and"
             " name that place as env:NAME or file:PATH"

@@ -54,8 +54,8 @@ def told(alarm: Alarm) -> Text:
     if alarm.campaign:
         text.append(f"  {alarm.campaign}", style="dim")
     text.append(f"\n  {alarm.what}")
-    if alarm.said:
-        text.append(f"\n  {alarm.said}")
+    if alarm.text:
+        text.append(f"\n  {alarm.text}")
     if alarm.zones:
         more = f" and {alarm.count - FEW_NAMES} more" if alarm.count > FEW_NAMES else ""
         text.append(f"\n  {counted(alarm.count, 'zone')}: {', '.join(alarm.zones[:FEW_NAMES])}{more}")

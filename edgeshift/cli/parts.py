@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from edgeshift.campaign_file.spec import CampaignSpec
     from edgeshift.messages import AssessmentResult, PlanReport
-    from edgeshift.operations import Shown
+    from edgeshift.operations import Preview
 
 MOST_LINES = 6
 """Lines of one kind that are printed of a proposal."""
@@ -45,14 +45,14 @@ class CliPart:
         """What ``plan --json`` has of this area, beside what all plans have."""
         return {}
 
-    def show_step(self, shell: Shell, shown: Shown) -> None:
+    def show_step(self, shell: Shell, shown: Preview) -> None:
         """Print what would be sent for one proposal."""
         from edgeshift.views.words import word
 
         said = f"  step: {word(shown.step, shown.area)}; it can be taken back"
         shell.console.print(said, markup=False, soft_wrap=True)
 
-    def show_evidence(self, shell: Shell, shown: Shown) -> None:
+    def show_evidence(self, shell: Shell, shown: Preview) -> None:
         """Print what is known of what the proposal does."""
 
 

@@ -10,12 +10,12 @@ from edgeshift.cli.shell import Shell
 from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
-    from edgeshift.operations import Shown
+    from edgeshift.operations import Preview
 
 MOST_CHANGES = 20
 
 
-def show_proposal(shell: Shell, shown: Shown) -> None:
+def show_proposal(shell: Shell, shown: Preview) -> None:
     """Print what one zone proposes: what a person should see before signing."""
     say = shell.console.print
     say(f"{_subject(shown)} ({_kind(shown)})", markup=False, soft_wrap=True)
@@ -24,7 +24,7 @@ def show_proposal(shell: Shell, shown: Shown) -> None:
     show_facts(shell, shown, example=False)
 
 
-def show_facts(shell: Shell, shown: Shown, *, example: bool) -> None:
+def show_facts(shell: Shell, shown: Preview, *, example: bool) -> None:
     """Print what would be sent and what it is known to do. ``example``: for others that propose the same."""
     from edgeshift.views.words import one_line
 
@@ -47,9 +47,9 @@ def show_facts(shell: Shell, shown: Shown, *, example: bool) -> None:
     part.show_evidence(shell, shown)
 
 
-def _subject(shown: Shown) -> str:
+def _subject(shown: Preview) -> str:
     return f"{'Account' if shown.covers else 'Zone'} {shown.zone}"
 
 
-def _kind(shown: Shown) -> str:
+def _kind(shown: Preview) -> str:
     return f"an account of {counted(shown.covers, 'zone')}" if shown.covers else shown.plan

@@ -15,7 +15,7 @@ from edgeshift.model.counts import counted
 if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
     from edgeshift.model.sign_off import Choice
-    from edgeshift.operations import Shown, ToSign
+    from edgeshift.operations import Preview, ToSign
 
 app = typer.Typer(help="Approve or reject what waits for a sign-off.")
 
@@ -98,7 +98,7 @@ async def _sign_zone(
         targets = await operations.frozen_targets(archive, summary.targets)
         found = operations.pick_zone(targets, zone, campaign, summary.area)
         state = await operations.waiting_zone(client, found, digest or None)
-        shown = await operations.shown_of(archive, state, summary.area)
+        shown = await operations.preview_of(archive, state, summary.area)
         _say_scale(shell, summary)
         show_proposal(shell, shown)
         shell.confirm(f"{choice.value.capitalize()} this for {found.name} as {by}?", yes=yes)
@@ -169,7 +169,7 @@ MOST_SHOWN = 10
 
 
 def _show_shapes(
-    shell: Shell, chosen: ToSign, examples: list[Shown], separate: list[str], campaign: str
+    shell: Shell, chosen: ToSign, examples: list[Preview], separate: list[str], campaign: str
 ) -> None:
     say = shell.console.print
     by_shape = {shown.fingerprint: shown for shown in examples}

@@ -116,11 +116,11 @@ def _fleet(folder: Path, file: Path | None, zones: int | None, seed: int) -> Fle
     """The fleet that was asked for; a generated one for a folder that has none; else None."""
     from edgeshift.testbed.simulator.fleet_file import load_fleet
     from edgeshift.testbed.simulator.generate import generate_fleet
-    from edgeshift.testbed.stack import Places
+    from edgeshift.testbed.stack import StackPaths
 
     if file is not None:
         return load_fleet(file)
-    if zones is not None or not Places(folder).fleet.exists():
+    if zones is not None or not StackPaths(folder).fleet.exists():
         return generate_fleet(zones or DEFAULT_ZONES, seed)
     return None
 

@@ -75,7 +75,7 @@ async def let_calls_go(client: Client, spec: CampaignSpec, credential: Credentia
         found = await quotas.standing(caller)
         if (hold := stops(found.holds, credential.reference)) is None:
             return []
-        await quotas.mended(caller, [credential.reference])
+        await quotas.fixed(caller, [credential.reference])
     except RPCError as problem:
         return [Check(name, State.WARNING, f"whether they are held cannot be read: {problem.message[:100]}")]
     said = f"were held since {hold.since:%Y-%m-%d %H:%M} UTC, since {hold}; they go on now"

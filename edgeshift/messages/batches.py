@@ -11,7 +11,7 @@ from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.model.sign_off import Digest
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import OpenCircuit
 
 
 class StartZones(Message):
@@ -108,11 +108,11 @@ class DescribeZones(Message):
     """Look at zones: are their workflows open, and if not, how did they end?
 
     ``settles_in``: how long the effect of a step may take to show. ``waits``: those that may wait for
-    something else than is known: they say again what they wait for where ``doubted``, or where the server
-    shows that something is unknown of them. ``expected``: of each index, the beginning of the fingerprint
-    that it waits with (``Ledger.expected``). ``asked``: the beginning of the run in which a zone has said
-    again what it waits for. ``unasked``: earlier runs of the campaign of which nobody has asked whether they
-    came out of a reset.
+    something else than is known: they say again what they wait for where they are of
+    ``duplicate_sequences``, or where the server shows that something is unknown of them. ``expected``: of
+    each index, the beginning of the fingerprint that it waits with (``Ledger.expected``). ``asked``: the
+    beginning of the run in which a zone has said again what it waits for. ``unasked``: earlier runs of the
+    campaign of which nobody has asked whether they came out of a reset.
     """
 
     campaign: str
@@ -124,7 +124,7 @@ class DescribeZones(Message):
     attempts: tuple[int, ...]
     settles_in: Duration
     waits: frozenset[int] = frozenset()
-    doubted: frozenset[int] = frozenset()
+    duplicate_sequences: frozenset[int] = frozenset()
     expected: tuple[str, ...] = ()
     asked: dict[int, str] = Field(default_factory=dict)
     unasked: tuple[str, ...] = ()
@@ -156,6 +156,6 @@ class DescribedZones(Message):
 
     closed: tuple[SilentZone, ...] = ()
     later: tuple[LaterAttempt, ...] = ()
-    hold: ServiceHold | None = None
+    hold: OpenCircuit | None = None
     run: str = ""
     reset_run: str = ""

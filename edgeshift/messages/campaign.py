@@ -13,7 +13,7 @@ from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, Wave
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Choice, Decision, Digest
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import OpenCircuit
 
 
 class Again(Message):
@@ -119,7 +119,7 @@ class CampaignSummary(BaseModel):
     """The answer of a campaign's ``summary`` query; and, with less of what is listed, what it publishes.
     ``waiting``: the largest of ``fingerprints_waiting``; ``state``: running, pausing, paused, halted,
     aborting or closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the
-    service; ``mend``: what a person has to do about it. ``stopped_by``, ``stopped_at``: who paused or aborted
+    service; ``fix``: what a person has to do about it. ``stopped_by``, ``stopped_at``: who paused or aborted
     it, and when, where a person did. ``excluded_codes``: why targets were left out. ``retrying``: what failed
     of its own work lately.
     """
@@ -146,8 +146,8 @@ class CampaignSummary(BaseModel):
     targets: str
     spec: str
     open_runs: int = 0
-    mend: str = ""
-    holds: list[ServiceHold] = Field(default_factory=list)
+    fix: str = ""
+    holds: list[OpenCircuit] = Field(default_factory=list)
     held_zones: int = 0
     stopped_by: str = ""
     stopped_at: datetime | None = None

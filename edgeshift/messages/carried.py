@@ -10,7 +10,7 @@ from edgeshift.messages.base import Message, Person
 from edgeshift.messages.rulings import RulingNote
 from edgeshift.model.durations import Duration
 from edgeshift.model.window import Growth
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import OpenCircuit
 
 
 class Retried(Message):
@@ -43,7 +43,7 @@ class CampaignCarried(Message):
     cursor: int = 0
     sweep_at: datetime | None = None
     origin: str = ""
-    holds: tuple[ServiceHold, ...] = ()
+    holds: tuple[OpenCircuit, ...] = ()
     stopped_at: datetime | None = None
     retrying: tuple[Retried, ...] = ()
     unrecorded: tuple[RulingNote, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from edgeshift.messages.base import Message
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.model.sign_off import Digest
-from edgeshift.rate_limit.circuit import ServiceHold, Trouble
+from edgeshift.rate_limit.circuit import OpenCircuit, Trouble
 
 
 class AwaitService(Message):
@@ -14,7 +14,7 @@ class AwaitService(Message):
     """
 
     spec: Digest
-    holds: tuple[ServiceHold, ...]
+    holds: tuple[OpenCircuit, ...]
 
 
 class LetCallsGo(Message):
@@ -36,6 +36,6 @@ _CODES = {
 }
 
 
-def reason_of_hold(hold: ServiceHold) -> Reason:
+def reason_of_hold(hold: OpenCircuit) -> Reason:
     """Why a target waits for the service."""
     return Reason(code=_CODES[hold.trouble], by=hold.credential, said=hold.said, words=str(hold))

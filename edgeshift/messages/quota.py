@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import FiniteFloat
 
 from edgeshift.messages.base import Message
-from edgeshift.rate_limit.circuit import Circuit, ServiceHold
+from edgeshift.rate_limit.circuit import Circuit, OpenCircuit
 from edgeshift.rate_limit.others import Others, Seen
 from edgeshift.rate_limit.slots import Lane, PaceTerms, SlotBook
 
@@ -44,11 +44,11 @@ class Blocked(Message):
 class HoldCalls(Message):
     """Calls of the user are to be held. ``now``: that was seen just now; else it counts by its own time."""
 
-    hold: ServiceHold
+    hold: OpenCircuit
     now: bool = False
 
 
-class Mended(Message):
+class Fixed(Message):
     """The service answers these credentials again, or a person says so."""
 
     credentials: tuple[str, ...]
@@ -63,4 +63,4 @@ class AskProbe(Message):
 class ProbeTurn(Message):
     """The hold that is to be probed now, or None."""
 
-    hold: ServiceHold | None = None
+    hold: OpenCircuit | None = None

@@ -47,7 +47,7 @@ class Probe(Message):
     start: ZoneStart
     prepared: Prepared
     sequence: int
-    settles: int | None = None
+    releases: int | None = None
 
 
 class Probed(Message):
@@ -59,7 +59,7 @@ class Probed(Message):
     gathered: Gathered | None = None
 
 
-class Settle(Message):
+class Confirm(Message):
     """Read until the service shows the change, or its absence, or until that can no longer be expected.
 
     ``wanted``: whether the change is to show (True), or to be gone again (False). ``since``: when it was.

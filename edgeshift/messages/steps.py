@@ -13,7 +13,7 @@ from edgeshift.messages.zone import ZoneReport, ZoneStart
 from edgeshift.model.durations import Duration
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Decision, Digest
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import OpenCircuit
 
 
 class Prepare(Message):
@@ -78,7 +78,7 @@ class ChangeResult(Message):
     seen: bool = False
     found: str = ""
     final: bool = False
-    hold: ServiceHold | None = None
+    hold: OpenCircuit | None = None
     turn: bool = True
     earlier: bool = False
     called_off: bool = False

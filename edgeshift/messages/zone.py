@@ -18,7 +18,7 @@ from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, Reasons
 from edgeshift.model.sign_off import Decision, Digest, SignOffPolicy
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import OpenCircuit
 
 
 class ZonePolicy(Message):
@@ -119,7 +119,7 @@ class ZoneCarried(Message):
     validated: str | None = None
     asked_at: datetime | None = None
     grant: PermitGrant | None = None
-    to_settle: int | None = None
+    to_release: int | None = None
     used: tuple[int, ...] = ()
     revoked: tuple[int, ...] = ()
     tickets: tuple[str, ...] = ()
@@ -183,14 +183,14 @@ class ReportKind(StrEnum):
     READY = "ready"
     WAITING = "waiting"
     SUPPORT = "support"
-    SETTLED = "settled"
+    RELEASED = "released"
     SERVICE = "service"
     FINISHED = "finished"
 
 
 class ZoneReport(Message):
     """A zone's word to its campaign. ``sequence`` only grows within an attempt, so that duplicates,
-    reorderings and words of earlier attempts are ignored. ``settles``: the permit that is now used up or,
+    reorderings and words of earlier attempts are ignored. ``releases``: the permit that is now used up or,
     where ``unused`` says so, given back.
 
     ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has
@@ -204,7 +204,7 @@ class ZoneReport(Message):
     attempt: int
     sequence: int
     kind: ReportKind
-    settles: int | None = None
+    releases: int | None = None
     unused: bool = False
     step: Step | None = None
     digest: str = ""
@@ -213,7 +213,7 @@ class ZoneReport(Message):
     outcome: ZoneOutcome | None = None
     reason: str = ""
     codes: tuple[ReasonCode, ...] = ()
-    hold: ServiceHold | None = None
+    hold: OpenCircuit | None = None
     again: str = ""
     took: Duration | None = None
 
@@ -338,4 +338,4 @@ class ZoneState(BaseModel):
     drifted_proposal: str = ""
     tickets: list[str] = Field(default_factory=list)
     outcome: ZoneOutcome | None = None
-    hold: ServiceHold | None = None
+    hold: OpenCircuit | None = None

@@ -51,7 +51,7 @@ OF_SERVICE: Mapping[str, Failure] = {
     "Unauthorized": Failure(
         _IF_SAID, _SERVICE, ReasonCode.CREDENTIAL_REFUSED, tries=1, named="InvalidCredential"
     ),
-    "ServiceHeld": Failure(_NOTHING, _SERVICE, ReasonCode.SERVICE_HELD, tries=1),
+    "ServiceCircuitOpen": Failure(_NOTHING, _SERVICE, ReasonCode.SERVICE_HELD, tries=1),
     "CredentialMissing": Failure(_NOTHING, _SERVICE, ReasonCode.CREDENTIAL_MISSING, tries=1),
     "Forbidden": Failure(_IF_SAID, _SERVICE, ReasonCode.NOT_PERMITTED, tries=1),
     "NotFound": Failure(_IF_SAID, _SERVICE, ReasonCode.NOT_THERE, tries=1),
@@ -127,7 +127,7 @@ PERMANENT = tuple(
 )
 """Types of failed activities that trying again cannot fix."""
 
-HELD = ("ServiceHeld", "InvalidCredential", "CredentialMissing")
+HELD = ("ServiceCircuitOpen", "InvalidCredential", "CredentialMissing")
 """Types of failed activities that are no fault of the target: it waits until the service may be called
 again.
 """

@@ -26,7 +26,7 @@ from edgeshift.operations.errors import (
     ServiceTrouble,
     TemporalTrouble,
 )
-from edgeshift.operations.shown import Shown, shown_of
+from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signing import (
     ToSign,
     by_prefix,
@@ -49,9 +49,9 @@ __all__ = [
     "Frozen",
     "NotFound",
     "OperationError",
+    "Preview",
     "Refused",
     "ServiceTrouble",
-    "Shown",
     "TemporalTrouble",
     "ToSign",
     "abort",
@@ -71,10 +71,10 @@ __all__ = [
     "pick_zone",
     "planned",
     "pollers",
+    "preview_of",
     "refuse_if_started",
     "resume",
     "separate_zones",
-    "shown_of",
     "sign_fingerprints",
     "sign_zone",
     "start_campaign",

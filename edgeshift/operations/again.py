@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from temporalio.client import Client
 
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetAt, TargetsAt
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
@@ -125,7 +125,7 @@ async def _reopened(
             f"the state that campaign {name} closed with cannot be read: {failure}",
             "`edgeshift start FILE --again` starts all of it again",
         ) from failure
-    wanted = frozenset(Place[place.upper()] for place in places)
+    wanted = frozenset(TargetState[place.upper()] for place in places)
     chosen = tuple(index for index in (indexes or range(start.count)) if ledger.places[index] in wanted)
     if not chosen:
         raise _nothing(name, verb, places)

@@ -164,7 +164,7 @@ async def freeze(
     subject = f"the targets of {spec.name}"
     with told(subject):
         handle = await client.start_workflow(
-            "Freeze",
+            "TargetList",
             ResolveTargets(spec=digest),
             id=f"targets/{spec.name}/{digest[:16]}",
             task_queue=Queue.CONTROL,

@@ -18,7 +18,7 @@ class ProposalPart:
     async def facts(
         self, archive: Archive, state: ZoneState, body: Body, evidence: BaseModel | None
     ) -> dict[str, Any]:
-        """Fields of ``Shown`` beside those that every proposal has, by their names. ``body``: of the
+        """Fields of ``Preview`` beside those that every proposal has, by their names. ``body``: of the
         proposal, empty where there is none; ``evidence``: the archived document, or None. Raises
         ArchiveError.
         """

@@ -27,7 +27,7 @@ from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.calls import ask, tell
 from edgeshift.operations.errors import BadInput, NotFound, Refused
-from edgeshift.operations.shown import Shown, shown_of
+from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.zones import FoundZone, zone_state
 from edgeshift.stores.archive import Archive, ArchiveError
 
@@ -168,14 +168,14 @@ async def waiting_zone(client: Client, found: FoundZone, digest: str | None = No
     return state
 
 
-async def shown(client: Client, archive: Archive, area: Area, target: Target) -> Shown | None:
+async def shown(client: Client, archive: Archive, area: Area, target: Target) -> Preview | None:
     """What a waiting zone proposes, out of the archive; None where it does not wait any more."""
     found = FoundZone(index=0, target=target, workflow_id=migration_id(target.zone, area))
     try:
         state = await waiting_zone(client, found)
     except NotFound:
         return None
-    return await shown_of(archive, state, area)
+    return await preview_of(archive, state, area)
 
 
 async def examples(
@@ -186,12 +186,12 @@ async def examples(
     name: str,
     chosen: ToSign,
     most: int,
-) -> list[Shown]:
+) -> list[Preview]:
     """One zone's proposal for each of the first groups, as far as zones still wait and the archive has
     them.
     """
 
-    async def one(group: Waiting) -> Shown | None:
+    async def one(group: Waiting) -> Preview | None:
         wave, fingerprint = chosen.wave, group.fingerprint
         places = (AWAITING,) if group.zones > group.separate else (SEPARATE,)
         found = await zones_at(client, name, places, 3, wave=wave, fingerprint=fingerprint)
@@ -205,7 +205,7 @@ async def examples(
 
     gate = asyncio.Semaphore(8)
 
-    async def gated(group: Waiting) -> Shown | None:
+    async def gated(group: Waiting) -> Preview | None:
         async with gate:
             return await one(group)
 

@@ -21,15 +21,15 @@ from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.messages import (
     AskProbe,
     Blocked,
+    Fixed,
     HoldCalls,
     LeaseRequest,
-    Mended,
     Message,
     ProbeTurn,
     QuotaStart,
 )
 from edgeshift.model.fleet import quota_id
-from edgeshift.rate_limit.circuit import ServiceHold, Standing
+from edgeshift.rate_limit.circuit import OpenCircuit, Standing
 from edgeshift.rate_limit.others import Seen
 from edgeshift.rate_limit.pacing import Pacer, SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
@@ -79,7 +79,7 @@ class Quotas:
                     "blocked", Blocked(seconds=seconds)
                 )
 
-            async def on_held(hold: ServiceHold) -> None:
+            async def on_held(hold: OpenCircuit) -> None:
                 await self._begin(user, terms, "hold", HoldCalls(hold=hold, now=True))
 
             self._pacers[key] = SlotPacer(more, on_blocked=on_blocked, on_held=on_held, minute=terms.minute)
@@ -154,8 +154,8 @@ class Quotas:
 
     # --- held calls
 
-    async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: ServiceHold) -> None:
-        """Hold calls of the credential's user, unless they were mended since."""
+    async def hold(self, credential: CredentialSpec, spec: CampaignSpec, hold: OpenCircuit) -> None:
+        """Hold calls of the credential's user, unless they were fixed since."""
         await self._begin(spec.service.caller(credential), terms_of(spec), "hold", HoldCalls(hold=hold))
 
     async def standing(self, user: str) -> Standing:
@@ -167,7 +167,7 @@ class Quotas:
         )
         return Standing.model_validate(found) if found is not None else Standing()
 
-    async def probe(self, user: str, credentials: Iterable[str]) -> ServiceHold | None:
+    async def probe(self, user: str, credentials: Iterable[str]) -> OpenCircuit | None:
         """The hold that may be probed now with one of these credentials, or None."""
         found = await self._answer(
             self._temporal.get_workflow_handle(quota_id(user)).execute_update(
@@ -179,11 +179,11 @@ class Quotas:
         )
         return ProbeTurn.model_validate(found).hold if found is not None else None
 
-    async def mended(self, user: str, credentials: Iterable[str]) -> None:
+    async def fixed(self, user: str, credentials: Iterable[str]) -> None:
         """Let calls with these credentials go on, for every process and campaign of the user."""
         await self._answer(
             self._temporal.get_workflow_handle(quota_id(user)).signal(
-                "mended", Mended(credentials=tuple(credentials)), rpc_timeout=_ANSWER_WITHIN
+                "fixed", Fixed(credentials=tuple(credentials)), rpc_timeout=_ANSWER_WITHIN
             )
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from enum import Enum
 
-from edgeshift.rate_limit.circuit import FAILURES, ServiceHold, Trouble, held, stops
+from edgeshift.rate_limit.circuit import FAILURES, OpenCircuit, Trouble, held, stops
 
 
 class Fate(Enum):
@@ -26,25 +26,25 @@ class Breaker:
     """Calls are held at once where a credential is refused, and all of them where ten in a row have failed
     over a ``minute`` at least. Bursts of faults are not an outage.
 
-    Once calls are held no longer, they go one at a time until one is answered: where nothing is mended, one
+    Once calls are held no longer, they go one at a time until one is answered: where nothing is fixed, one
     is enough to see it.
     """
 
     def __init__(self, minute: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._minute = minute
         self._clock = clock
-        self._holds: dict[str, ServiceHold] = {}
+        self._holds: dict[str, OpenCircuit] = {}
         self._tried: dict[str, bool] = {}
         self._failures = 0
         self._failing_since = 0.0
         self.news = 0
         """How often calls came to be held here: what was asked before the last time says nothing of it."""
 
-    def stops(self, credential: str) -> ServiceHold | None:
+    def stops(self, credential: str) -> OpenCircuit | None:
         """The hold that stops a call with this credential, or None."""
         return stops(self._holds.values(), credential)
 
-    def learn(self, holds: Iterable[ServiceHold]) -> None:
+    def learn(self, holds: Iterable[OpenCircuit]) -> None:
         """Take over what the user's quota says is held now."""
         present = {hold.credential: hold for hold in holds}
         self._tried |= dict.fromkeys(self._holds.keys() - present.keys(), False)
@@ -59,7 +59,7 @@ class Breaker:
         for key in self._tried.keys() & {"", credential}:
             self._tried[key] = True
 
-    def ended(self, fate: Fate, said: str, credential: str) -> ServiceHold | None:
+    def ended(self, fate: Fate, said: str, credential: str) -> OpenCircuit | None:
         """A call is over; the hold that comes of it, if one does."""
         tried = self._tried.keys() & {"", credential}
         for key in tried:
@@ -83,7 +83,7 @@ class Breaker:
                     return self._hold(Trouble.OUTAGE, f"{many if self._failures > 1 else ''}{said}", "")
         return None
 
-    def _hold(self, trouble: Trouble, said: str, credential: str) -> ServiceHold | None:
+    def _hold(self, trouble: Trouble, said: str, credential: str) -> OpenCircuit | None:
         if credential in self._holds:
             return None
         hold = held(trouble, said, datetime.now(UTC), credential)

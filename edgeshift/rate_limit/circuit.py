@@ -1,7 +1,7 @@
 """When the calls of a user stop, and when they go on: a refused credential, an outage. Pure.
 
 While calls are held nobody sends anything but one probe a minute, for the user in all, until one is answered
-or a person says that it is mended. Every process and every campaign of the user is told the same, since the
+or a person says that it is fixed. Every process and every campaign of the user is told the same, since the
 user's quota keeps it.
 """
 
@@ -30,7 +30,7 @@ class Trouble(StrEnum):
     OUTAGE = "outage"
 
 
-class ServiceHold(BaseModel):
+class OpenCircuit(BaseModel):
     """Calls are held. ``said``: what was answered, without secrets. ``credential``: the reference of the one
     that is meant, such as ``env:EDGE_TOKEN``; empty for an outage, which is about all of them.
     """
@@ -52,14 +52,14 @@ class ServiceHold(BaseModel):
         return f"the service does not answer as it should ({self.said})"
 
 
-def held(trouble: Trouble, said: str, since: datetime, credential: str = "") -> ServiceHold:
+def held(trouble: Trouble, said: str, since: datetime, credential: str = "") -> OpenCircuit:
     """A hold, its words cut to what may be kept."""
     short = said if len(said) <= LONGEST_SAID else said[: LONGEST_SAID - 1] + "…"
-    return ServiceHold(trouble=trouble, said=short, since=since, credential=credential)
+    return OpenCircuit(trouble=trouble, said=short, since=since, credential=credential)
 
 
-def to_mend(hold: ServiceHold, campaign: str) -> str:
-    """What a person has to mend, and what goes on by itself."""
+def to_fix(hold: OpenCircuit, campaign: str) -> str:
+    """What a person has to fix, and what goes on by itself."""
     kind, _, name = hold.credential.partition(":")
     where = {
         "env": f"start the worker again with a valid one in {name}",
@@ -77,26 +77,26 @@ def to_mend(hold: ServiceHold, campaign: str) -> str:
 
 class Circuit(BaseModel):
     """What is held of one user, by credential reference (an outage: the empty one). ``probe_at``: when the
-    next probe may be made; ``probed``, ``mended``: when each was last. Seconds since the epoch.
+    next probe may be made; ``probed``, ``fixed``: when each was last. Seconds since the epoch.
     """
 
-    holds: dict[str, ServiceHold] = {}
+    holds: dict[str, OpenCircuit] = {}
     probe_at: float = 0.0
     probed: dict[str, float] = {}
-    mended: dict[str, float] = {}
+    fixed: dict[str, float] = {}
 
 
 class Standing(BaseModel):
     """What is held now, and when the next probe may be made, in seconds since the epoch."""
 
-    holds: tuple[ServiceHold, ...] = ()
+    holds: tuple[OpenCircuit, ...] = ()
     probe_at: float = 0.0
 
 
-def opened(circuit: Circuit, hold: ServiceHold, now: float, minute: float) -> Circuit:
-    """The state once calls are held. Older news than the last mending counts no more."""
+def opened(circuit: Circuit, hold: OpenCircuit, now: float, minute: float) -> Circuit:
+    """The state once calls are held. Older news than the last fixing counts no more."""
     key = hold.credential
-    if hold.since.timestamp() < circuit.mended.get(key, 0.0):
+    if hold.since.timestamp() < circuit.fixed.get(key, 0.0):
         return circuit
     if key in circuit.holds:
         return circuit
@@ -116,7 +116,7 @@ def closed(circuit: Circuit, credentials: Iterable[str], now: float) -> Circuit:
     return circuit.model_copy(
         update={
             "holds": kept,
-            "mended": {**circuit.mended, **dict.fromkeys(ended, now)},
+            "fixed": {**circuit.fixed, **dict.fromkeys(ended, now)},
             "probed": {key: at for key, at in circuit.probed.items() if key in kept},
         }
     )
@@ -127,7 +127,7 @@ def standing(circuit: Circuit) -> Standing:
     return Standing(holds=tuple(circuit.holds.values()), probe_at=circuit.probe_at)
 
 
-def stops(holds: Iterable[ServiceHold], credential: str) -> ServiceHold | None:
+def stops(holds: Iterable[OpenCircuit], credential: str) -> OpenCircuit | None:
     """The hold that stops calls with this credential, or None. An outage stops all."""
     found = {hold.credential: hold for hold in holds}
     return found.get("") or found.get(credential)
@@ -135,7 +135,7 @@ def stops(holds: Iterable[ServiceHold], credential: str) -> ServiceHold | None:
 
 def probe(
     circuit: Circuit, now: float, minute: float, credentials: Iterable[str]
-) -> tuple[Circuit, ServiceHold | None]:
+) -> tuple[Circuit, OpenCircuit | None]:
     """Hand out a probe to somebody who has these credentials, where one is due: the hold that is to be tried,
     the one that was tried longest ago first.
     """
@@ -150,6 +150,6 @@ def probe(
     )
 
 
-def fresh(hold: ServiceHold, now: float) -> ServiceHold:
+def fresh(hold: OpenCircuit, now: float) -> OpenCircuit:
     """The hold with the time of whoever keeps it."""
     return hold.model_copy(update={"since": datetime.fromtimestamp(now, UTC)})

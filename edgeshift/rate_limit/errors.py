@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import OpenCircuit
 
 
 class TurnRefused(Exception):
     """No turn to call was given, so nothing was sent."""
 
 
-class CallsHeld(TurnRefused):
+class CircuitIsOpen(TurnRefused):
     """Calls are held: the service refuses the credential, or does not answer."""
 
-    def __init__(self, hold: ServiceHold) -> None:
+    def __init__(self, hold: OpenCircuit) -> None:
         super().__init__(str(hold))
         self.hold = hold
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from edgeshift.rate_limit.breaker import Breaker, Fate
-from edgeshift.rate_limit.circuit import ServiceHold
-from edgeshift.rate_limit.errors import CallsHeld, NoLease, TurnRefused
+from edgeshift.rate_limit.circuit import OpenCircuit
+from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TurnRefused
 from edgeshift.rate_limit.leased_slots import LeasedSlots
 from edgeshift.rate_limit.others import FLOOR, Seen, Told, Window
 from edgeshift.rate_limit.slots import LATEST, Lane, Lease
@@ -50,8 +50,8 @@ class Pacer(Protocol):
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
         """Return when one call may be made, with the credential of this reference; ``ended`` then tells what
-        became of it. Cancelling it costs nobody a slot. Raises CallsHeld where calls are held, and NoLease
-        where nobody can say.
+        became of it. Cancelling it costs nobody a slot. Raises CircuitIsOpen where calls are held, and
+        NoLease where nobody can say.
         """
 
     def ended(self, fate: Fate, said: str = "", credential: str = "") -> None:
@@ -105,7 +105,7 @@ class SlotPacer:
         lease_source: LeaseSource,
         *,
         on_blocked: Callable[[float], Awaitable[None]] | None = None,
-        on_held: Callable[[ServiceHold], Awaitable[None]] | None = None,
+        on_held: Callable[[OpenCircuit], Awaitable[None]] | None = None,
         minute: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -135,11 +135,11 @@ class SlotPacer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def acquire(self, lane: Lane, credential: str = "") -> None:
-        """Wait for a slot. Raises NoLease and CallsHeld."""
+        """Wait for a slot. Raises NoLease and CircuitIsOpen."""
         if self._breaker.stops(credential):
             await self._look_again(lane)
             if hold := self._breaker.stops(credential):
-                raise CallsHeld(hold)
+                raise CircuitIsOpen(hold)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiting = _Waiting(turn, credential)
         self._waiting[lane].append(waiting)
@@ -185,7 +185,7 @@ class SlotPacer:
                 if hold is None:
                     stay.append(one)
                 elif not one.turn.done():
-                    one.turn.set_exception(CallsHeld(hold))
+                    one.turn.set_exception(CircuitIsOpen(hold))
             self._waiting[lane] = stay
 
     async def _look_again(self, lane: Lane) -> None:
@@ -359,7 +359,7 @@ class SlotPacer:
             async with asyncio.timeout(None if seconds is None else max(0.0, seconds)):
                 await self._changed.wait()
 
-    async def _tell_held(self, tell: Callable[[ServiceHold], Awaitable[None]], hold: ServiceHold) -> None:
+    async def _tell_held(self, tell: Callable[[OpenCircuit], Awaitable[None]], hold: OpenCircuit) -> None:
         try:
             await tell(hold)
         except Exception as why:  # this process holds back until it hears otherwise

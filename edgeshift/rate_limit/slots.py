@@ -20,7 +20,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import OpenCircuit
 
 _MICRO = 1_000_000
 
@@ -110,7 +110,7 @@ class Lease(BaseModel):
     at: float = 0.0
     late: float = LATEST
     keep: float = 1.0
-    holds: tuple[ServiceHold, ...] = ()
+    holds: tuple[OpenCircuit, ...] = ()
 
     @classmethod
     def wait(cls, seconds: float) -> Lease:

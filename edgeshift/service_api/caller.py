@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self, TypeVar
 from pydantic import ValidationError
 
 from edgeshift.rate_limit.breaker import Fate
-from edgeshift.rate_limit.errors import CallsHeld, NoLease
+from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease
 from edgeshift.rate_limit.others import told
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.rate_limit.slots import Lane
@@ -28,8 +28,8 @@ from edgeshift.service_api.errors import (
     RateLimited,
     Redirected,
     ServerError,
+    ServiceCircuitOpen,
     ServiceError,
-    ServiceHeld,
     TimedOut,
     Unauthorized,
 )
@@ -147,11 +147,11 @@ class Caller:
             self._pacer.ended(fate, said, self._credential)
 
     async def _turn(self, lane: Lane) -> None:
-        """Wait until the call may be made. Raises ServiceHeld and NoTurn; then nothing was sent."""
+        """Wait until the call may be made. Raises ServiceCircuitOpen and NoTurn; then nothing was sent."""
         try:
             await self._pacer.acquire(lane, self._credential)
-        except CallsHeld as held:
-            raise ServiceHeld(held.hold) from held
+        except CircuitIsOpen as held:
+            raise ServiceCircuitOpen(held.hold) from held
         except NoLease as refused:
             raise NoTurn(refused.why) from refused
 

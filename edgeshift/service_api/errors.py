@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from edgeshift.model.failures import FAILURES, Happened
-from edgeshift.rate_limit.circuit import ServiceHold
+from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.runtime.redaction import redact_text
 
 LONGEST_TEXT = 300
@@ -156,11 +156,11 @@ class ServiceError(Exception):
         return (head if len(head) <= room else head[: room - 1] + "…") + tail
 
 
-class ServiceHeld(ServiceError):
+class ServiceCircuitOpen(ServiceError):
     """Nothing was sent: calls are held, since the service refuses the credential or does not answer."""
 
-    def __init__(self, hold: ServiceHold) -> None:
-        super().__init__(str(hold), call="held", outcome=outcome_of("ServiceHeld"))
+    def __init__(self, hold: OpenCircuit) -> None:
+        super().__init__(str(hold), call="held", outcome=outcome_of("ServiceCircuitOpen"))
         self.hold = hold
         self.credential = hold.credential
 

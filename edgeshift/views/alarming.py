@@ -108,7 +108,7 @@ def _is_alone(checks: Iterable[CheckFact]) -> bool:
 
 def _as_facts(checks: Iterable[Check], campaign: str = "") -> tuple[CheckFact, ...]:
     return tuple(
-        CheckFact(name=one.name, state=one.state.value, said=one.text, fix=one.fix, campaign=campaign)
+        CheckFact(name=one.name, state=one.state.value, text=one.text, fix=one.fix, campaign=campaign)
         for one in checks
     )
 

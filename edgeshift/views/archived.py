@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from edgeshift.model.fleet import Area
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import DocumentUnreadable, ZoneRecord, get_document
-from edgeshift.views.archive_told import documents_of, lines_of
+from edgeshift.views.archive_texts import documents_of, lines_of
 from edgeshift.views.entries import Entry, EntryKind, Timeline
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import one_line, short

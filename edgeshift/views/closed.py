@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import CampaignResult, CampaignStart, CampaignSummary, TargetAt, WaveSummary
 
 
@@ -27,7 +27,7 @@ def places_of(start: CampaignStart, ledger: Ledger) -> dict[int, TargetAt]:
     found = {}
     for wave in start.waves:
         for index in range(wave.first, wave.end):
-            place, shape = Place(ledger.places[index]).name.lower(), ledger.shape(index)
+            place, shape = TargetState(ledger.places[index]).name.lower(), ledger.fingerprint_group(index)
             fingerprint = shape.fingerprint if shape else ""
             found[index] = TargetAt(index=index, place=place, wave=wave.number, fingerprint=fingerprint)
     return found

@@ -16,7 +16,7 @@ from typing import TypeVar
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowFailureError
 
 from edgeshift.areas import area_of
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import (
     OUTLIVED,
     CampaignResult,
@@ -62,7 +62,7 @@ MOST_RUNS = 5
 
 AT_ONCE = 24
 OUTCOMES = frozenset(outcome.value for outcome in ZoneOutcome)
-EVERYWHERE = tuple(place.name.lower() for place in Place)
+EVERYWHERE = tuple(place.name.lower() for place in TargetState)
 _LISTED_AS = {"assessing": "working", "validating": "waiting", "proposed": "awaiting"}
 """The search attribute of an open zone's phase as a place."""
 

@@ -108,8 +108,8 @@ def header(summary: CampaignSummary, now: datetime) -> RenderableType:
     parts: list[RenderableType] = [grid, Text(began, style="dim")]
     if summary.why:
         parts.append(Text(one_line(summary.why), style=_STATES.get(summary.state, "")))
-    if summary.mend:
-        parts.append(Text(f"to do: {one_line(summary.mend)}"))
+    if summary.fix:
+        parts.append(Text(f"to do: {one_line(summary.fix)}"))
     return Group(*parts)
 
 

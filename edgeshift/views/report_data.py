@@ -17,7 +17,7 @@ from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import Area
 from edgeshift.model.reasons import codes_of
 from edgeshift.views.entries import Timeline
-from edgeshift.views.messages_told import PASSED_ON
+from edgeshift.views.message_texts import PASSED_ON
 from edgeshift.views.report_areas import AreaPart, area_part
 from edgeshift.views.rows import ZoneRow, is_odd, notable
 from edgeshift.views.words import Look, look, ordered

@@ -11,7 +11,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from edgeshift.areas import area_of
-from edgeshift.areas.waf.evidence_told import MEANINGS, SAID, limits_lines, sample_line
+from edgeshift.areas.waf.evidence_texts import MEANINGS, SAID, limits_lines, sample_line
 from edgeshift.model.durations import say_duration
 from edgeshift.views import charts
 from edgeshift.views.parts import VIEWS

@@ -8,10 +8,16 @@ from functools import partial
 
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.reasons import Reason, ReasonCode
-from edgeshift.views.activities_told import Context, tell_activity, told_planned
+from edgeshift.views.activity_texts import Context, describe_planned, tell_activity
 from edgeshift.views.entries import Attempt, Entry, EntryKind, part, reasons, time_of
 from edgeshift.views.events import LOCAL_ACTIVITY, Event, Run
-from edgeshift.views.messages_told import first, permit_words, told_answer, told_signal, told_update
+from edgeshift.views.message_texts import (
+    describe_answer,
+    describe_signal,
+    describe_update,
+    first,
+    permit_words,
+)
 from edgeshift.views.words import lasting, look, moment, one_line, short
 
 _TECHNICAL = frozenset(
@@ -56,9 +62,9 @@ class Teller:
         self._context = Context(attempt, area=area)
         self._told: dict[str, Callable[[Event], Entry | None]] = {
             "WorkflowExecutionStarted": self._started,
-            "WorkflowExecutionSignaled": partial(told_signal, self._context),
-            "WorkflowExecutionUpdateAccepted": partial(told_update, self._context),
-            "WorkflowExecutionUpdateCompleted": told_answer,
+            "WorkflowExecutionSignaled": partial(describe_signal, self._context),
+            "WorkflowExecutionUpdateAccepted": partial(describe_update, self._context),
+            "WorkflowExecutionUpdateCompleted": describe_answer,
             "MarkerRecorded": self._marker,
             "ActivityTaskScheduled": self._activity,
             "TimerStarted": self._timer,
@@ -107,7 +113,7 @@ class Teller:
             event=event.id,
         )
         if planned := part(start, "planned"):
-            told_planned(self._context, entry, planned)
+            describe_planned(self._context, entry, planned)
         return entry
 
     def _held(self, event: Event) -> Entry:

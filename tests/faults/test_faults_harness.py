@@ -38,7 +38,7 @@ def chosen() -> list[str]:
 async def test_no_fault_leads_to_anything_that_must_not_be(
     identifier: str, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
-    """No unsigned commit, no double one, no lost zone, by the journal; every rule by its witness."""
+    """No unsigned commit, no double one, no lost zone, by the journal; every rule by its checker."""
     case = case_of(identifier)
     verdict = await played(case, World(temporal_client, embedded.address, tmp_path))
     assert not verdict.complaints, "\n".join(verdict.complaints)

@@ -1,5 +1,5 @@
 """The credential is revoked, or the service is out, from any call of a campaign on: nothing fails by it,
-hardly a call is made meanwhile, and all goes on once it is mended, in each of three ways.
+hardly a call is made meanwhile, and all goes on once it is fixed, in each of three ways.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ async def test_a_trouble_from_any_call_on_costs_nothing(
     case: str, temporal_client: Client, tmp_path: Path
 ) -> None:
     """Every target ends as it would have, nothing is sent twice or unsigned, and calls are held meanwhile."""
-    named, trouble, nth, mended = case.split("/")
+    named, trouble, nth, fixed = case.split("/")
     begin, _ = STAGES[named]
     async with begin(temporal_client, tmp_path) as stage:
         play = stage.play
@@ -100,13 +100,13 @@ async def test_a_trouble_from_any_call_on_costs_nothing(
             if not ended.is_set():
                 during = await watched(play)
                 found = await play.until(lambda seen: seen.state != "pausing")
-                assert found.state == "paused" and found.mend, found
+                assert found.state == "paused" and found.fix, found
                 assert few(during), [(entry["call"], entry["wall_time"]) for entry in during]
-        if not ended.is_set() and mended == "doctor":
+        if not ended.is_set() and fixed == "doctor":
             for credential in play.spec.service.credentials:
                 await let_calls_go(play.client, play.spec, credential)
-        if not ended.is_set() and mended == "resume":
-            await play.campaign.execute_update("resume", {"by": "olga", "reason": "mended"})
+        if not ended.is_set() and fixed == "resume":
+            await play.campaign.execute_update("resume", {"by": "olga", "reason": "fixed"})
         result = await finishing
         assert set(result.outcomes) <= DONE, result.outcomes
         await stage.check({3, 4, 7} - ({3} if named == "enterprise" else set()))

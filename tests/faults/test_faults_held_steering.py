@@ -206,7 +206,7 @@ async def another_token(client: Client, folder: Path) -> None:
         os.environ[variable] = "x" * 40
         await play.sign([item.fingerprint for item in waiting.waiting])
         found = await stands_still(play)
-        assert f"start the worker again with a valid one in {variable}" in found.mend
+        assert f"start the worker again with a valid one in {variable}" in found.fix
         assert few(await watched(play))
         os.environ[variable] = good
         assert (await stage.finish()).outcomes == {"migrated": 3}

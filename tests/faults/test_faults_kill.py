@@ -32,7 +32,7 @@ async def test_a_campaign_goes_on_when_people_sign_while_workers_die(
     temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
     """A sign-off that comes with the task of a dead worker is recorded in an order that does not replay; the
-    next worker, which has nothing in its cache, mends the campaign, and the sign-off still counts.
+    next worker, which has nothing in its cache, fixes the campaign, and the sign-off still counts.
     """
     kill = Kill("start_zones", 1, "after")
     async with staged(

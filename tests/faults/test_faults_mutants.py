@@ -20,7 +20,7 @@ QUICK = ("log-only-body-committed", "validation-for-everybody", "snapshot-late")
 
 @pytest.mark.parametrize("name", shared("mutants", QUICK))
 def test_the_harness_finds_a_mutant(name: str, temporal_cli_path: Path, tmp_path: Path) -> None:
-    """By a complaint of a witness, in a case that passes with the project as it is."""
+    """By a complaint of a checker, in a case that passes with the project as it is."""
     environment = {**os.environ, "EDGESHIFT_TEMPORAL_CLI": str(temporal_cli_path)}
     control = Control(copied(tmp_path / "tree"), environment)
     found = hunted(mutant_of(name), (), environment, control.passes)

@@ -31,7 +31,7 @@ async def test_every_history_of_a_schedule_replays(
     assert not verdict.complaints, "\n".join(verdict.complaints)
     record = Record.model_validate_json(record_of(folder).read_bytes())
     assert not record.replayed.divergences
-    assert {"Campaign", "Freeze"} <= set(record.replayed.runs)
+    assert {"Campaign", "TargetList"} <= set(record.replayed.runs)
 
 
 def test_a_seed_has_the_same_plan_each_time() -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Verdict(BaseModel):
-    """What the oracles and the witnesses say of one case, or of several.
+    """What the oracles and the checkers say of one case, or of several.
 
     ``zone_schedules``: zones that were played. ``lost_zones``: frozen targets without an outcome, or with
     one that the service contradicts. ``unknown_met``: mutating calls whose answer said nothing for certain,

@@ -102,7 +102,7 @@ def doctored(play: Rehearsal, file: str) -> None:
 
 
 def held(play: Rehearsal, campaign: str, file: str) -> None:
-    """Let the credential be refused until the campaign pauses itself; then it is mended, and goes on."""
+    """Let the credential be refused until the campaign pauses itself; then it is fixed, and goes on."""
     limit = time.monotonic() + 120
     with play.refused(play.canaries.token):
         while not json.loads(play.run("status", campaign, "--json").out)["summary"]["holds"]:

@@ -76,9 +76,9 @@ def edited(here: Desk, name: str, zones: list[str], area: str, **changes: str) -
 
 
 def of_a_zone(
-    here: Desk, code: str, name: str, area: str, mend: Callable[[], object], *, sign: bool = False
+    here: Desk, code: str, name: str, area: str, fix: Callable[[], object], *, sign: bool = False
 ) -> None:
-    """A campaign over one zone: it comes to its alarm, and once it is mended the entry's commands end it."""
+    """A campaign over one zone: it comes to its alarm, and once it is fixed the entry's commands end it."""
     campaign, zone = f"{area}-{name}", f"{name}.example"
     here.start(campaign, [zone], POLICY, area)
     if sign:
@@ -91,7 +91,7 @@ def of_a_zone(
             assert time.monotonic() < limit
     here.alarmed(code, campaign, zone=zone)
     here.look(code, names_of(campaign, name))
-    mend()
+    fix()
     here.act(code, names_of(campaign, name))
     if code != "blocked-plan":
         here.over(code, campaign, zone=zone)
@@ -101,11 +101,11 @@ def rolled_back(here: Desk) -> None:
     """The site fails without Edge Side Code: it is turned on again, which status says while it is done."""
     slow = here.fault("latency", "worse.example", "esc.delete", seconds=8)
 
-    def mend() -> None:
-        here.mend(slow)
+    def fix() -> None:
+        here.fix(slow)
         replaced(here, "worse.example")
 
-    of_a_zone(here, "rolled-back", "worse", "esc", mend, sign=True)
+    of_a_zone(here, "rolled-back", "worse", "esc", fix, sign=True)
 
 
 def way_back_refused(here: Desk) -> None:
@@ -113,13 +113,13 @@ def way_back_refused(here: Desk) -> None:
     denied = refusal("Authentication error", 10000)
     refused = here.fault("server_error", "stays.example", "esc.delete", status=403, body=denied)
 
-    def mend() -> None:
-        here.mend(refused)
+    def fix() -> None:
+        here.fix(refused)
         by_hand(here, "DELETE", f"zones/{here.zone_id('stays.example')}/disable_esc")
         replaced(here, "stays.example")
 
     with hasty(here):
-        of_a_zone(here, "failed-way-back", "stays", "esc", mend, sign=True)
+        of_a_zone(here, "failed-way-back", "stays", "esc", fix, sign=True)
 
 
 def replaced(here: Desk, zone: str) -> None:
@@ -147,7 +147,7 @@ def unknown_change(here: Desk) -> None:
     here.ok("abort", "first-lost", "--yes")
     here.until("first-lost", lambda places: places == {"aborted": 1})
     lost = here.fault("server_error", "lost.example", "esc.set", status=502)
-    of_a_zone(here, "unknown-change", "lost", "esc", lambda: here.mend(lost), sign=True)
+    of_a_zone(here, "unknown-change", "lost", "esc", lambda: here.fix(lost), sign=True)
 
 
 def blocked_account(here: Desk) -> None:
@@ -237,7 +237,7 @@ def blocked_fields(here: Desk) -> None:
 def blocked_log_job(here: Desk) -> None:
     """No log job is there; then one is made."""
 
-    def mend() -> None:
+    def fix() -> None:
         body = {
             "name": "ours",
             "destination_conf": "r2://bucket/path",
@@ -247,13 +247,13 @@ def blocked_log_job(here: Desk) -> None:
         }
         by_hand(here, "POST", f"zones/{here.zone_id('bare.example')}/logpush/jobs", body)
 
-    of_a_zone(here, "blocked-log-job", "bare", "log-fields", mend)
+    of_a_zone(here, "blocked-log-job", "bare", "log-fields", fix)
 
 
 def blocked_rules(here: Desk) -> None:
     """A rule of somebody else's without an action: it could not be sent back."""
     odd = here.fault("wrong_types", "odd.example", "rulesets.get", replace={"/result/rules/0/action": None})
-    of_a_zone(here, "blocked-rules", "odd", "log-fields", lambda: here.mend(odd))
+    of_a_zone(here, "blocked-rules", "odd", "log-fields", lambda: here.fix(odd))
 
 
 def log_entry_size(here: Desk) -> None:

@@ -262,7 +262,7 @@ class Desk:
         match |= {"user": user} if user else {}
         return str(self.control("POST", "faults", {"kind": kind, "match": match, **more})["id"])
 
-    def mend(self, *faults: str) -> None:
+    def fix(self, *faults: str) -> None:
         """Take faults away."""
         for one in faults:
             self.control("DELETE", f"faults/{one}")

@@ -102,7 +102,7 @@ def rate_limited(here: Desk) -> None:
 
 
 def paused_itself(here: Desk) -> None:
-    """A refused credential, one that is gone, and an outage: each is named, and over once it is mended."""
+    """A refused credential, one that is gone, and an outage: each is named, and over once it is fixed."""
     names = {"CAMPAIGN": "side", "FILE": "side.yaml"}
     token = here.stack.places.credentials / "side-token"
 
@@ -134,7 +134,7 @@ def paused_itself(here: Desk) -> None:
     here.ok("sign-off", "approve", "outs", "--wave", "1", "--yes")
     here.alarmed("service-outage", "outs")
     here.look("service-outage", names)
-    here.mend(fault)
+    here.fix(fault)
     here.act("service-outage", names)
     here.over("service-outage", "outs")
     here.until("outs", lambda places: places == {"migrated": len(MANY)})
@@ -176,10 +176,10 @@ def asked_from_here(here: Desk) -> None:
     here.control("PUT", "clock", {"offset_seconds": 0})
     silent = here.fault("reset", call="zones.list")
     check("service")
-    here.mend(silent)
+    here.fix(silent)
     closed = here.fault("server_error", call="/pagerules", status=403, body=denied)
     check("permissions")
-    here.mend(closed)
+    here.fix(closed)
     token.rename(kept)
     check("credential")
     kept.rename(token)

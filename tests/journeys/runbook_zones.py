@@ -38,14 +38,14 @@ def soon_over(here: Desk) -> None:
 
 
 def a_zone(here: Desk, code: str, campaign: str, name: str) -> None:
-    """Its alarm names it; once it is mended, the entry's commands take it out of the alarm."""
+    """Its alarm names it; once it is fixed, the entry's commands take it out of the alarm."""
     zone = f"{name}.example"
     alarm = here.alarmed(code, campaign, zone=zone)
     assert alarm["campaign"] == campaign and alarm["count"] == len(alarm["zones"])
     names = {"CAMPAIGN": campaign, "ZONE": zone, "FILE": f"{campaign}.yaml"}
     here.look(code, names)
     if name in here.troubles:
-        here.mend(here.troubles.pop(name))
+        here.fix(here.troubles.pop(name))
     if name in ("many", "long-1"):
         settings = here.control("GET", f"zones/{here.zone_id(zone)}")["settings"]
         rules = [rule["id"] for rule in settings["firewall_rules"]]
@@ -96,7 +96,7 @@ def held_by_another(here: Desk) -> None:
 
 
 def halted(here: Desk) -> None:
-    """What failed is mended and begun again, what is left of it accepted; the later wave begins."""
+    """What failed is fixed and begun again, what is left of it accepted; the later wave begins."""
     gone = refusal("not found", 7003)
     here.troubles["halts"] = here.fault("server_error", "goes-on.example", "waf.check", status=404, body=gone)
     here.start(
@@ -105,7 +105,7 @@ def halted(here: Desk) -> None:
     assert "1 zone failed" in here.alarmed("halted", "halts")["said"]
     assert here.alarmed("failed-credential", "halts")["zones"] == ["goes-on.example"]
     here.look("halted", {"CAMPAIGN": "halts"})
-    here.mend(here.troubles.pop("halts"))
+    here.fix(here.troubles.pop("halts"))
     here.act("halted", {"CAMPAIGN": "halts"})
     here.over("halted", "halts")
 

@@ -122,7 +122,7 @@ def test_a_zone_whose_evidence_failed_is_signed_singly(place: Place) -> None:
 
 
 def test_support_is_told_of_only_for_a_zone_that_waits_for_it(place: Place) -> None:
-    """The zone is read anew; one that is not mended goes back to wait, with the ticket that it had."""
+    """The zone is read anew; one that is not fixed goes back to wait, with the ticket that it had."""
     assert "does not wait for support; it is migrated" in place.refused(
         5, "support-resolved", "main", "--zone", "odd.example"
     )

@@ -46,7 +46,7 @@ def place_of(play: Scene, server: EmbeddedTemporal) -> Place:
 async def test_a_revoked_token_is_told_mended_and_gone_on_with(
     temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
-    """The campaign says why it stands still and what to mend; a probe a minute is all that is sent; doctor
+    """The campaign says why it stands still and what to fix; a probe a minute is all that is sent; doctor
     lets all go on once the token is taken again; nothing has failed by it.
     """
     fleet = fleet_of(*({"name": name, "plan": "pro"} for name in NAMES))

@@ -171,7 +171,7 @@ def test_the_errors_for_operators_are_errors() -> None:
 
 
 def test_files_that_the_rules_name_are_there() -> None:
-    """docs/rules.md leads to code, witnesses and tests that exist."""
+    """docs/rules.md leads to code, checkers and tests that exist."""
     text = (ROOT / "docs/rules.md").read_text(encoding="utf-8")
     everywhere = {path.name for folder in ("edgeshift", "tests") for path in (ROOT / folder).rglob("*.py")}
     for path in re.findall(r"`((?:edgeshift|workflows|activities|tests)/[\w/.]*)`", text):

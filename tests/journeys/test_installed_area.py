@@ -256,8 +256,8 @@ def test_the_option_decides_what_is_sent(place: Place) -> None:
 
 
 @slow
-def test_every_rule_holds_by_its_witnesses(path: str, tmp_path: Path, temporal_cli_path: Path) -> None:
-    """The demo of the area, with faults on the wire: the witnesses of the example, and those of all areas."""
+def test_every_rule_holds_by_its_checkers(path: str, tmp_path: Path, temporal_cli_path: Path) -> None:
+    """The demo of the area, with faults on the wire: the checkers of the example, and those of all areas."""
     here = Place(tmp_path, PYTHONPATH=path, EDGESHIFT_TEMPORAL_CLI=str(temporal_cli_path))
     done = subprocess.run(
         [*CLI, "demo", "--area", AREA, "--zones", "60", "--seed", "2"],

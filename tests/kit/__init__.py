@@ -1,10 +1,11 @@
 """A scene for tests: the real simulator over HTTP, real workers on a real Temporal, a campaign, its people.
 
-Whoever plays a scene ends it with ``check_rules``: the witnesses judge every rule that it has a case of.
+Whoever plays a scene ends it with ``check_rules``: the checkers judge every rule that it has a case of.
 """
 
 from __future__ import annotations
 
+from tests.kit.checkers import Scene
 from tests.kit.clock import Looks, SkippedClock, eventually
 from tests.kit.names import (
     APPROVER,
@@ -20,7 +21,6 @@ from tests.kit.names import (
     refused_credential,
 )
 from tests.kit.setting import scene
-from tests.kit.witnesses import Scene
 
 __all__ = [
     "APPROVER",

@@ -13,7 +13,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.start import campaign_start
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     Answer,
@@ -77,10 +77,10 @@ class CampaignScene:
         return self.client.get_workflow_handle(campaign_id(self.spec.name), result_type=CampaignResult)
 
     async def begin(self, *, most_events: int | None = None) -> None:
-        """Freeze the targets and start the campaign. ``most_events``: of one run, if not as many as usual."""
+        """List the targets and start the campaign. ``most_events``: of one run, if not as many as usual."""
         digest = await self.archive.put_json(self.spec.model_dump(mode="json"))
         frozen = await self.client.execute_workflow(
-            "Freeze",
+            "TargetList",
             ResolveTargets(spec=digest),
             id=f"targets/{self.spec.name}",
             task_queue=Queue.CONTROL,
@@ -121,7 +121,7 @@ class CampaignScene:
         """The targets that the campaign left to others; of a closed one, out of its result."""
         if not await self.is_closed():
             return set((await self.summary()).excluded)
-        return set((await self._ledger()).indexes(Place.EXCLUDED))
+        return set((await self._ledger()).indexes(TargetState.EXCLUDED))
 
     async def _ledger(self) -> Ledger:
         """What the closed campaign has of its targets."""
@@ -140,7 +140,7 @@ class CampaignScene:
         places, outcomes = (await self._ledger()).places, {one.value for one in ZoneOutcome}
         found = {}
         for index, target in enumerate(self.targets):
-            if (name := Place(places[index]).name.lower()) in outcomes:
+            if (name := TargetState(places[index]).name.lower()) in outcomes:
                 found[target.zone.id] = name
         return found
 

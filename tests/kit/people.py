@@ -100,6 +100,6 @@ class PeopleScene(CampaignScene):
         return answer
 
     async def resolve_support(self, name: str) -> None:
-        """Tell a zone that support has mended it."""
+        """Tell a zone that support has fixed it."""
         self.words.append(Word(by="sam", at=self.now(), zone=self.zone_id(name)))
         await self.zone(name).signal("support_resolved", SupportResolved(by="sam"))

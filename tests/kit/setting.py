@@ -23,9 +23,9 @@ from edgeshift.stores.archive import Archive
 from edgeshift.testbed.simulator.fleet_file import Fleet
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.server import RunningSimulator, running
+from tests.kit.checkers import Scene
 from tests.kit.clock import Refreshing, SkippedClock
 from tests.kit.names import BEFORE_REMOVAL, BUCKET, SCALE
-from tests.kit.witnesses import Scene
 from worker.wiring import workers
 
 

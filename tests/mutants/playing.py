@@ -1,4 +1,4 @@
-"""Playing cases of the harness in a mutant's copy of the project, until an oracle or a witness complains."""
+"""Playing cases of the harness in a mutant's copy of the project, until an oracle or a checker complains."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ LONGEST = 400.0
 """Seconds that one case may take with its start, on a busy machine."""
 
 IDLE = "nothing was checked"
-"""A witness that had no case. It is no proof of anything wrong with what runs."""
+"""A checker that had no case. It is no proof of anything wrong with what runs."""
 
 _BROKEN = re.compile(r"^[a-z-]+/\S+: (did not end within|(?!AssertionError: rule )[A-Za-z]+: )")
 """How the harness tells of a case that it could not play: no complaint of an oracle's."""
 
 
 class Try(BaseModel):
-    """One case that was played. ``complaints``: of oracles and witnesses; ``trouble``: why there is no
+    """One case that was played. ``complaints``: of oracles and checkers; ``trouble``: why there is no
     verdict, or only one that the harness itself is the reason of.
     """
 
@@ -106,7 +106,7 @@ def hunted(
             tries.append(found := played(case, tree, Path(folder), environment))
             if found.complaints and passes(case):
                 by = case
-                # The witness of its own rule is named where that is among those who complain.
+                # The checker of its own rule is named where that is among those who complain.
                 own = f"rule {mutant.rule} "
                 complaint = min(found.complaints, key=lambda text: not text.startswith(own))
                 break
@@ -144,7 +144,7 @@ def played(case: str, tree: Path, folder: Path, environment: Mapping[str, str]) 
 
 
 def tried(case: str, verdict: Verdict, seconds: float) -> Try:
-    """What a verdict says: complaints of oracles and witnesses count, those of the harness about itself do
+    """What a verdict says: complaints of oracles and checkers count, those of the harness about itself do
     not.
     """
     broken = [text for text in verdict.complaints if _BROKEN.match(text)]

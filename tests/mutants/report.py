@@ -50,7 +50,7 @@ def table(found: Iterable[Caught], control: Sequence[Try]) -> str:
 
 
 def _complaint(one: Caught) -> str:
-    """Which witness or oracle complained, without what is another one each time."""
+    """Which checker or oracle complained, without what is another one each time."""
     if match := _RULE.match(one.complaint):
-        return f"witness of rule {match.group(1)}"
+        return f"checker of rule {match.group(1)}"
     return f"oracle: {_PASSING.sub('…', one.complaint)[:90]}" if one.complaint else "nobody"

@@ -15,7 +15,7 @@ REVERSIBLE = (
                 "activities/esc/scope.py",
                 """        await tell_campaign(
             self._connections,
-            awaiting(start, prepared, sequence=message.sequence, settles=message.settles, joins=joins),
+            awaiting(start, prepared, sequence=message.sequence, releases=message.releases, joins=joins),
         )
 """,
                 """        del joins

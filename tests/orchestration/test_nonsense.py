@@ -86,7 +86,7 @@ async def test_a_quota_goes_on_whatever_it_is_asked(temporal_client: Client) -> 
         for name, args in odd:
             with pytest.raises(WorkflowUpdateFailedError):
                 await handle.execute_update(name, args=args, rpc_timeout=SOON)
-        for name in ("blocked", "hold", "mended"):
+        for name in ("blocked", "hold", "fixed"):
             for arg in (None, "x", raw('{"seconds": 1e999}'), raw('{"seconds": NaN}'), raw(ODD_HOLD)):
                 await handle.signal(name, arg)
         found = await handle.execute_update("lease", LEASE, result_type=Lease, rpc_timeout=SOON)

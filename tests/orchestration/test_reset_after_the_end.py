@@ -29,7 +29,7 @@ async def rejected(stage: Stage, short: str) -> None:
     assert await stage.outcome(short) is ZoneOutcome.REJECTED
 
 
-async def revived(stage: Stage, short: str) -> ZoneResult:
+async def woken_after_end(stage: Stage, short: str) -> ZoneResult:
     """The zone is reset to where it began, as if nobody had told it anything; how that run ends."""
     handle = stage.play.zone(stage.name(short))
     assert await reset(stage.play.client, handle, (await tasks(handle))[0], reapplies=False)
@@ -42,7 +42,7 @@ async def test_the_campaign_tells_it_that_its_end_stands(temporal_client: Client
     """What it came to stands, also in what people are shown, and a person can begin it again at once."""
     async with staged(temporal_client, tmp_path, zone("one"), zone("other")) as stage:
         await rejected(stage, "one")
-        result = await revived(stage, "one")
+        result = await woken_after_end(stage, "one")
         assert (result.outcome, result.reason) == (ZoneOutcome.REJECTED, f"ended by {OUTLIVED}")
         assert (await stage.play.summary()).places == {"awaiting": 1, "rejected": 1}
         client, archive = stage.play.client, stage.play.archive
@@ -104,6 +104,6 @@ async def test_it_stops_where_its_campaign_has_closed(
         else:
             await rejected(stage, "one")
         await stage.play.result()
-        result = await revived(stage, "one")
+        result = await woken_after_end(stage, "one")
         assert (result.outcome, result.reason) == (ZoneOutcome.ABORTED, f"ended by {LEFT_ALONE}")
         assert await stage.changes() == []

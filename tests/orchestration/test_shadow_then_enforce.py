@@ -9,9 +9,9 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Kind
-from edgeshift.areas.waf.evidence_told import evidence_lines
+from edgeshift.areas.waf.evidence_texts import evidence_lines
 from edgeshift.messages import ZonePhase
-from edgeshift.operations.shown import shown_of
+from edgeshift.operations.preview import preview_of
 from tests.kit import fleet_of, scene
 
 pytestmark = pytest.mark.embedded
@@ -49,7 +49,7 @@ async def test_the_rules_themselves_are_validated_where_their_shadow_passed(
         }
         assert sent == {"quiet.example": [True, False], "editor.example": [True]}
 
-        quiet = await shown_of(play.archive, states["quiet.example"], play.spec.area)
+        quiet = await preview_of(play.archive, states["quiet.example"], play.spec.area)
         assert quiet.evidence is not None and quiet.earlier is not None
         assert (quiet.evidence.mode, quiet.earlier.mode) == ("enforce", "shadow")
         assert quiet.evidence.verdict is quiet.earlier.verdict is EvidenceVerdict.PASS

@@ -19,7 +19,7 @@ import pytest
 
 from edgeshift.testbed.invariants.service import load_journal
 from edgeshift.testbed.simulator.fleet_file import Credential, Fleet, FleetAccount, FleetZone
-from edgeshift.testbed.stack import Places, Stack, StackError, read_stack_file, stack
+from edgeshift.testbed.stack import Stack, StackError, StackPaths, read_stack_file, stack
 from edgeshift.testbed.stack.children import Child
 from edgeshift.testbed.stack.credentials import credential_specs
 from tests.kit.processes import children, until_gone
@@ -133,7 +133,7 @@ def test_each_account_has_the_narrowest_credential(tmp_path: Path) -> None:
             Credential(label="two/key", kind="key", accounts=["Two"]),
         ],
     )
-    one, two = credential_specs(Places(tmp_path), fleet)
+    one, two = credential_specs(StackPaths(tmp_path), fleet)
     assert one.token is not None and one.token.endswith("/credentials/all")
     assert two.key is not None and two.key.endswith("/credentials/two%2Fkey")
     assert two.accounts == (fleet.accounts[1].id,)

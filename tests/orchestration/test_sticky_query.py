@@ -112,7 +112,7 @@ async def test_the_plain_sdk_writes_histories_that_it_does_not_replay(
     sticky: timedelta, temporal_client: Client, embedded: EmbeddedTemporal
 ) -> None:
     """With a shorter time-out the words have to come at shorter distances, and then it is the same. Where
-    this fails, the SDK may have mended it, and worker/forgetting.py may go.
+    this fails, the SDK may have fixed it, and worker/forgetting.py may go.
     """
     queue = f"queried-{uuid.uuid4().hex[:8]}"
     plain = Worker(

@@ -71,7 +71,7 @@ async def test_each_activity_is_sent_to_the_queue_of_its_kind(
     control, zones, long, at = (f"{tag}-{queue.short}" for queue in Queue)
     assert found == {
         "Campaign": control,
-        "Freeze": control,
+        "TargetList": control,
         "recall_rulings": control,
         "record_rulings": control,
         "start_zones": control,

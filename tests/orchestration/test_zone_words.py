@@ -180,7 +180,7 @@ async def test_a_flooded_zone_that_hears_nothing_goes_on_in_a_new_run(temporal_c
     async with zone(temporal_client, FloodedZone, 1) as (handle, told):
         await handle.signal("revoke", Revoke(campaign_run="r", number=FLOODING))
         assert await asyncio.wait_for(handle.result(), 20) == "went on without it"
-        assert [word.report.kind for word in told.words] == [ReportKind.SETTLED]
+        assert [word.report.kind for word in told.words] == [ReportKind.RELEASED]
 
 
 @pytest.mark.parametrize("using, waits", [(OTHER, True), (FLOODING, True), (-1, False)])
@@ -196,7 +196,7 @@ async def test_a_permit_counts_as_taken_back_once_nothing_can_be_sent(
             await handle.signal("stop", Stop(campaign_run="r", by="olga"))
         await eventually(lambda: _said(told), 20, "the campaign is told that the permit is settled")
         report = told.words[0].report
-        assert (report.kind, report.settles) == (ReportKind.SETTLED, FLOODING)
+        assert (report.kind, report.releases) == (ReportKind.RELEASED, FLOODING)
         if not waits:
             await handle.signal("stop", Stop(campaign_run="r", by="olga"))
         await asyncio.wait_for(handle.result(), 20)

@@ -7,7 +7,7 @@ from typing import Any
 
 from edgeshift.campaign.book import Word
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.sign_off import Decision
@@ -49,6 +49,6 @@ def said(found: Ledger, *decisions: Decision, wave: int | None = None) -> None:
         found.book.record(one.digest, wave, Word(one.choice, one.by, one.reason, one.at))
 
 
-def place(found: Ledger, index: int = 3) -> Place:
+def place(found: Ledger, index: int = 3) -> TargetState:
     """Where the ledger has a target."""
-    return Place(found.places[index])
+    return TargetState(found.places[index])

@@ -318,7 +318,7 @@ def test_a_zone_at_one_step_for_too_long_is_an_alarm() -> None:
     (alarm,) = alarms_of(
         Facts(now=NOW, campaigns=(CampaignFact(name="a", summary=summary(), zones=(long,)),))
     )
-    assert (alarm.code, alarm.said, alarm.zones) == ("zone-stuck", "waf.check: 500", ("a.example",))
+    assert (alarm.code, alarm.text, alarm.zones) == ("zone-stuck", "waf.check: 500", ("a.example",))
     soon = zone("working", since=NOW - timedelta(seconds=20))
     assert codes(soon, step_lasts=timedelta(seconds=1)) == []
 
@@ -341,10 +341,10 @@ def test_what_the_doctor_finds_is_an_alarm() -> None:
         "log destination, env:D": "log-destination",
     }
     for name, code in names.items():
-        found = alarms_of(Facts(now=NOW, checks=(CheckFact(name=name, state="failed", said="it is so"),)))
+        found = alarms_of(Facts(now=NOW, checks=(CheckFact(name=name, state="failed", text="it is so"),)))
         assert [alarm.code for alarm in found] == [code]
-        assert not alarms_of(Facts(now=NOW, checks=(CheckFact(name=name, state="ok", said="fine"),)))
-    lacking = CheckFact(name="credential 1, env:T", state="warning", said="cannot read")
+        assert not alarms_of(Facts(now=NOW, checks=(CheckFact(name=name, state="ok", text="fine"),)))
+    lacking = CheckFact(name="credential 1, env:T", state="warning", text="cannot read")
     assert [alarm.code for alarm in alarms_of(Facts(now=NOW, checks=(lacking,)))] == ["permissions"]
     blocked = QuotaFact(user="u", workflow="quota/u", blocked_until=NOW + timedelta(seconds=9))
     stuck = StuckFact(workflow="quota/u", attempts=4)
@@ -358,7 +358,7 @@ def test_alarms_come_with_their_commands_filled_in_and_the_gravest_first() -> No
     zones = (zone("rejected", "by ada"), zone("unknown", "sent").model_copy(update={"name": "b.example"}))
     campaign = CampaignFact(name="autumn", summary=summary(), zones=zones)
     names = {"ADDRESS": "127.0.0.1:7233", "NAMESPACE": "default"}
-    checks = (CheckFact(name="retention", state="warning", said="1d"),)
+    checks = (CheckFact(name="retention", state="warning", text="1d"),)
     found = alarms_of(Facts(now=NOW, names=names, checks=checks, campaigns=(campaign,)))
     assert [alarm.code for alarm in found] == ["unknown-commit", "retention", "rejected"]
     assert [alarm.severity for alarm in found] == list(Severity)

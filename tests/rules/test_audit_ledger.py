@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.campaign_file.spec import ValidationSpec
 from edgeshift.messages import ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import Wave, ZoneOutcome
@@ -51,7 +51,7 @@ def test_a_decision_on_many_shapes_in_many_waves_does_not_look_like_a_deadlock()
     began = time.process_time()
     assert found.apply_to(shapes, SignOffPolicy(), "olga", NOW) == MOST
     assert time.process_time() - began < YIELDS_WITHIN
-    assert found.number(Place.READY) == MOST
+    assert found.number(TargetState.READY) == MOST
 
 
 def test_an_abort_of_many_targets_does_not_look_like_a_deadlock() -> None:
@@ -61,7 +61,7 @@ def test_an_abort_of_many_targets_does_not_look_like_a_deadlock() -> None:
         found.begin(index)
         found.permit(index, Step.COMMIT, "c", NOW, count(index).__next__)
     began = time.process_time()
-    for index in list(found.indexes(Place.PENDING)):
+    for index in list(found.indexes(TargetState.PENDING)):
         found.finish(index, ZoneOutcome.ABORTED)
     assert time.process_time() - began < YIELDS_WITHIN
     assert len(found.permits) == 1_000

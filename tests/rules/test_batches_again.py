@@ -15,7 +15,7 @@ MOST_EVENTS = 51_200
 
 
 def test_a_batch_is_tried_soon_at_first() -> None:
-    """Somebody who mends what failed does not wait for long."""
+    """Somebody who fixes what failed does not wait for long."""
     assert [again_in(tried) for tried in range(10)] == [AGAIN_IN] * 10
     assert all(again_in(tried) <= AGAIN_AT_LAST for tried in range(2_000))
 

@@ -38,7 +38,7 @@ def test_name_and_targets_are_enough() -> None:
 
 
 def test_every_mistake_is_in_one_answer() -> None:
-    """Nobody has to mend a file one mistake at a time."""
+    """Nobody has to fix a file one mistake at a time."""
     found = mistakes(
         "name: WAF 1\n"
         "targets:\n"

@@ -18,7 +18,7 @@ from edgeshift.campaign_file.template import campaign_text
 from edgeshift.model.fleet import Area
 from edgeshift.testbed.simulator.generate import generate_fleet
 from edgeshift.testbed.stack.credentials import campaign_text as stack_text
-from edgeshift.testbed.stack.places import Places
+from edgeshift.testbed.stack.paths import StackPaths
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = campaign_schema()
@@ -66,7 +66,9 @@ def test_the_files_that_edgeshift_writes_fit_the_schema(area: Area, tmp_path: Pa
     """Those of `init` and of `up`."""
     fits(campaign_text("a", area))
     fits(
-        stack_text(Places(tmp_path), generate_fleet(6, 1), "http://127.0.0.1:8780", 600.0, area, "http://e:1")
+        stack_text(
+            StackPaths(tmp_path), generate_fleet(6, 1), "http://127.0.0.1:8780", 600.0, area, "http://e:1"
+        )
     )
 
 

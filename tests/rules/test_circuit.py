@@ -10,25 +10,25 @@ import pytest
 from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import (
     Circuit,
-    ServiceHold,
+    OpenCircuit,
     Trouble,
     closed,
     held,
     opened,
     probe,
     stops,
-    to_mend,
+    to_fix,
 )
 
 MINUTE = 60.0
 NOW = 1_000_000.0
 
 
-def refused(credential: str = "env:A", at: float = NOW) -> ServiceHold:
+def refused(credential: str = "env:A", at: float = NOW) -> OpenCircuit:
     return held(Trouble.REFUSED, "9109 Invalid access token", datetime.fromtimestamp(at, UTC), credential)
 
 
-def outage(at: float = NOW) -> ServiceHold:
+def outage(at: float = NOW) -> OpenCircuit:
     return held(Trouble.OUTAGE, "waf.check: 500", datetime.fromtimestamp(at, UTC))
 
 
@@ -67,7 +67,7 @@ def test_one_probe_a_minute_is_handed_out_whoever_asks() -> None:
 
 
 def test_older_news_than_the_last_mending_does_not_count() -> None:
-    """A word that was on its way when it was mended holds nothing."""
+    """A word that was on its way when it was fixed holds nothing."""
     circuit = closed(opened(Circuit(), refused(), NOW, MINUTE), ["env:A"], NOW + 10)
     assert not opened(circuit, refused(at=NOW + 5), NOW + 11, MINUTE).holds
     assert opened(circuit, refused(at=NOW + 12), NOW + 12, MINUTE).holds
@@ -136,7 +136,7 @@ def test_a_call_that_was_not_made_says_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hold", "said", "mend"),
+    ("hold", "said", "fix"),
     [
         (
             refused("env:EDGE_TOKEN"),
@@ -161,7 +161,7 @@ def test_a_call_that_was_not_made_says_nothing() -> None:
     ],
     ids=["env", "file", "outage"],
 )
-def test_people_are_told_what_to_do(hold: ServiceHold, said: str, mend: str) -> None:
+def test_people_are_told_what_to_do(hold: OpenCircuit, said: str, fix: str) -> None:
     """What happened, what to do, and what happens by itself."""
     assert str(hold) == said
-    assert to_mend(hold, "waf-autumn") == mend
+    assert to_fix(hold, "waf-autumn") == fix

@@ -234,7 +234,7 @@ def test_name_and_identifier_do_not_stand_for_each_other() -> None:
 
 
 @given(BODY, TEMPLATES, HOST, IDENTIFIER)
-def test_the_witness_finds_the_same(body: Body, template: str, name: str, identifier: str) -> None:
+def test_the_checker_finds_the_same(body: Body, template: str, name: str, identifier: str) -> None:
     """Two separate computations agree, so that neither hides the other's mistake."""
     body = {**body, "rules": [*body["rules"], *about(filled(template, name, identifier))["rules"]]}
     assert body_digest(body) == digest(body)

@@ -82,13 +82,13 @@ def test_what_is_never_tried_again() -> None:
         "InvalidCredential",
         "NotFound",
         "SecretUnresolved",
-        "ServiceHeld",
+        "ServiceCircuitOpen",
     }
     assert set(HELD) < set(PERMANENT)
 
 
 def test_retry_policies_name_kinds_of_the_table_alone() -> None:
-    """Each that ends a retry can not be mended by one."""
+    """Each that ends a retry can not be fixed by one."""
     known: Any = {"silence": timedelta(seconds=1), "patience": timedelta(hours=1)}
     policy = ZonePolicy.model_construct(**known)
     limits = (options.spreading(policy), options.waiting(policy), options.resolving())
@@ -101,7 +101,7 @@ def test_retry_policies_name_kinds_of_the_table_alone() -> None:
 @pytest.mark.parametrize("kind", [kind for kind in SERVICE if issubclass(kind, ServiceError)])
 def test_an_activity_fails_by_the_kind_of_the_table(kind: type[ServiceError]) -> None:
     """Its type is the error's own, or the one that stands for it; it is final where the table says so."""
-    if kind.__name__ in ("ServiceHeld", "NoTurn"):
+    if kind.__name__ in ("ServiceCircuitOpen", "NoTurn"):
         return
     failure = named(kind("no", call="waf.check"))
     known = FAILURES[kind.__name__]

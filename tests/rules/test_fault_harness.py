@@ -16,7 +16,7 @@ import pytest
 
 from edgeshift.testbed.invariants.digests import body_digest
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import CampaignFacts, Signature, WitnessInput, ZoneAtService
+from edgeshift.testbed.invariants.seen import CampaignFacts, CheckerInput, Signature, ZoneAtService
 from tests.faults_worker import PROCESSES
 from tests.harness.campaigns.schedules import schedule
 from tests.harness.cases import Case
@@ -59,7 +59,7 @@ def judged(*journal: Request, outcome: str = "migrated", migrated: bool = True, 
     zone = ZoneAtService(id=ZONE, name="z.example", plan="pro", migrated=migrated, bodies=(BODY,))
     given: dict[str, Any] = {"signatures": (SIGNED,), "campaigns": (facts,), "zones": (zone,)}
     reason = more.pop("reason", "because")
-    return waf_complaints(Ending("z", outcome, reason), ZONE, WitnessInput(journal=journal, **given | more))
+    return waf_complaints(Ending("z", outcome, reason), ZONE, CheckerInput(journal=journal, **given | more))
 
 
 def test_a_signed_commit_that_is_in_force_is_as_it_is_to_be() -> None:

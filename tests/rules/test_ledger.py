@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import OUTCOME_PLACE, Place
+from edgeshift.campaign.target_states import OUTCOME_PLACE, TargetState
 from edgeshift.messages import ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
 from tests.rules.ledger_kit import (
@@ -31,22 +31,22 @@ from tests.rules.ledger_kit import (
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (awaiting(), Place.AWAITING),
-        (awaiting(joins=False), Place.AWAITING_SEPARATE),
-        (report(1, ReportKind.READY, step=Step.COMMIT, fingerprint=SHAPE), Place.READY),
-        (report(1, ReportKind.READY, step=Step.VALIDATE), Place.READY_VALIDATE),
-        (report(1, ReportKind.WAITING), Place.WAITING),
-        (report(1, ReportKind.SUPPORT), Place.SUPPORT),
+        (awaiting(), TargetState.AWAITING),
+        (awaiting(joins=False), TargetState.AWAITING_SEPARATE),
+        (report(1, ReportKind.READY, step=Step.COMMIT, fingerprint=SHAPE), TargetState.READY),
+        (report(1, ReportKind.READY, step=Step.VALIDATE), TargetState.READY_VALIDATE),
+        (report(1, ReportKind.WAITING), TargetState.WAITING),
+        (report(1, ReportKind.SUPPORT), TargetState.SUPPORT),
         *((finished(outcome=outcome), OUTCOME_PLACE[outcome]) for outcome in ZoneOutcome),
-        (report(1, ReportKind.FINISHED), Place.UNKNOWN),
+        (report(1, ReportKind.FINISHED), TargetState.UNKNOWN),
     ],
 )
-def test_a_report_moves_its_zone_and_no_other(said: ZoneReport, expected: Place) -> None:
+def test_a_report_moves_its_zone_and_no_other(said: ZoneReport, expected: TargetState) -> None:
     """To the place that its kind says; a zone that finished without an outcome is unknown."""
     found = ledger()
     assert found.hear(said, NOW)
     assert place(found) is expected
-    assert all(place(found, index) is Place.WORKING for index in range(10) if index != 3)
+    assert all(place(found, index) is TargetState.WORKING for index in range(10) if index != 3)
 
 
 KINDS = st.sampled_from([kind for kind in ReportKind if kind is not ReportKind.FINISHED])
@@ -61,7 +61,7 @@ def histories(draw: st.DrawFn) -> tuple[list[ZoneReport], list[ZoneReport]]:
     for sequence in range(1, draw(st.integers(1, 7))):
         kind = draw(KINDS)
         step = draw(st.sampled_from(Step))
-        more = {"settles": draw(st.sampled_from([None, 1, 2])), "unused": draw(st.booleans()), "step": step}
+        more = {"releases": draw(st.sampled_from([None, 1, 2])), "unused": draw(st.booleans()), "step": step}
         joins = draw(st.booleans())
         said.append(
             report(
@@ -111,7 +111,7 @@ MOVING = st.sampled_from([ReportKind.AWAITING, ReportKind.WAITING, ReportKind.SU
 
 @given(st.lists(MOVING, min_size=1, max_size=6), st.data())
 def test_the_newest_word_decides_while_a_zone_is_open(kinds: list[ReportKind], data: st.DataObject) -> None:
-    """A word that was overtaken changes nothing any more."""
+    """A word that was newer_attempts changes nothing any more."""
     said = [report(n, kind, fingerprint=SHAPE, step=Step.COMMIT) for n, kind in enumerate(kinds, 1)]
     arriving = data.draw(st.permutations([*said, *data.draw(st.lists(st.sampled_from(said), max_size=4))]))
     straight, shuffled = ledger(), ledger()
@@ -133,14 +133,14 @@ def test_the_newest_word_decides_while_a_zone_is_open(kinds: list[ReportKind], d
     ],
 )
 def test_what_does_not_count_changes_nothing(said: ZoneReport) -> None:
-    """Duplicates, overtaken words, attempts before, and indexes that are none."""
+    """Duplicates, newer_attempts words, attempts before, and indexes that are none."""
     found = ledger()
     assert found.hear(report(3), NOW)
     before = found.packed()
     assert not found.hear(said, NOW)
     # That a word came twice makes its zone doubtful, until the next sweep.
-    assert found.doubted <= {3}
-    found.doubted.clear()
+    assert found.duplicate_sequences <= {3}
+    found.duplicate_sequences.clear()
     assert found.packed() == before
 
 
@@ -162,23 +162,27 @@ def test_nothing_moves_a_zone_out_of_its_outcome() -> None:
 def test_a_zone_that_is_being_stopped_only_finishes() -> None:
     """What it said before it heard of it does not bring it back."""
     found = ledger()
-    found.places[3] = Place.STOPPING
+    found.places[3] = TargetState.STOPPING
     found.hear(awaiting(5), NOW)
-    assert place(found) is Place.STOPPING
+    assert place(found) is TargetState.STOPPING
     found.hear(finished(6, ZoneOutcome.ABORTED), NOW)
-    assert place(found) is Place.ABORTED
+    assert place(found) is TargetState.ABORTED
 
 
 @pytest.mark.parametrize(
     ("step", "expected"),
-    [(Step.COMMIT, Place.READY), (Step.DELETE_OVERRIDES, Place.READY), (Step.VALIDATE, Place.READY_VALIDATE)],
+    [
+        (Step.COMMIT, TargetState.READY),
+        (Step.DELETE_OVERRIDES, TargetState.READY),
+        (Step.VALIDATE, TargetState.READY_VALIDATE),
+    ],
 )
-def test_an_unused_permit_makes_its_zone_ready_again(step: Step, expected: Place) -> None:
+def test_an_unused_permit_makes_its_zone_ready_again(step: Step, expected: TargetState) -> None:
     """It is granted another one later."""
     found = ledger()
     permit = found.permit(3, step, "c", NOW + HOUR, count(1).__next__)
-    found.places[3] = Place.PERMITTED
-    assert found.hear(report(1, ReportKind.SETTLED, settles=permit.number, unused=True, step=step), NOW)
+    found.places[3] = TargetState.PERMITTED
+    assert found.hear(report(1, ReportKind.RELEASED, releases=permit.number, unused=True, step=step), NOW)
     assert place(found) is expected and not found.permits
 
 
@@ -199,24 +203,24 @@ def test_a_permit_settles_once_and_by_its_holder_alone() -> None:
     """Another zone's word, or a second one, changes nothing."""
     found = ledger()
     permit = found.permit(3, Step.COMMIT, "c", NOW + HOUR, count(1).__next__)
-    assert not found.settle(permit.number, 4)
-    assert not found.hear(report(0, index=4, settles=permit.number), NOW)
+    assert not found.release(permit.number, 4)
+    assert not found.hear(report(0, index=4, releases=permit.number), NOW)
     assert found.permits
-    assert found.settle(permit.number, 3)
-    assert not found.settle(permit.number, 3)
-    assert not found.settle(99, 3)
+    assert found.release(permit.number, 3)
+    assert not found.release(permit.number, 3)
+    assert not found.release(99, 3)
 
 
 @pytest.mark.parametrize(
-    "late", [report(2, settles=1), report(9, attempt=0, settles=1), report(1, settles=1)]
+    "late", [report(2, releases=1), report(9, attempt=0, releases=1), report(1, releases=1)]
 )
 def test_a_settled_permit_is_settled_whenever_its_holder_says_so(late: ZoneReport) -> None:
-    """Also in a duplicate, an overtaken word or one of an earlier attempt, which move nothing else."""
+    """Also in a duplicate, an newer_attempts word or one of an earlier attempt, which move nothing else."""
     found = ledger()
     found.permit(3, Step.COMMIT, "c", NOW + HOUR, count(1).__next__)
     found.hear(report(2), NOW)
     assert found.hear(late, NOW)
-    assert not found.permits and place(found) is Place.WAITING
+    assert not found.permits and place(found) is TargetState.WAITING
     assert not found.hear(late, NOW)
 
 
@@ -239,7 +243,7 @@ def test_any_words_about_permits_settle_each_at_most_once(words: list[tuple[int,
     holders = {
         found.permit(n % 10, Step.COMMIT, "c", NOW, numbers.__next__).number: n % 10 for n in range(granted)
     }
-    settled = [number for index, number in words if found.settle(number, index)]
+    settled = [number for index, number in words if found.release(number, index)]
     assert len(settled) == len(set(settled))
     expected = {number for number, index in holders.items() if (index, number) not in words}
     assert set(found.permits) == expected
@@ -252,7 +256,7 @@ def test_a_permit_is_out_until_it_cannot_be_used_any_more() -> None:
     assert found.outstanding(NOW + HOUR, HOUR) == [permit]
     assert found.outstanding(NOW + 2 * HOUR - timedelta(seconds=1), HOUR) == [permit]
     assert found.outstanding(NOW + 2 * HOUR, HOUR) == []
-    found.settle(permit.number, 3)
+    found.release(permit.number, 3)
     assert found.outstanding(NOW, HOUR) == []
 
 
@@ -269,7 +273,7 @@ def test_what_was_to_begin_again_and_does_not_stays_what_it_was(outcome: ZoneOut
     if carried:
         packed, found = found.packed(), ledger()
         found.unpack(packed)
-    assert place(found) is Place.PENDING
+    assert place(found) is TargetState.PENDING
     found.stand_down(3)
     assert place(found) is OUTCOME_PLACE[outcome]
 
@@ -281,9 +285,9 @@ def test_what_has_begun_again_is_aborted_as_any_other() -> None:
     found.again(3)
     found.begin(3)
     assert not found.ended_as
-    found.places[4] = Place.PENDING
+    found.places[4] = TargetState.PENDING
     found.stand_down(4)
-    assert place(found, 4) is Place.ABORTED
+    assert place(found, 4) is TargetState.ABORTED
 
 
 def test_a_reopening_is_remembered_and_a_retry_is_none() -> None:

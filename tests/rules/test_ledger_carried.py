@@ -15,7 +15,7 @@ from edgeshift.campaign.attempts import MOST_NAMED
 from edgeshift.campaign.book import MOST_WEIGHT, Word
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.packing import Bits, pack_bits
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.campaign.zone_reports import MOST_SHAPES
 from edgeshift.messages import ReportKind, Step
 from edgeshift.model.fleet import Wave
@@ -61,35 +61,35 @@ def decided(*words: Decision, wave: int | None = None) -> Ledger:
     return found
 
 
-def places(found: Ledger, *indexes: int) -> list[Place]:
+def places(found: Ledger, *indexes: int) -> list[TargetState]:
     return [place(found, index) for index in indexes]
 
 
 def test_a_decision_counts_for_every_zone_that_waits_with_its_shape() -> None:
     """Not for one whose own evidence kept it apart, nor for another shape."""
-    expected = [Place.READY, Place.READY, Place.AWAITING_SEPARATE, Place.AWAITING]
+    expected = [TargetState.READY, TargetState.READY, TargetState.AWAITING_SEPARATE, TargetState.AWAITING]
     assert places(decided(decision()), 1, 6, 2, 3) == expected
 
 
 def test_a_rejection_counts_for_those_apart_too() -> None:
     """Whoever rejects a shape rejects every zone of it."""
-    expected = [Place.REJECTING, Place.REJECTING, Place.REJECTING, Place.AWAITING]
+    expected = [TargetState.REJECTING, TargetState.REJECTING, TargetState.REJECTING, TargetState.AWAITING]
     assert places(decided(decision(), decision(Choice.REJECT, by="bob")), 1, 6, 2, 3) == expected
 
 
 def test_a_decision_for_a_wave_counts_in_it_alone() -> None:
     """The same shape in another wave goes on waiting."""
-    assert places(decided(decision(), wave=1), 1, 6) == [Place.AWAITING, Place.READY]
+    assert places(decided(decision(), wave=1), 1, 6) == [TargetState.AWAITING, TargetState.READY]
 
 
 @pytest.mark.parametrize("word", [decision(by="mallory"), decision(digest="c" * 64)])
 def test_what_is_no_valid_decision_moves_nobody(word: Decision) -> None:
     """Of someone not listed, or on a fingerprint that nobody has proposed."""
     assert places(decided(word), 1, 6, 2, 3) == [
-        Place.AWAITING,
-        Place.AWAITING,
-        Place.AWAITING_SEPARATE,
-        Place.AWAITING,
+        TargetState.AWAITING,
+        TargetState.AWAITING,
+        TargetState.AWAITING_SEPARATE,
+        TargetState.AWAITING,
     ]
 
 
@@ -99,7 +99,7 @@ def test_a_zone_that_arrives_later_finds_the_decision() -> None:
     carried.unpack(decided(decision()).packed())
     carried.hear(awaiting(index=7), NOW)
     carried.apply_book([7], POLICY, "zoe", NOW)
-    assert place(carried, 7) is Place.READY
+    assert place(carried, 7) is TargetState.READY
 
 
 # --- waiting too long
@@ -140,9 +140,9 @@ def test_counts_by_place_and_by_wave() -> None:
     found.exclude(7, "x" * 500)
     assert found.tallies() == {"working": 8, "excluded": 1, "migrated": 1}
     assert found.tallies(1) == {"working": 4, "excluded": 1}
-    assert (found.finished(), found.finished(1), found.number(Place.WORKING, wave=1)) == (2, 1, 4)
-    assert list(found.indexes(Place.MIGRATED, Place.EXCLUDED)) == [3, 7]
-    assert list(found.indexes(Place.WORKING, first=6, end=9)) == [6, 8]
+    assert (found.finished(), found.finished(1), found.number(TargetState.WORKING, wave=1)) == (2, 1, 4)
+    assert list(found.indexes(TargetState.MIGRATED, TargetState.EXCLUDED)) == [3, 7]
+    assert list(found.indexes(TargetState.WORKING, first=6, end=9)) == [6, 8]
     assert found.is_open(0) and not found.is_open(3) and len(found.excluded[7]) == 120
 
 
@@ -151,7 +151,7 @@ def test_only_so_many_exclusions_are_named() -> None:
     found = ledger(MOST_NAMED + 5)
     for index in range(found.count):
         found.exclude(index, "taken")
-    assert len(found.excluded) == MOST_NAMED and found.number(Place.EXCLUDED) == found.count
+    assert len(found.excluded) == MOST_NAMED and found.number(TargetState.EXCLUDED) == found.count
 
 
 def test_beyond_the_shapes_that_are_kept_a_zone_waits_for_a_decision_of_its_own() -> None:
@@ -164,8 +164,12 @@ def test_beyond_the_shapes_that_are_kept_a_zone_waits_for_a_decision_of_its_own(
             awaiting(index=index, fingerprint=hashlib.sha256(b"%d" % index).hexdigest()), NOW + HOUR * 400
         )
     last = found.count - 1
-    assert len(found.known) == MOST_SHAPES and found.shape(last) is None and found.shape(last - 1)
-    assert place(found, last) is Place.AWAITING
+    assert (
+        len(found.known) == MOST_SHAPES
+        and found.fingerprint_group(last) is None
+        and found.fingerprint_group(last - 1)
+    )
+    assert place(found, last) is TargetState.AWAITING
     assert found.overdue(NOW + HOUR * 400 + FORTNIGHT / 2, FORTNIGHT) == []
     assert found.decisions(last) == []
 
@@ -189,7 +193,9 @@ def test_what_is_carried_on_goes_on_the_same(words: list[tuple[int, ReportKind, 
     assert carried.packed() == found.packed()
     assert (carried.permits, carried.excluded) == (found.permits, found.excluded)
     assert carried.book.latest(9) == found.book.latest(9)
-    assert [carried.shape(index) for index in range(10)] == [found.shape(index) for index in range(10)]
+    assert [carried.fingerprint_group(index) for index in range(10)] == [
+        found.fingerprint_group(index) for index in range(10)
+    ]
     for both in (found, carried):
         for index in range(10):
             both.hear(awaiting(40, index=index, fingerprint=SHAPE), NOW + HOUR * 40)
@@ -212,19 +218,24 @@ def test_a_hundred_thousand_zones_fit_into_a_quarter_of_a_megabyte(waiting: bool
         found.permit(number, Step.COMMIT, "a-campaign-with-a-long-name-0a1b2c3d", NOW, count(1).__next__)
         said(found, decision(digest=shape))
     assert len(found.known) == 200
-    final = [Place.MIGRATED] * 90 + [Place.ALREADY_MIGRATED, Place.BLOCKED, Place.FAILED, Place.ON_HOLD] * 2
+    final = [TargetState.MIGRATED] * 90 + [
+        TargetState.ALREADY_MIGRATED,
+        TargetState.BLOCKED,
+        TargetState.FAILED,
+        TargetState.ON_HOLD,
+    ] * 2
     for index in range(many):
         found.attempts[index] = 1 + (dice.random() < 0.02)
         found.propose(index, dice.randint(1, 200))
         found.since[index] = min(99, int(index / many * 90 + dice.random() * 10))
         found.sequences[index] = dice.choice((2, 2, 2, 3, 4))
         if waiting:
-            found.places[index] = Place.AWAITING
+            found.places[index] = TargetState.AWAITING
         else:
-            found.places[index] = dice.choice(final) if index < many * 0.8 else Place.PENDING
+            found.places[index] = dice.choice(final) if index < many * 0.8 else TargetState.PENDING
             if many * 0.5 < index < many * 0.7:
                 found.places[index] = dice.choice(
-                    [Place.AWAITING, Place.WAITING, Place.READY, Place.PERMITTED]
+                    [TargetState.AWAITING, TargetState.WAITING, TargetState.READY, TargetState.PERMITTED]
                 )
     for index in range(100):
         found.exclude(index, f"campaign/another-campaign has zone {index:032x} since 2026-03-01")
@@ -260,7 +271,7 @@ def test_two_thousand_shapes_that_three_people_decide_on_stay_small(at_once: int
         found.propose(index, numbers[index])
         found.since[index] = index * 3 // many
         found.sequences[index] = 17 if dice.random() < 0.1 else 11
-        found.places[index] = Place.AWAITING_SEPARATE if dice.random() < 0.02 else Place.AWAITING
+        found.places[index] = TargetState.AWAITING_SEPARATE if dice.random() < 0.02 else TargetState.AWAITING
     for hours, by in enumerate(("ann", "bob", "carl")):
         for first in range(0, 2_000, at_once):
             reason = found.book.kept("".join(dice.choices("abcdefghijklmnopqrstuvwxyz ", k=500)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.packing import as_text, pack_numbers
-from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, Place
+from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, TargetState
 from edgeshift.messages import ReportKind, Step
 from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision, SignOffPolicy
@@ -46,7 +46,7 @@ ACTS: st.SearchStrategy[Act] = st.one_of(
         st.tuples(INDEXES, st.sampled_from(ReportKind), SHAPES, st.sampled_from(Step), st.booleans()),
     ),
     st.tuples(st.just("take_up"), st.tuples(INDEXES, st.integers(1, 4))),
-    st.tuples(st.just("move"), st.tuples(INDEXES, st.sampled_from(Place))),
+    st.tuples(st.just("move"), st.tuples(INDEXES, st.sampled_from(TargetState))),
     st.tuples(st.just("permit"), st.tuples(INDEXES)),
     st.tuples(
         st.just("decide"),
@@ -73,11 +73,11 @@ class Course:
         return Ledger(COUNT, NOW, FORTNIGHT / 100, as_text(pack_numbers(COVERS)), WAVES)
 
     def begin(self, index: int) -> None:
-        if self.ledger.places[index] == Place.PENDING:
+        if self.ledger.places[index] == TargetState.PENDING:
             self.ledger.begin(index)
 
     def again(self, index: int, named: bool) -> None:
-        if self.ledger.places[index] >= Place.EXCLUDED:
+        if self.ledger.places[index] >= TargetState.EXCLUDED:
             self.ledger.again(index, named=named)
 
     def miss(self, index: int) -> None:
@@ -90,7 +90,7 @@ class Course:
         self.ledger.finish(index, outcome)
 
     def stand_down(self, index: int) -> None:
-        if self.ledger.places[index] == Place.PENDING:
+        if self.ledger.places[index] == TargetState.PENDING:
             self.ledger.stand_down(index)
 
     def hear(self, index: int, kind: ReportKind, fingerprint: str, step: Step, joins: bool) -> None:
@@ -104,7 +104,7 @@ class Course:
     def take_up(self, index: int, attempt: int) -> None:
         self.ledger.take_up(index, attempt)
 
-    def move(self, index: int, place: Place) -> None:
+    def move(self, index: int, place: TargetState) -> None:
         self.ledger.places[index] = place
 
     def permit(self, index: int) -> None:
@@ -131,22 +131,22 @@ class Course:
 
 def check(found: Ledger) -> None:
     """Every count, against a walk."""
-    places = [Place(place) for place in found.places]
+    places = [TargetState(place) for place in found.places]
     everywhere = range(COUNT)
     for wave in (None, *WAVES):
         some = everywhere if wave is None else range(wave.first, wave.end)
         number = None if wave is None else wave.number
         counts = Counter(places[index] for index in some)
         assert found.tallies(number) == {
-            place.name.lower(): counts[place] for place in Place if counts[place]
+            place.name.lower(): counts[place] for place in TargetState if counts[place]
         }
-        assert all(found.number(place, wave=number) == counts[place] for place in Place)
+        assert all(found.number(place, wave=number) == counts[place] for place in TargetState)
     for waves in range(len(WAVES)):
         end = WAVES[waves].end
         assert found.finished(waves + 1) == sum(place in FINAL for place in places[:end])
     assert found.finished() == sum(place in FINAL for place in places)
     assert found.open_runs() == sum(map(found.is_open, everywhere))
-    for place in Place:
+    for place in TargetState:
         assert found.zones(place) == sum(COVERS[index] for index in everywhere if places[index] is place)
         assert list(found.indexes(place)) == [index for index in everywhere if places[index] is place]
     failed = (index for index in everywhere if places[index] in FAILURES and index not in found.accepted)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.packing import as_text, pack_numbers
-from edgeshift.campaign.target_states import FAILURES, IN_FLIGHT, Place
+from edgeshift.campaign.target_states import FAILURES, IN_FLIGHT, TargetState
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -24,9 +24,9 @@ def test_an_account_counts_every_zone_that_it_covers() -> None:
 
 
 def test_only_what_fits_into_the_window_is_taken() -> None:
-    """The order stays: a large target is not overtaken by small ones behind it."""
+    """The order stays: a large target is not newer_attempts by small ones behind it."""
     found = ledger([2, 5, 1, 1])
-    pending = list(found.indexes(Place.PENDING))
+    pending = list(found.indexes(TargetState.PENDING))
     assert found.within(pending, 1, 25) == []
     assert found.within(pending, 2, 25) == [0]
     assert found.within(pending, 6, 25) == [0]
@@ -45,5 +45,9 @@ def test_without_accounts_every_target_is_one_zone() -> None:
 def test_a_failed_account_counts_as_its_zones_failed() -> None:
     """Later waves wait as if each of its zones had failed; so does one that was rolled back."""
     found = ledger([4, 2, 1])
-    found.places[0], found.places[1], found.places[2] = Place.FAILED, Place.ROLLED_BACK, Place.SETTLED
+    found.places[0], found.places[1], found.places[2] = (
+        TargetState.FAILED,
+        TargetState.ROLLED_BACK,
+        TargetState.SETTLED,
+    )
     assert found.zones(*FAILURES) == 6

@@ -26,7 +26,7 @@ from edgeshift.campaign.packing import (
     unpack_wide,
 )
 from edgeshift.campaign.start import campaign_start
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Again, CampaignCarried, CampaignResult, CampaignStart, Step
 from edgeshift.model.fleet import Wave
@@ -44,9 +44,11 @@ def full() -> Ledger:
     said(found, Decision(choice=Choice.REJECT, digest="e" * 64, by="bob"), wave=2)
     found.permit(3, Step.VALIDATE, "c", NOW + HOUR, count(1).__next__)
     found.exclude(9, "taken")
-    found.places[4] = Place.REJECTED
+    found.places[4] = TargetState.REJECTED
     found.again(4, named=True)
-    for number, indexes in enumerate((found.held, found.doubted, found.overtaken, found.revived), 5):
+    for number, indexes in enumerate(
+        (found.held, found.duplicate_sequences, found.newer_attempts, found.woken_after_end), 5
+    ):
         indexes.add(number)
     found.accepted.add(8)
     found.asked[1] = "a-run"
@@ -83,8 +85,13 @@ def test_all_of_it_is_carried() -> None:
     """Whatever a next run has to know."""
     before, after = full(), unpacked(PACKED)
     assert after.packed() == PACKED and after.permits == before.permits and after.asked == before.asked
-    assert (after.held, after.doubted, after.overtaken, after.revived) == ({5}, {6}, {7}, {8})
-    assert (after.accepted, after.reopened, after.ended_as) == ({8}, {4}, {4: Place.REJECTED})
+    assert (after.held, after.duplicate_sequences, after.newer_attempts, after.woken_after_end) == (
+        {5},
+        {6},
+        {7},
+        {8},
+    )
+    assert (after.accepted, after.reopened, after.ended_as) == ({8}, {4}, {4: TargetState.REJECTED})
     assert after.book.latest(9) == before.book.latest(9) and after.excluded == before.excluded
     assert list(after.waiters.shapes()) == list(before.waiters.shapes()) == [1, 2]
     groups = [group for shape in (1, 2) for group, _ in before.waiters.groups(shape)]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import Place, is_said
+from edgeshift.campaign.target_states import TargetState, is_said
 from edgeshift.messages import ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
 
@@ -18,7 +18,7 @@ def begun() -> Ledger:
     """A ledger of two targets, of which the first has been begun and has not been heard since the sweep."""
     ledger = Ledger(2, NOW, timedelta(minutes=1))
     ledger.begin(0)
-    ledger.heard.clear()
+    ledger.recently_reported.clear()
     return ledger
 
 
@@ -47,22 +47,22 @@ def test_a_target_that_waits_is_known_to_wait() -> None:
     """Its next word, with the next number, counts; the same one again does not."""
     ledger = begun()
     assert ledger.remember(word(), NOW)
-    assert ledger.places[0] == Place.AWAITING
+    assert ledger.places[0] == TargetState.AWAITING
     assert not ledger.hear(word(), NOW)
     assert ledger.hear(word(4, kind=ReportKind.READY), NOW)
-    assert ledger.places[0] == Place.READY
+    assert ledger.places[0] == TargetState.READY
 
 
 def test_a_target_that_was_reset_is_heard_again_from_its_own_number_on() -> None:
     """It counts from a lower one than the ledger has heard."""
     ledger = begun()
     ledger.hear(word(9), NOW)
-    ledger.places[0] = Place.PERMITTED
-    ledger.heard.clear()
+    ledger.places[0] = TargetState.PERMITTED
+    ledger.recently_reported.clear()
     assert not ledger.hear(word(2, kind=ReportKind.READY), NOW)
     assert ledger.remember(word(2, kind=ReportKind.READY), NOW)
-    assert ledger.places[0] == Place.READY
-    ledger.heard.clear()
+    assert ledger.places[0] == TargetState.READY
+    ledger.recently_reported.clear()
     assert ledger.hear(word(3, kind=ReportKind.WAITING), NOW)
 
 
@@ -73,28 +73,35 @@ def test_what_a_target_said_meanwhile_is_newer() -> None:
     assert not ledger.remember(word(), NOW)
     ledger = begun()
     ledger.begin(0)
-    ledger.heard.clear()
+    ledger.recently_reported.clear()
     assert not ledger.remember(word(attempt=1), NOW)
     ledger = begun()
-    ledger.places[0] = Place.PERMITTED
+    ledger.places[0] = TargetState.PERMITTED
     ledger.permit(0, Step.COMMIT, "run", NOW + timedelta(minutes=2), lambda: 7)
     assert not ledger.may_wait(0)
     assert not ledger.remember(word(), NOW)
 
 
 @pytest.mark.parametrize(
-    "place", [Place.WAITING, Place.SUPPORT, Place.AWAITING, Place.AWAITING_SEPARATE, Place.WORKING]
+    "place",
+    [
+        TargetState.WAITING,
+        TargetState.SUPPORT,
+        TargetState.AWAITING,
+        TargetState.AWAITING_SEPARATE,
+        TargetState.WORKING,
+    ],
 )
-def test_a_target_that_was_reset_while_it_waited_is_doubted_and_found_where_it_is(place: Place) -> None:
+def test_a_target_that_was_reset_while_it_waited_is_doubted_and_found_where_it_is(place: TargetState) -> None:
     """It was in its window, with support or with a person, and is ready for its permit now."""
     ledger = begun()
     ledger.hear(word(42), NOW)
     ledger.places[0] = place
-    ledger.heard.clear()
+    ledger.recently_reported.clear()
     assert not ledger.hear(word(34, kind=ReportKind.READY), NOW)
-    assert ledger.doubted == {0} and ledger.may_wait(0)
+    assert ledger.duplicate_sequences == {0} and ledger.may_wait(0)
     assert ledger.remember(word(34, kind=ReportKind.READY), NOW)
-    assert ledger.places[0] == Place.READY
+    assert ledger.places[0] == TargetState.READY
 
 
 def test_a_target_that_waits_for_what_is_known_is_no_news() -> None:
@@ -102,20 +109,20 @@ def test_a_target_that_waits_for_what_is_known_is_no_news() -> None:
     ledger = begun()
     ledger.hear(word(joins=False), NOW)
     before = (ledger.places[0], ledger.since[0], ledger.sequences[0])
-    ledger.heard.clear()
-    assert ledger.places[0] == Place.AWAITING_SEPARATE
+    ledger.recently_reported.clear()
+    assert ledger.places[0] == TargetState.AWAITING_SEPARATE
     assert not ledger.remember(word(), NOW + timedelta(hours=1))
     assert (ledger.places[0], ledger.since[0], ledger.sequences[0]) == before
     assert ledger.remember(word(fingerprint="e" * 64), NOW)
-    ledger.places[0] = Place.WAITING
-    ledger.heard.clear()
+    ledger.places[0] = TargetState.WAITING
+    ledger.recently_reported.clear()
     assert not ledger.remember(word(kind=ReportKind.WAITING, fingerprint="e" * 64), NOW)
 
 
 def test_an_unknown_fingerprint_is_no_news() -> None:
     """Past the shapes that a ledger keeps, a target that waits is not begun to be waited for again."""
     ledger = begun()
-    ledger.places[0] = Place.AWAITING
+    ledger.places[0] = TargetState.AWAITING
     since = ledger.since[0]
     assert ledger.said_by(0) == "awaiting:" and is_said(word(), ledger.said_by(0))
     assert not ledger.remember(word(), NOW + timedelta(hours=1))
@@ -126,35 +133,35 @@ def test_the_words_of_a_reset_target_count_from_then_on_also_without_news() -> N
     """It waits for what is known, with a lower number; what it says next is heard at once."""
     ledger = begun()
     ledger.hear(word(42), NOW)
-    ledger.heard.clear()
+    ledger.recently_reported.clear()
     assert not ledger.hear(word(20), NOW)
     assert not ledger.remember(word(20), NOW)
     assert ledger.hear(word(21, kind=ReportKind.READY), NOW)
-    assert ledger.places[0] == Place.READY
+    assert ledger.places[0] == TargetState.READY
 
 
 def test_a_target_that_did_not_end_by_what_it_was_told_is_found_where_it_is() -> None:
     """It read anew when it was told that nobody had signed; words of before do not bring it back."""
     ledger = begun()
     ledger.hear(word(3), NOW)
-    ledger.places[0] = Place.STOPPING
+    ledger.places[0] = TargetState.STOPPING
     ledger.hear(word(4), NOW)
-    assert ledger.places[0] == Place.STOPPING
-    ledger.heard.clear()
+    assert ledger.places[0] == TargetState.STOPPING
+    ledger.recently_reported.clear()
     assert ledger.remember(word(5), NOW)
-    assert ledger.places[0] == Place.AWAITING
+    assert ledger.places[0] == TargetState.AWAITING
 
 
 def test_a_target_that_was_reset_and_waits_for_the_service_is_told_to_go_on() -> None:
     """It keeps its place, and is among those that wait for the service."""
     ledger = begun()
     ledger.hear(word(42, kind=ReportKind.WAITING), NOW)
-    ledger.heard.clear()
+    ledger.recently_reported.clear()
     assert not ledger.hear(word(12, kind=ReportKind.SERVICE), NOW)
     assert ledger.held == set()
     assert ledger.remember(word(12, kind=ReportKind.SERVICE), NOW)
-    assert ledger.held == {0} and ledger.places[0] == Place.WAITING
-    ledger.heard.clear()
+    assert ledger.held == {0} and ledger.places[0] == TargetState.WAITING
+    ledger.recently_reported.clear()
     assert not ledger.remember(word(12, kind=ReportKind.SERVICE), NOW)
 
 
@@ -164,7 +171,7 @@ def test_a_later_attempt_that_is_found_is_taken_up() -> None:
     ledger.hear(word(42, kind=ReportKind.WAITING), NOW)
     assert not ledger.hear(word(3, attempt=2), NOW)
     assert found(ledger, word(3, attempt=2))
-    assert ledger.places[0] == Place.AWAITING and ledger.attempts[0] == 2
+    assert ledger.places[0] == TargetState.AWAITING and ledger.attempts[0] == 2
     assert not ledger.hear(word(43, kind=ReportKind.FINISHED, outcome=ZoneOutcome.FAILED), NOW)
     assert ledger.hear(word(4, attempt=2, kind=ReportKind.READY), NOW)
 
@@ -172,44 +179,48 @@ def test_a_later_attempt_that_is_found_is_taken_up() -> None:
 def test_a_later_attempt_keeps_the_permit_that_it_was_sent() -> None:
     """What it says of it is heard from then on."""
     ledger = begun()
-    ledger.places[0] = Place.PERMITTED
+    ledger.places[0] = TargetState.PERMITTED
     permit = ledger.permit(0, Step.COMMIT, "run", NOW + timedelta(minutes=2), lambda: 7)
     assert not found(ledger, word(attempt=2))
-    assert ledger.places[0] == Place.PERMITTED and permit.number in ledger.permits
-    assert ledger.hear(word(8, attempt=2, settles=permit.number), NOW)
-    assert ledger.places[0] == Place.AWAITING and not ledger.permits
+    assert ledger.places[0] == TargetState.PERMITTED and permit.number in ledger.permits
+    assert ledger.hear(word(8, attempt=2, releases=permit.number), NOW)
+    assert ledger.places[0] == TargetState.AWAITING and not ledger.permits
 
 
-@pytest.mark.parametrize("place", [Place.EXCLUDED, Place.FAILED, Place.MIGRATED])
-def test_a_later_attempt_of_a_target_that_has_ended_is_taken_up(place: Place) -> None:
+@pytest.mark.parametrize("place", [TargetState.EXCLUDED, TargetState.FAILED, TargetState.MIGRATED])
+def test_a_later_attempt_of_a_target_that_has_ended_is_taken_up(place: TargetState) -> None:
     """It was begun while the campaign was reset; the ledger doubts it once it says anything."""
     ledger = begun()
     ledger.finish(0, ZoneOutcome.FAILED)
     ledger.places[0] = place
     assert not ledger.hear(word(attempt=2), NOW)
-    assert ledger.overtaken == {0}
+    assert ledger.newer_attempts == {0}
     assert found(ledger, word(attempt=2))
-    assert ledger.places[0] == Place.AWAITING and ledger.attempts[0] == 2
+    assert ledger.places[0] == TargetState.AWAITING and ledger.attempts[0] == 2
 
 
 def test_a_target_that_is_about_to_be_begun_takes_up_nothing() -> None:
     """Its next attempt begins where it is found to run already, and nobody doubts it any more."""
     ledger = begun()
-    ledger.places[0] = Place.PENDING
+    ledger.places[0] = TargetState.PENDING
     ledger.hear(word(attempt=2), NOW)
     assert not found(ledger, word(attempt=2))
-    assert ledger.attempts[0] == 1 and ledger.overtaken == {0}
+    assert ledger.attempts[0] == 1 and ledger.newer_attempts == {0}
     ledger.begin(0)
-    assert ledger.attempts[0] == 2 and not ledger.overtaken
+    assert ledger.attempts[0] == 2 and not ledger.newer_attempts
 
 
-@pytest.mark.parametrize("place", [Place.READY, Place.REJECTING, Place.EXPIRING, Place.AWAITING])
-def test_what_was_to_become_of_the_attempt_before_does_not_become_of_the_later_one(place: Place) -> None:
+@pytest.mark.parametrize(
+    "place", [TargetState.READY, TargetState.REJECTING, TargetState.EXPIRING, TargetState.AWAITING]
+)
+def test_what_was_to_become_of_the_attempt_before_does_not_become_of_the_later_one(
+    place: TargetState,
+) -> None:
     """It works, until it says what it waits for."""
     ledger = begun()
     ledger.places[0] = place
     assert ledger.take_up(0, 2)
-    assert ledger.places[0] == Place.WORKING
+    assert ledger.places[0] == TargetState.WORKING
     assert not ledger.take_up(0, 2)
 
 
@@ -220,9 +231,9 @@ def test_a_later_attempt_is_carried_until_it_is_looked_at() -> None:
     ledger.finish(0, ZoneOutcome.ABORTED)
     carried = Ledger(2, NOW, timedelta(minutes=1))
     carried.unpack(ledger.packed())
-    assert carried.overtaken == {0}
+    assert carried.newer_attempts == {0}
     assert carried.take_up(0, 2)
-    assert not carried.overtaken
+    assert not carried.newer_attempts
 
 
 def test_an_outcome_is_of_the_attempt_that_was_found() -> None:
@@ -241,25 +252,25 @@ def test_nobody_doubts_a_target_that_has_ended() -> None:
     ledger = begun()
     ledger.hear(word(), NOW)
     ledger.hear(word(), NOW)
-    assert ledger.doubted == {0}
+    assert ledger.duplicate_sequences == {0}
     ledger.finish(0, ZoneOutcome.FAILED)
-    assert ledger.doubted == set()
+    assert ledger.duplicate_sequences == set()
 
 
 def test_a_word_after_the_end_is_to_be_answered() -> None:
     """Unless it is the target's last, or of another attempt; who is begun again is not told."""
     ledger = begun()
     ledger.finish(0, ZoneOutcome.REJECTED)
-    for last in (word(kind=ReportKind.FINISHED), word(kind=ReportKind.SETTLED), word(attempt=0)):
-        assert not ledger.hear(last, NOW) and not ledger.revived
+    for last in (word(kind=ReportKind.FINISHED), word(kind=ReportKind.RELEASED), word(attempt=0)):
+        assert not ledger.hear(last, NOW) and not ledger.woken_after_end
     assert not ledger.hear(word(), NOW)
-    assert ledger.revived == {0} and ledger.places[0] == Place.REJECTED
+    assert ledger.woken_after_end == {0} and ledger.places[0] == TargetState.REJECTED
     carried = Ledger(2, NOW, timedelta(minutes=1))
     carried.unpack(ledger.packed())
-    assert carried.revived == {0}
+    assert carried.woken_after_end == {0}
     ledger.again(0)
     ledger.begin(0)
-    assert not ledger.revived
+    assert not ledger.woken_after_end
 
 
 def test_a_target_that_waits_to_begin_again_is_not_told_to_stop() -> None:
@@ -267,4 +278,4 @@ def test_a_target_that_waits_to_begin_again_is_not_told_to_stop() -> None:
     ledger = begun()
     ledger.finish(0, ZoneOutcome.FAILED)
     ledger.again(0)
-    assert not ledger.hear(word(), NOW) and not ledger.revived
+    assert not ledger.hear(word(), NOW) and not ledger.woken_after_end

@@ -11,7 +11,7 @@ from temporalio import workflow
 
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.start import campaign_start
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignStart, DescribedZones, LaterAttempt, Person, SilentZone, Step
 from edgeshift.model.fleet import Wave, ZoneOutcome
@@ -96,7 +96,7 @@ async def test_a_zone_that_was_being_started_when_it_was_looked_for_keeps_its_pe
         state.beginning = frozenset()
 
     await looked(monkeypatch, state, then=it_has_started)
-    assert (place(found), found.attempts[3]) == (Place.WORKING, 1)
+    assert (place(found), found.attempts[3]) == (TargetState.WORKING, 1)
     assert found.permits == {7: permit}
 
 
@@ -110,15 +110,15 @@ async def test_a_zone_whose_start_was_cut_off_is_begun_once_more(
         found.again(3)
         found.begin(3)
     await looked(monkeypatch, state, attempt=known - 1)
-    assert (place(found), found.attempts[3]) == (Place.PENDING, known - 1)
+    assert (place(found), found.attempts[3]) == (TargetState.PENDING, known - 1)
     found.begin(3)
     await looked(monkeypatch, state, attempt=known)
-    assert place(found) is Place.FAILED
+    assert place(found) is TargetState.FAILED
 
 
-@pytest.mark.parametrize(("attempt", "expected"), [(0, Place.ABORTED), (1, Place.FAILED)])
+@pytest.mark.parametrize(("attempt", "expected"), [(0, TargetState.ABORTED), (1, TargetState.FAILED)])
 async def test_a_zone_whose_start_was_cut_off_before_an_abort_is_aborted(
-    attempt: int, expected: Place, monkeypatch: pytest.MonkeyPatch
+    attempt: int, expected: TargetState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing of it was ever there. One that was there, and is not any more, has failed."""
     state = state_of(found := ledger())
@@ -133,9 +133,9 @@ async def test_after_a_reset_of_the_campaign_its_zones_say_again_what_they_wait_
     """Each time that it is reset: at once, and not at every look after that."""
     state = state_of(found := ledger())
     for run, again in (("one", True), ("one", False), ("two", True), ("", False)):
-        found.doubted.clear()
+        found.duplicate_sequences.clear()
         await looked(monkeypatch, state, answer=DescribedZones(run="own", reset_run=run))
-        assert found.doubted == (set(range(10)) if again else set())
+        assert found.duplicate_sequences == (set(range(10)) if again else set())
         assert (state.asked_run, state.unasked) == ("own", [])
     assert state.sweeps == ["one", "two"]
 
@@ -181,5 +181,5 @@ async def test_a_zone_that_is_found_in_a_later_attempt_is_soon_asked_what_it_wai
     state.told, state.told_below = {3}, 9
     for _ in range(2):
         await looked(monkeypatch, state, answer=DescribedZones(later=(LaterAttempt(index=3, attempt=2),)))
-    assert found.attempts[3] == 2 and 3 not in found.heard
+    assert found.attempts[3] == 2 and 3 not in found.recently_reported
     assert len(state.sweeps) == 1 and (state.told, state.told_below) == (set(), 0)

@@ -86,7 +86,7 @@ class Zones:
 async def look(
     zones: Zones,
     *,
-    doubted: frozenset[int] = frozenset(),
+    duplicate_sequences: frozenset[int] = frozenset(),
     done: int = 0,
     unasked: tuple[str, ...] = (),
 ) -> tuple[DescribedZones, list[int]]:
@@ -107,7 +107,7 @@ async def look(
         attempts=(1,) * COUNT,
         settles_in=timedelta(minutes=1),
         waits=frozenset(range(COUNT)),
-        doubted=doubted,
+        duplicate_sequences=duplicate_sequences,
         expected=(SHAPE[:12],) * COUNT,
         unasked=unasked,
     )
@@ -146,7 +146,7 @@ async def test_a_look_goes_on_where_the_last_try_had_come_to() -> None:
 async def test_doubted_zones_and_those_that_propose_something_else_say_again_what_they_wait_for() -> None:
     """By a signal, and no others do."""
     zones = Zones(z7=OTHER)
-    await look(zones, doubted=frozenset({3, 94}))
+    await look(zones, duplicate_sequences=frozenset({3, 94}))
     assert {(one.split("/")[1], name) for one, name in zones.signals} == {
         (zone, "say_again") for zone in ("z3", "z7", "z94")
     }

@@ -41,7 +41,7 @@ def test_an_edit_that_does_not_apply_is_named() -> None:
 
 
 def test_what_the_harness_says_of_itself_finds_no_mutant() -> None:
-    """A crash and a case that does not end are trouble; complaints of witnesses and oracles count."""
+    """A crash and a case that does not end are trouble; complaints of checkers and oracles count."""
     texts = [
         "aimed/plain: RPCError: workflow execution already completed",
         "aimed/plain: did not end within 400 s ()",

@@ -7,7 +7,7 @@ from typing import Any
 
 from edgeshift.campaign.book import Word
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import Person, Step
 from edgeshift.model.fleet import Area, Wave
 from edgeshift.model.sign_off import Choice
@@ -29,7 +29,7 @@ def full() -> Any:
         ledger.book.record(f"{number:064x}", None, word)
     for index in range(COUNT):
         ledger.propose(index, index % SHAPES + 1)
-        ledger.places[index] = list(Place)[index % 20] if index % 2 else Place.AWAITING
+        ledger.places[index] = list(TargetState)[index % 20] if index % 2 else TargetState.AWAITING
     for index in range(0, COUNT, 20):
         ledger.exclude(index, "x" * 500)
     start = SimpleNamespace(

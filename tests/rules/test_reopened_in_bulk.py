@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from temporalio import workflow
 
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import Again, RulingNote
 from edgeshift.model.fleet import ZoneOutcome
 from tests.rules.ledger_kit import NOW, OTHER, SHAPE, awaiting, ledger, place
@@ -56,7 +56,7 @@ def test_what_is_recorded_of_a_fleet_that_is_reopened_fits_into_a_new_run(
     """All of it may be under way when the run goes on in a new one."""
     again = Again(by="ann", reason="w" * 500, places=("rejected",))
     state = reopened(monkeypatch, 100_000, again)
-    assert set(state.ledger.places) == {Place.PENDING}
+    assert set(state.ledger.places) == {TargetState.PENDING}
     assert sum(len(note.model_dump_json()) for note in state.unrecorded) < MOST_CARRIED
     named = [index for note in state.unrecorded for index in note.indexes]
     assert named == list(range(100_000))
@@ -68,7 +68,7 @@ def test_a_target_that_is_named_twice_begins_again_once(monkeypatch: pytest.Monk
     """What it had come to is still known where it then is not to begin after all."""
     state = reopened(monkeypatch, 5, Again(by="ann", indexes=(3, 3)))
     state.ledger.stand_down(3)
-    assert place(state.ledger) is Place.REJECTED
+    assert place(state.ledger) is TargetState.REJECTED
 
 
 def test_one_batch_records_no_more_than_it_has_the_time_for(monkeypatch: pytest.MonkeyPatch) -> None:

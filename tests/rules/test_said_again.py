@@ -10,7 +10,7 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
 from activities.reminders import is_doubtful
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.campaign.zone_reports import ANY, RUN
 from edgeshift.messages import UNTOLD, ReportKind, Step, ZoneReport
 from edgeshift.runtime.temporal import FINGERPRINT, PHASE
@@ -26,7 +26,7 @@ def heard(*, sequence: int = 40) -> Ledger:
     """A zone has said that it waits, and a sweep has begun since."""
     found = ledger()
     found.hear(awaiting(sequence), NOW)
-    found.heard.clear()
+    found.recently_reported.clear()
     return found
 
 
@@ -35,23 +35,23 @@ def test_what_a_zone_says_again_is_taken_in_whatever_its_number(sequence: int) -
     """One that was reset counts from a lower one. It counts on from there."""
     found = heard()
     assert found.hear_again(again(sequence, ReportKind.SUPPORT), NOW)
-    assert place(found) is Place.SUPPORT and found.asked == {3: "run-of-the-z"}
-    assert found.hear(awaiting(sequence + 1), NOW) and place(found) is Place.AWAITING
+    assert place(found) is TargetState.SUPPORT and found.asked == {3: "run-of-the-z"}
+    assert found.hear(awaiting(sequence + 1), NOW) and place(found) is TargetState.AWAITING
 
 
 def test_what_is_no_news_changes_nothing_and_the_zone_is_not_asked_again() -> None:
     """Nor after a continue-as-new; a new attempt is asked."""
     found = heard()
     assert not found.hear_again(again(7), NOW)
-    assert place(found) is Place.AWAITING
+    assert place(found) is TargetState.AWAITING
     carried = ledger()
     carried.unpack(found.packed())
     assert carried.asked == {3: "run-of-the-zone-0001"[:RUN]}
-    carried.doubted.add(5)
+    carried.duplicate_sequences.add(5)
     once_more = ledger()
     once_more.unpack(carried.packed())
-    assert once_more.doubted == {5}
-    carried.places[3] = Place.ABORTED
+    assert once_more.duplicate_sequences == {5}
+    carried.places[3] = TargetState.ABORTED
     carried.again(3)
     carried.begin(3)
     assert carried.asked == {}
@@ -61,11 +61,11 @@ def test_a_zone_that_has_a_permit_is_not_taken_back_by_what_it_says_again() -> N
     """It said so before the permit reached it. A permit that it gives back is given back."""
     found = heard()
     found.permit(3, Step.COMMIT, "c", NOW + HOUR, lambda: 7)
-    found.places[3] = Place.PERMITTED
+    found.places[3] = TargetState.PERMITTED
     assert not found.hear_again(again(41), NOW)
-    assert place(found) is Place.PERMITTED and set(found.permits) == {7}
-    assert found.hear_again(again(42, settles=7), NOW)
-    assert place(found) is Place.AWAITING and not found.permits
+    assert place(found) is TargetState.PERMITTED and set(found.permits) == {7}
+    assert found.hear_again(again(42, releases=7), NOW)
+    assert place(found) is TargetState.AWAITING and not found.permits
 
 
 def test_a_word_of_its_own_is_newer_than_what_it_says_again() -> None:
@@ -73,15 +73,15 @@ def test_a_word_of_its_own_is_newer_than_what_it_says_again() -> None:
     found = heard()
     found.hear(report(41, ReportKind.READY, step=Step.COMMIT, fingerprint=SHAPE), NOW)
     assert not found.hear_again(again(41), NOW)
-    assert place(found) is Place.READY
+    assert place(found) is TargetState.READY
 
 
-@pytest.mark.parametrize(("attempt", "overtaken"), [(0, set()), (2, {3})])
-def test_another_attempts_word_does_not_count(attempt: int, overtaken: set[int]) -> None:
+@pytest.mark.parametrize(("attempt", "newer_attempts"), [(0, set()), (2, {3})])
+def test_another_attempts_word_does_not_count(attempt: int, newer_attempts: set[int]) -> None:
     """A later one shows that the campaign was reset to before it began that."""
     found = heard()
     assert not found.hear_again(again(90, ReportKind.SUPPORT, attempt=attempt), NOW)
-    assert (place(found), found.overtaken, found.asked) == (Place.AWAITING, overtaken, {})
+    assert (place(found), found.newer_attempts, found.asked) == (TargetState.AWAITING, newer_attempts, {})
     assert not found.hear_again(again(90, index=10), NOW)
 
 
@@ -89,10 +89,10 @@ def test_after_a_reset_of_the_campaign_all_that_may_wait_are_doubted() -> None:
     """Not those that have ended, or hold a permit."""
     found = heard()
     found.permit(4, Step.COMMIT, "c", NOW + HOUR, lambda: 7)
-    found.places[4] = found.places[5] = Place.PERMITTED
-    found.places[6] = Place.MIGRATED
+    found.places[4] = found.places[5] = TargetState.PERMITTED
+    found.places[6] = TargetState.MIGRATED
     found.doubt_all()
-    assert found.doubted == {0, 1, 2, 3, 5, 7, 8, 9}
+    assert found.duplicate_sequences == {0, 1, 2, 3, 5, 7, 8, 9}
 
 
 class Described:

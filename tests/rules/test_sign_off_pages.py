@@ -9,7 +9,7 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import PlacesAsked, Step, WaitingAsked
 from edgeshift.model.fleet import Wave
 from edgeshift.operations.again import MOST_AT_ONCE, zones_at
@@ -52,7 +52,7 @@ def campaign() -> Any:
         found.know(shape_of(number), Step.COMMIT)
     for index in range(COUNT - 100):
         found.propose(index, index % SHAPES + 1)
-        found.places[index] = Place.AWAITING_SEPARATE if is_apart(index) else Place.AWAITING
+        found.places[index] = TargetState.AWAITING_SEPARATE if is_apart(index) else TargetState.AWAITING
     return SimpleNamespace(ledger=found, start=SimpleNamespace(waves=WAVES))
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from edgeshift.areas.esc.probe import Controls, Coverage, Difference, Feature, Kind, ProbeReport
 from edgeshift.areas.log_fields.entries import FieldSeen, FieldState, Judgement
 from edgeshift.areas.log_fields.names import Kind as FieldKind
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import Area, Plan, Zone
 from edgeshift.stores.archive import Archive
@@ -315,9 +315,9 @@ def test_activities_that_failed_are_told_too() -> None:
 @pytest.mark.parametrize("area", Area)
 def test_every_place_has_one_word_in_every_area(area: Area) -> None:
     """No two places are called alike, the kind depends on no area, and people may ask by the word."""
-    labels = [look(place.name.lower(), area).label for place in Place]
+    labels = [look(place.name.lower(), area).label for place in TargetState]
     assert len(set(labels)) == len(labels)
-    for place in Place:
+    for place in TargetState:
         assert look(place.name.lower(), area).kind is look(place.name.lower()).kind
     assert (area is Area.WAF) == ("validation" in look("waiting", area).label)
     for where in ("settled", "rolled_back", "waiting"):
@@ -332,4 +332,4 @@ def test_every_place_has_one_word_in_every_area(area: Area) -> None:
 def test_every_phase_of_a_zone_can_be_asked_for(phase: ZonePhase) -> None:
     """As the place of the campaign's ledger that it is, or as one that its own word alone tells of."""
     place = AS_PLACE.get(phase.value, phase.value)
-    assert place in {one.name.lower() for one in Place} | {"closed", "rolling_back"}
+    assert place in {one.name.lower() for one in TargetState} | {"closed", "rolling_back"}

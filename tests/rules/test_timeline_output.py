@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import Reason
@@ -40,15 +40,15 @@ def test_the_summary_is_described_by_fields_that_it_has() -> None:
 
 def test_every_place_is_described_and_has_a_word_of_its_own() -> None:
     """Each place of the ledger is in the table, has a label and a mark; outcomes count as finished."""
-    for place in Place:
+    for place in TargetState:
         name = place.name.lower()
         assert f"`{name}`" in TEXT
         appears = look(name)
         assert appears.mark
-        assert (appears.kind in FINISHED) == (place >= Place.EXCLUDED)
-    labels = [look(place.name.lower()).label for place in Place]
+        assert (appears.kind in FINISHED) == (place >= TargetState.EXCLUDED)
+    labels = [look(place.name.lower()).label for place in TargetState]
     assert len(labels) == len(set(labels))
-    assert look(Place.PENDING.name.lower()).kind is Kind.UNSTARTED
+    assert look(TargetState.PENDING.name.lower()).kind is Kind.UNSTARTED
 
 
 def test_marks_of_outcomes_differ_between_kinds() -> None:

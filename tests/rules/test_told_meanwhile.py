@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 from edgeshift.model.sign_off import Choice, Decision
 from tests.rules.ledger_kit import NOW, OTHER, SHAPE, awaiting, ledger, place, said
 from workflows.campaign.messenger import Messenger
@@ -20,12 +20,12 @@ async def test_a_zone_that_was_begun_again_meanwhile_is_not_taken_for_one_that_w
         found.hear(awaiting(index=index, fingerprint=fingerprint), NOW)
         rejection = Decision(choice=Choice.REJECT, digest=fingerprint, by="ann", at=NOW)
         said(found, rejection)
-        found.places[index] = Place.REJECTING
+        found.places[index] = TargetState.REJECTING
     told: list[int] = []
 
     async def tell(signal: str, indexes: list[int], **message: Any) -> None:
         told.extend(indexes)
-        found.places[3] = Place.REJECTED
+        found.places[3] = TargetState.REJECTED
         found.again(3)
         found.begin(3)
 
@@ -39,4 +39,4 @@ async def test_a_zone_that_was_begun_again_meanwhile_is_not_taken_for_one_that_w
     batches: Any = SimpleNamespace(tell=tell)
     await Messenger(state, batches).tell_of_rejections()
     assert told == [2]
-    assert (place(found, 2), place(found)) == (Place.STOPPING, Place.WORKING)
+    assert (place(found, 2), place(found)) == (TargetState.STOPPING, TargetState.WORKING)

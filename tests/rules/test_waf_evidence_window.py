@@ -11,7 +11,7 @@ from edgeshift.areas.waf.evidence import (
     agreed_rules,
     judge,
 )
-from edgeshift.areas.waf.evidence_told import evidence_lines, sample_line
+from edgeshift.areas.waf.evidence_texts import evidence_lines, sample_line
 from edgeshift.areas.waf.requests import read_moment
 from tests.rules.evidence_kit import LENIENT, OURS, counts, new, old, seen
 

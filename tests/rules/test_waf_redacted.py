@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from edgeshift.areas.waf.redacted import (
     HIDDEN,
     LONGEST_PATH,
-    shown_network,
-    shown_path,
-    shown_query,
-    shown_request,
+    redacted_network,
+    redacted_path,
+    redacted_query,
+    redacted_request,
 )
 
 
@@ -45,7 +45,7 @@ from edgeshift.areas.waf.redacted import (
 )
 def test_paths_are_shown_without_what_may_be_secret(path: object, shown: str) -> None:
     """E-mail addresses, tokens, identifiers and long numbers; what people named a page stays."""
-    assert shown_path(path) == shown
+    assert redacted_path(path) == shown
 
 
 @given(
@@ -57,22 +57,22 @@ def test_paths_are_shown_without_what_may_be_secret(path: object, shown: str) ->
 )
 def test_a_long_token_is_never_in_a_path(token: str, before: str, after: str) -> None:
     """Wherever it stands."""
-    assert token not in shown_path(before + token + after)
+    assert token not in redacted_path(before + token + after)
 
 
 @given(st.text(), st.text(max_size=40))
 def test_anything_can_be_shown(path: str, query: str) -> None:
     """Whatever clients sent; at most so many characters."""
-    assert len(shown_path(path)) <= LONGEST_PATH
-    assert shown_request({"clientRequestPath": path, "clientRequestQuery": query}) is not None
+    assert len(redacted_path(path)) <= LONGEST_PATH
+    assert redacted_request({"clientRequestPath": path, "clientRequestQuery": query}) is not None
 
 
 def test_a_query_keeps_names_alone() -> None:
     """A part without a name is all value; a name that is a token goes too."""
-    assert shown_query("?q=tea&page=2&x1") == f"q={HIDDEN}&page={HIDDEN}&{HIDDEN}"
+    assert redacted_query("?q=tea&page=2&x1") == f"q={HIDDEN}&page={HIDDEN}&{HIDDEN}"
     token = "a1b2c3d4e5f6a7b8c9d0"
-    assert token not in shown_query(f"{token}=1&{token}")
-    assert shown_query(None) == ""
+    assert token not in redacted_query(f"{token}=1&{token}")
+    assert redacted_query(None) == ""
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_a_query_keeps_names_alone() -> None:
 )
 def test_of_an_address_only_the_network_is_shown(address: object, network: str) -> None:
     """24 bits of it, or 48."""
-    assert shown_network(address) == network
+    assert redacted_network(address) == network

@@ -42,7 +42,7 @@ async def do(plan: Plan, acting: Acting) -> None:
         # Whoever has asked for a pause has to be there to end it, so nobody gives up asking.
         async with one_at_a_time:
             if not await pause_while(acting, lambda: asyncio.sleep(seconds)):
-                # Whether it was paused nobody was told; its end is not a resumption that a witness judges by.
+                # Whether it was paused nobody was told; its end is not a resumption that a checker judges by.
                 resumed = Person(by=OPERATOR, reason="in case")
                 await _quietly(acting.stage.play.campaign.execute_update("resume", resumed))
 

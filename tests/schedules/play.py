@@ -107,7 +107,7 @@ async def _play(seed: int, plain: bool, world: World) -> Verdict:
 
 def unaccepted(found: Replayed, verdict: Verdict) -> list[str]:
     """Divergences that nobody was told of: a workflow that was not seen to be stuck, and has not ended as all
-    the witnesses would have it.
+    the checkers would have it.
     """
     return [
         f"{one.workflow} {one.run} does not replay, and nobody was told: {one.why}"

@@ -37,7 +37,7 @@ async def test_json_comes_back_by_its_digest(tmp_path: Path) -> None:
 
 
 async def test_damage_is_noticed_and_named(tmp_path: Path) -> None:
-    """Bytes that do not fit their digest are never returned; storing them again mends the object."""
+    """Bytes that do not fit their digest are never returned; storing them again fixes the object."""
     archive = Archive(tmp_path)
     digest = await archive.put_object(b"as it was")
     (tmp_path / object_key(digest)).write_bytes(b"as it is")

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from edgeshift.rate_limit.circuit import Trouble, held
-from edgeshift.rate_limit.errors import CallsHeld, NoLease, TurnRefused
+from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TurnRefused
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.rate_limit.slots import Lane
 from edgeshift.service_api import (
@@ -29,8 +29,8 @@ from edgeshift.service_api import (
     Redirected,
     Refused,
     ServerError,
+    ServiceCircuitOpen,
     ServiceError,
-    ServiceHeld,
     TimedOut,
     Unauthorized,
     Unsuccessful,
@@ -242,7 +242,7 @@ HELD = held(Trouble.OUTAGE, "waf.check: 502", datetime(2026, 3, 1, tzinfo=UTC))
 
 @pytest.mark.parametrize(
     ("refused", "said"),
-    [(CallsHeld(HELD), ServiceHeld), (NoLease(TimeoutError("no quota")), NoTurn)],
+    [(CircuitIsOpen(HELD), ServiceCircuitOpen), (NoLease(TimeoutError("no quota")), NoTurn)],
     ids=["calls are held", "nobody hands out slots"],
 )
 async def test_a_call_without_a_turn_is_not_sent(refused: TurnRefused, said: type[ServiceError]) -> None:

@@ -21,7 +21,7 @@ from edgeshift.testbed.simulator.expressions import wildcard_pattern
 from edgeshift.testbed.simulator.fleet_edge import ESC_KINDS, ZoneEdge, ZoneEsc
 from edgeshift.testbed.simulator.fleet_file import FleetFileError, dump_fleet, load_fleet
 from edgeshift.testbed.simulator.generate import generate_fleet
-from edgeshift.testbed.stack.places import Places
+from edgeshift.testbed.stack.paths import StackPaths
 from tests.service.edge_kit import edge
 
 RUN = CliRunner()
@@ -149,7 +149,7 @@ async def test_a_clock_that_is_none_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_of_an_earlier_version_gets_a_port_for_the_edge(tmp_path: Path) -> None:
     """The ports that it has noted stay."""
-    places = Places(tmp_path)
+    places = StackPaths(tmp_path)
     first = places.ports()
     noted = first.model_dump(exclude={"edge"})
     (tmp_path / "ports.json").write_text(str(noted).replace("'", '"'))

@@ -13,7 +13,7 @@ import pytest
 from bench.evidence import BEGINS, Time, Windows, judge_fleet
 from bench.evidence_planted import planted_fleet
 from edgeshift.areas.waf.evidence import EvidenceVerdict, Kind
-from edgeshift.areas.waf.evidence_told import evidence_lines
+from edgeshift.areas.waf.evidence_texts import evidence_lines
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.model.counts import counted
 from edgeshift.rate_limit.pacing import Unpaced

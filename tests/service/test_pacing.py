@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from edgeshift.rate_limit.breaker import Fate
-from edgeshift.rate_limit.circuit import ServiceHold, Trouble, held
-from edgeshift.rate_limit.errors import CallsHeld, NoLease
+from edgeshift.rate_limit.circuit import OpenCircuit, Trouble, held
+from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease
 from edgeshift.rate_limit.local_pacing import LocalPacer
 from edgeshift.rate_limit.pacing import SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
@@ -332,9 +332,9 @@ def test_a_refused_credential_refuses_who_waits_and_nobody_is_given_a_slot_until
 
     async def scenario(clock: Callable[[], float]) -> None:
         holding = slots(0).model_copy(update={"holds": (REFUSED,)})
-        told: list[ServiceHold] = []
+        told: list[OpenCircuit] = []
 
-        async def on_held(hold: ServiceHold) -> None:
+        async def on_held(hold: OpenCircuit) -> None:
             told.append(hold)
 
         leases = Leases(slots(1), slots(5, first_in=50), holding, slots(9), slots(9))
@@ -344,12 +344,12 @@ def test_a_refused_credential_refuses_who_waits_and_nobody_is_given_a_slot_until
         other = asyncio.create_task(pacer.acquire(Lane.NORMAL, "env:B"))
         await asyncio.sleep(1)
         pacer.ended(Fate.REFUSED, "9109 Invalid access token", "env:A")
-        with pytest.raises(CallsHeld, match="refuses the credential env:A"):
+        with pytest.raises(CircuitIsOpen, match="refuses the credential env:A"):
             await waiting
         await other
         assert [hold.credential for hold in told] == ["env:A"]
         asked = len(leases.asked)
-        with pytest.raises(CallsHeld):
+        with pytest.raises(CircuitIsOpen):
             await pacer.acquire(Lane.NORMAL, "env:A")
         assert len(leases.asked) == asked + 1
         await pacer.acquire(Lane.NORMAL, "env:A")

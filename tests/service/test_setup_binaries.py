@@ -91,7 +91,7 @@ def test_go_builds_it_once_for_many_processes(bare: Path, tmp_path: Path) -> Non
 
 
 def test_a_cached_cli_that_no_longer_runs_is_built_anew(bare: Path, tmp_path: Path) -> None:
-    """A damaged cache mends itself."""
+    """A damaged cache fixes itself."""
     cached = _cached(tmp_path, _FAILS)
     _script(bare / "go", _GO.format(record=tmp_path / "go-runs"))
     assert temporal_cli(cache=tmp_path, progress=lambda _: None) == cached

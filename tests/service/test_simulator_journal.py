@@ -1,4 +1,4 @@
-"""The journal, the control API and what survives a kill: the simulator as a witness."""
+"""The journal, the control API and what survives a kill: the simulator as a checker."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def _activities(connections: Connections) -> Activities:
     return [
         scope.prepare,
         scope.probe,
-        scope.settle,
+        scope.confirm,
         scope.watch,
         holds.hold,
         holds.release,

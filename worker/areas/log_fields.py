@@ -11,7 +11,7 @@ from workflows.log_fields import LogFieldsZone
 
 def _activities(connections: Connections) -> Activities:
     zone = LogFieldsActivities(connections)
-    return [zone.prepare, zone.look_back, zone.settle, zone.watch]
+    return [zone.prepare, zone.look_back, zone.confirm, zone.watch]
 
 
 PART = WorkerPart(workflows=(LogFieldsZone,), work=LogFieldsWork, activities=_activities)

@@ -14,7 +14,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from activities.change.door import MutationActivities
     from activities.fanout import ZoneActivities
-    from edgeshift.campaign.target_states import Place
+    from edgeshift.campaign.target_states import TargetState
     from edgeshift.messages import (
         DescribedZones,
         DescribeZones,
@@ -35,7 +35,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.model.counts import counted
     from edgeshift.model.fleet import ZoneOutcome
-    from edgeshift.rate_limit.circuit import ServiceHold
+    from edgeshift.rate_limit.circuit import OpenCircuit
     from workflows import options
     from workflows.campaign.state import CampaignState
     from workflows.campaign.tasks import RunEnds
@@ -146,9 +146,9 @@ class Batches:
             f"{signal}: {counted(len(indexes), 'zone')}",
         )
         # A zone that takes no signal now is flooded; it goes on in a new run, and is told again at the sweep.
-        state.unreached |= {index: Place(state.ledger.places[index]) for index in told.unreached}
+        state.unreached |= {index: TargetState(state.ledger.places[index]) for index in told.unreached}
         if told.gone:
-            state.ledger.heard.difference_update(told.gone)
+            state.ledger.recently_reported.difference_update(told.gone)
             await self.look_at(list(told.gone))
         state.changed()
 
@@ -187,9 +187,9 @@ class Batches:
             over += found.over
         return PermitsGivenUp(given_up=tuple(given_up), over=tuple(over))
 
-    async def look_at(self, indexes: list[int], doubted: Collection[int] = ()) -> None:
-        """Find out where zones are: whether they are open, or how they ended. ``doubted``: those of which
-        what is known may be untrue; they are to say again what they wait for.
+    async def look_at(self, indexes: list[int], duplicate_sequences: Collection[int] = ()) -> None:
+        """Find out where zones are: whether they are open, or how they ended. ``duplicate_sequences``: those
+        of which what is known may be untrue; they are to say again what they wait for.
         """
         state, ledger = self._state, self._state.ledger
         attempts = tuple(ledger.attempts[index] for index in indexes)
@@ -207,7 +207,7 @@ class Batches:
                 attempts=attempts,
                 settles_in=state.start.policy.migration_limit,
                 waits=frozenset(filter(ledger.may_wait, indexes)),
-                doubted=frozenset(index for index in indexes if index in doubted),
+                duplicate_sequences=frozenset(index for index in indexes if index in duplicate_sequences),
                 expected=tuple(map(ledger.expected, indexes)),
                 asked={index: ledger.asked[index] for index in indexes if index in ledger.asked},
                 unasked=tuple(state.unasked),
@@ -240,7 +240,7 @@ class Batches:
         stale, later = known != asked.get(zone.index, known), zone.attempt > known
         if zone.index in state.beginning or stale:
             return
-        ledger.overtaken.discard(zone.index)
+        ledger.newer_attempts.discard(zone.index)
         if self._is_missed(zone):
             state.note(f"zone {zone.index} was to be started and is not to be found; started once more")
             state.changed()
@@ -291,7 +291,7 @@ class Batches:
         state.apply_book([word.index])
         state.changed()
 
-    def hear_hold(self, hold: ServiceHold) -> None:
+    def hear_hold(self, hold: OpenCircuit) -> None:
         """A zone waits for the service: nothing new begins until it answers again."""
         state = self._state
         known = {one.credential for one in state.holds}

@@ -65,7 +65,7 @@ class Decisions:
                 f"there is no wave {message.wave}; waves are 0 to {len(state.start.waves) - 1}",
             )
         self._refuse_if_full(len(message.fingerprints))
-        if state.ledger.overtaken:
+        if state.ledger.newer_attempts:
             # The campaign was reset to before its zones began: what was signed then comes again before it has
             # looked at what they propose.
             return

@@ -9,7 +9,7 @@ from itertools import islice
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import OPEN, Place
+    from edgeshift.campaign.target_states import OPEN, TargetState
     from edgeshift.messages import OUTLIVED, GoOn, Ruling, Stop
     from edgeshift.model.sign_off import Choice, Decision
     from workflows.campaign.batches import MANY, Batches
@@ -48,18 +48,18 @@ class Messenger:
         if state.aborted:
             return
         groups: dict[tuple[int, int], list[int]] = {}
-        for index in islice(ledger.indexes(Place.REJECTING), MANY):
+        for index in islice(ledger.indexes(TargetState.REJECTING), MANY):
             groups.setdefault((ledger.shapes[index], ledger.places.wave_of(index)), []).append(index)
         for group in groups.values():
             # Others were told meanwhile, which takes as long as it takes.
-            indexes = [index for index in group if ledger.places[index] == Place.REJECTING]
+            indexes = [index for index in group if ledger.places[index] == TargetState.REJECTING]
             if not indexes:
                 continue
             rejection = self._rejection(indexes[0])
             if rejection is None:
                 # Whoever rejected it has thought better of it before the zones were told.
                 for index in indexes:
-                    ledger.places[index] = Place.AWAITING
+                    ledger.places[index] = TargetState.AWAITING
                 state.apply_book(indexes)
                 state.changed()
                 continue
@@ -69,7 +69,7 @@ class Messenger:
                 ruling=Ruling(decision=rejection),
                 attempts=tuple(ledger.attempts[index] for index in indexes),
             )
-            self._rest(indexes, Place.REJECTING)
+            self._rest(indexes, TargetState.REJECTING)
 
     def _rejection(self, index: int) -> Decision | None:
         counting = (
@@ -84,29 +84,29 @@ class Messenger:
         state, ledger = self._state, self._state.ledger
         if state.aborted:
             return
-        expiring = list(islice(ledger.indexes(Place.EXPIRING), MANY))
+        expiring = list(islice(ledger.indexes(TargetState.EXPIRING), MANY))
         if expiring:
             attempts = tuple(ledger.attempts[index] for index in expiring)
             await self._batches.tell("expire", expiring, attempts=attempts)
-            self._rest(expiring, Place.EXPIRING)
+            self._rest(expiring, TargetState.EXPIRING)
 
-    def _rest(self, indexes: list[int], place: Place) -> None:
+    def _rest(self, indexes: list[int], place: TargetState) -> None:
         """Zones that have been told what ends them: they answer, or the sweep finds them."""
         places = self._state.ledger.places
         for index in indexes:
             if places[index] == place:
-                places[index] = Place.STOPPING
+                places[index] = TargetState.STOPPING
 
-    async def tell_revived(self) -> None:
+    async def tell_woken_after_end(self) -> None:
         """Zones that were reset after their end are told that it stands, before any of them is begun again,
         and before the campaign closes (``CampaignState.closed``).
         """
         ledger = self._state.ledger
-        while some := sorted(ledger.revived)[:MANY]:
+        while some := sorted(ledger.woken_after_end)[:MANY]:
             attempts = tuple(ledger.attempts[index] for index in some)
             ended = tuple(ledger.outcome(index) for index in some)
             await self._batches.tell("stop", some, stop=Stop(by=OUTLIVED), attempts=attempts, ended_as=ended)
-            ledger.revived.difference_update(some)
+            ledger.woken_after_end.difference_update(some)
             self._state.changed()
 
     async def tell_to_go_on(self) -> None:

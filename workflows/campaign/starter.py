@@ -6,7 +6,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.fanout import ZoneActivities
-    from edgeshift.campaign.target_states import Place
+    from edgeshift.campaign.target_states import TargetState
     from edgeshift.messages import Permit, PermitGrant, StartedZones, StartZones, Step
     from edgeshift.model.counts import counted
     from workflows.campaign.batches import BATCH, Batches
@@ -29,10 +29,14 @@ class Starter:
             # What a zone begins with is what the archive says of rejections.
             return
         # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
-        free = state.free_slots() - ledger.zones(Place.READY, Place.READY_VALIDATE)
+        free = state.free_slots() - ledger.zones(TargetState.READY, TargetState.READY_VALIDATE)
         end = state.start.waves[state.wave].end
         # One that was reset after its end is told that this stands before it is begun again.
-        pending = (index for index in ledger.indexes(Place.PENDING, end=end) if index not in ledger.revived)
+        pending = (
+            index
+            for index in ledger.indexes(TargetState.PENDING, end=end)
+            if index not in ledger.woken_after_end
+        )
         indexes = tuple(ledger.within(pending, free, BATCH))
         if not indexes:
             return
@@ -79,17 +83,17 @@ class Granter:
         state, ledger = self._state, self._state.ledger
         if state.stands_still or state.aborted or state.halted:
             return
-        ready = ledger.indexes(Place.READY, Place.READY_VALIDATE)
+        ready = ledger.indexes(TargetState.READY, TargetState.READY_VALIDATE)
         indexes = ledger.within(ready, state.free_slots(), BATCH)
         if not indexes:
             return
         grants = []
         for index in indexes:
-            shape = ledger.shape(index)
-            validate = ledger.places[index] == Place.READY_VALIDATE
+            shape = ledger.fingerprint_group(index)
+            validate = ledger.places[index] == TargetState.READY_VALIDATE
             step = state.first_step if validate else shape.step if shape else Step.COMMIT
-            ledger.places[index] = Place.PERMITTED
-            ledger.heard.add(index)
+            ledger.places[index] = TargetState.PERMITTED
+            ledger.recently_reported.add(index)
             decisions = ledger.decisions(index)
             permit, attempt = state.permit(index, step), ledger.attempts[index]
             grants.append(PermitGrant(attempt=attempt, permit=permit, decisions=tuple(decisions)))

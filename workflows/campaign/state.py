@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.book import fingerprints_of
     from edgeshift.campaign.ledger import Ledger
     from edgeshift.campaign.packing import Bits, of_text
-    from edgeshift.campaign.target_states import IN_FLIGHT, Place
+    from edgeshift.campaign.target_states import IN_FLIGHT, TargetState
     from edgeshift.messages import (
         Book,
         CampaignCarried,
@@ -28,7 +28,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.counts import agreed, counted
     from edgeshift.model.sign_off import Decision, refusal
     from edgeshift.model.window import Growth
-    from edgeshift.rate_limit.circuit import ServiceHold
+    from edgeshift.rate_limit.circuit import OpenCircuit
 
 MOST_NOTES = 20
 
@@ -65,7 +65,7 @@ class CampaignState:
         """The number of the last wave that has begun."""
         self.paused: Person | None = carried.paused if carried else None
         self.aborted: Person | None = carried.aborted if carried and start.again is None else None
-        self.holds: tuple[ServiceHold, ...] = carried.holds if carried and start.again is None else ()
+        self.holds: tuple[OpenCircuit, ...] = carried.holds if carried and start.again is None else ()
         """Why it stands still by itself, which a person's pause does not end."""
         self.resumed_by_hand = False
         """Whether a person has had the calls go on that are held."""
@@ -105,7 +105,7 @@ class CampaignState:
         """Targets that were told that the campaign is aborted."""
         self.told_below = 0
         """The index below which every open target was told so, until the next sweep looks again."""
-        self.unreached: dict[int, Place] = {}
+        self.unreached: dict[int, TargetState] = {}
         """Targets that took no signal when they were told something, and where they were."""
         self.unrecorded: list[RulingNote] = list(carried.unrecorded) if carried else []
         """Rulings that are not in the archive yet, in the order in which they were given."""
@@ -181,7 +181,9 @@ class CampaignState:
     def closed(self) -> bool:
         """Whether every target has its outcome, and nobody is left to be told anything."""
         ledger = self.ledger
-        over = ledger.finished() == self.start.count and not ledger.overtaken and not ledger.revived
+        over = (
+            ledger.finished() == self.start.count and not ledger.newer_attempts and not ledger.woken_after_end
+        )
         return over and not self.takes_back and not self.unrecorded
 
     @property
@@ -203,7 +205,7 @@ class CampaignState:
         )
 
     @property
-    def settling_time(self) -> timedelta:
+    def release_time(self) -> timedelta:
         """How long after a permit's expiry something may still be under way."""
         return self.start.policy.request_limit + self.start.policy.lease_margin
 

@@ -12,7 +12,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import AWAITING, REOPENED, Place
+    from edgeshift.campaign.target_states import AWAITING, REOPENED, TargetState
     from edgeshift.messages import Again, Answer, Permit, PermitsGivenUp, Person, Step
     from edgeshift.model.counts import agreed, counted
     from edgeshift.model.fleet import ZoneOutcome
@@ -86,10 +86,10 @@ class Steering:
         validated = self._in_validation()
         self.stand_down(message)
         back = await self.take_back_permits()
-        open_ones = ledger.indexes(Place.WORKING, Place.PERMITTED, Place.WAITING)
+        open_ones = ledger.indexes(TargetState.WORKING, TargetState.PERMITTED, TargetState.WAITING)
         at_work = [index for index in open_ones if index not in back.given_up]
         validated |= {index for index in at_work if steps.get(index) is Step.VALIDATE}
-        permitted = [index for index in ledger.indexes(Place.PERMITTED) if index not in back.given_up]
+        permitted = [index for index in ledger.indexes(TargetState.PERMITTED) if index not in back.given_up]
         sent = tuple(index for index in permitted if self._commits(index, steps))
         left = tuple(sorted(validated.difference(sent)))
         change = "commit" if state.area.validates else "change"
@@ -97,7 +97,7 @@ class Steering:
         if not left:
             others = "No zone stays in validation mode"
         if not state.area.validates:
-            watched = ledger.number(Place.WAITING)
+            watched = ledger.number(TargetState.WAITING)
             left, others = (), f"{counted(watched, 'zone')} {agreed(watched, 'is', 'are')} watched to the end"
         flying = f"No {change} is in flight"
         if sent:
@@ -113,7 +113,7 @@ class Steering:
         """Whether a target is at its commit, and not at a step before. ``steps``: of the permits that are
         out, by target; where there is none its last proposal tells.
         """
-        shape = self._state.ledger.shape(index)
+        shape = self._state.ledger.fingerprint_group(index)
         return steps.get(index, shape.step if shape else Step.COMMIT) is Step.COMMIT
 
     def _in_validation(self) -> set[int]:
@@ -124,11 +124,13 @@ class Steering:
         if not self._state.area.validates:
             return set()
         steps = {permit.index: permit.step for permit in ledger.permits.values()}
-        past = ledger.indexes(*AWAITING, Place.READY, Place.PERMITTED)
+        past = ledger.indexes(*AWAITING, TargetState.READY, TargetState.PERMITTED)
         found = {index for index in past if self._commits(index, steps)}
         # One that is with support may never have come to its validation.
-        found.update(index for index in ledger.indexes(Place.SUPPORT) if ledger.shape(index))
-        found.update(ledger.indexes(Place.WAITING))
+        found.update(
+            index for index in ledger.indexes(TargetState.SUPPORT) if ledger.fingerprint_group(index)
+        )
+        found.update(ledger.indexes(TargetState.WAITING))
         return {index for index in found if index in self._state.enterprise}
 
     def stand_down(self, message: Person) -> None:
@@ -136,7 +138,7 @@ class Steering:
         state = self._state
         state.aborted, state.stopped_at = message, workflow.now()
         state.note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
-        for index in list(state.ledger.indexes(Place.PENDING)):
+        for index in list(state.ledger.indexes(TargetState.PENDING)):
             state.ledger.stand_down(index)
         state.changed()
 
@@ -151,7 +153,7 @@ class Steering:
         state = self._state
         state.pausing += 1
         try:
-            permits = state.ledger.outstanding(workflow.now(), state.settling_time)
+            permits = state.ledger.outstanding(workflow.now(), state.release_time)
             if not permits:
                 return Back()
             state.telling += 1
@@ -192,7 +194,7 @@ class Steering:
             gone = giving_up.result() if giving_up.done() else PermitsGivenUp()
             return (numbers & state.ledger.permits.keys()).difference(gone.given_up, gone.over)
 
-        last = max(permit.expires_at for permit in permits) + state.settling_time
+        last = max(permit.expires_at for permit in permits) + state.release_time
         try:
             await workflow.wait_condition(
                 lambda: not left(),
@@ -224,7 +226,7 @@ class Steering:
         try:
             await workflow.wait_condition(
                 lambda: not state.beginning,
-                timeout=max(timedelta(0), last + state.settling_time - workflow.now()),
+                timeout=max(timedelta(0), last + state.release_time - workflow.now()),
                 timeout_summary="until zones that are being started can be told",
             )
         except TimeoutError:
@@ -233,15 +235,15 @@ class Steering:
     def candidates(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> list[int]:
         """The targets that are to begin again, of those that ended with these outcomes or were excluded."""
         state = self._state
-        places = {Place[outcome.name] for outcome in outcomes} | {Place.EXCLUDED}
+        places = {TargetState[outcome.name] for outcome in outcomes} | {TargetState.EXCLUDED}
         if message.places:
-            places &= {place for place in Place if place.name.lower() in message.places}
+            places &= {place for place in TargetState if place.name.lower() in message.places}
             return list(state.ledger.indexes(*places)) if places else []
         if message.indexes:
             named = dict.fromkeys(message.indexes)
             known = (index for index in named if 0 <= index < state.start.count)
             return [index for index in known if state.ledger.places[index] in places]
-        places -= {Place.BLOCKED, Place.NEEDS_SUPPORT, Place.REJECTED}
+        places -= {TargetState.BLOCKED, TargetState.NEEDS_SUPPORT, TargetState.REJECTED}
         return list(state.ledger.indexes(*places))
 
     def begin_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> Answer:
@@ -261,14 +263,14 @@ class Steering:
         those that were rejected (``Ledger.again``). A note is of many targets: a new run takes them along.
         """
         state, ledger = self._state, self._state.ledger
-        rejected = [index for index in indexes if ledger.places[index] == Place.REJECTED]
+        rejected = [index for index in indexes if ledger.places[index] == TargetState.REJECTED]
         reopened = [index for index in indexes if ledger.places[index] in REOPENED]
         reopened = reopened if message.indexes else rejected
         reason = message.reason if len(reopened) <= MANY else message.reason[:SHORT]
         for first in range(0, len(reopened), MANY):
             some = tuple(reopened[first : first + MANY])
             state.rule("reopened", message.by, reason, indexes=some)
-        shapes = filter(None, map(ledger.shape, rejected))
+        shapes = filter(None, map(ledger.fingerprint_group, rejected))
         fingerprints = list(dict.fromkeys(shape.fingerprint for shape in shapes))
         for first in range(0, len(fingerprints), MANY):
             shapes_of_some = tuple(fingerprints[first : first + MANY])

@@ -8,7 +8,7 @@ from itertools import islice
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import Place
+    from edgeshift.campaign.target_states import TargetState
     from edgeshift.messages import (
         Book,
         CampaignSummary,
@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.model.counts import counted
     from edgeshift.model.fleet import Wave
-    from edgeshift.rate_limit.circuit import to_mend
+    from edgeshift.rate_limit.circuit import to_fix
     from workflows.campaign.state import CampaignState
 
 MOST_SHOWN = 500
@@ -70,7 +70,7 @@ def summary(state: CampaignState, now: datetime, most: int = MOST_WAITING) -> Ca
         notes=state.notes,
         targets=start.targets,
         spec=start.spec,
-        mend=to_mend(state.holds[0], start.name) if state.holds else "",
+        fix=to_fix(state.holds[0], start.name) if state.holds else "",
         holds=list(state.holds),
         held_zones=len(ledger.held),
         stopped_by=stopped.by if stopped else "",
@@ -148,7 +148,7 @@ def _waiting(state: CampaignState, number: int, only: int | None = None) -> Wait
         waves=sorted({wave for wave, _, _ in counts}),
         example=ledger.waiters.first(number, only),
         step=shape.step,
-        separate=sum(size for _, place, size in counts if place == Place.AWAITING_SEPARATE),
+        separate=sum(size for _, place, size in counts if place == TargetState.AWAITING_SEPARATE),
     )
 
 
@@ -171,7 +171,7 @@ def waiting_found(state: CampaignState, message: WaitingAsked) -> WaitingFound:
 def targets_at(state: CampaignState, message: PlacesAsked) -> TargetsAt:
     """Which targets are at these places, and what they proposed last."""
     ledger, waves = state.ledger, state.start.waves
-    places = [place for place in Place if place.name.lower() in message.places]
+    places = [place for place in TargetState if place.name.lower() in message.places]
     first, end = message.first, ledger.count
     if message.wave is not None:
         wave = (
@@ -181,14 +181,14 @@ def targets_at(state: CampaignState, message: PlacesAsked) -> TargetsAt:
     found: list[TargetAt] = []
     following = 0
     for index in ledger.indexes(*places, first=first, end=end):
-        shape = ledger.shape(index)
+        shape = ledger.fingerprint_group(index)
         fingerprint = shape.fingerprint if shape else ""
         if message.fingerprint not in ("", fingerprint):
             continue
         if len(found) == message.most:
             following = index
             break
-        place, number = Place(ledger.places[index]), ledger.places.wave_of(index)
+        place, number = TargetState(ledger.places[index]), ledger.places.wave_of(index)
         found.append(TargetAt(index=index, place=place.name.lower(), wave=number, fingerprint=fingerprint))
     return TargetsAt(total=ledger.number(*places), targets=found, next=following)
 

@@ -8,7 +8,7 @@ from itertools import islice
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import AWAITING, Place
+    from edgeshift.campaign.target_states import AWAITING, TargetState
     from workflows.campaign.batches import Batches
     from workflows.campaign.state import CampaignState
 
@@ -18,8 +18,14 @@ SLICE = 500
 LAP = 10_000
 """Waiting zones that each sweep looks at beside the silent ones: with fewer, all of them."""
 
-LOOKED_AT = (*AWAITING, Place.WAITING, Place.SUPPORT, Place.READY, Place.READY_VALIDATE)
-"""Places of zones that a sweep looks at in turn. In a pause, those that are ready wait for a permit as long
+LOOKED_AT = (
+    *AWAITING,
+    TargetState.WAITING,
+    TargetState.SUPPORT,
+    TargetState.READY,
+    TargetState.READY_VALIDATE,
+)
+"""States of zones that a sweep looks at in turn. In a pause, those that are ready wait for a permit as long
 as others wait for people.
 """
 
@@ -49,13 +55,13 @@ class Sweeper:
     def _let_expire(self) -> None:
         ledger = self._state.ledger
         for index in ledger.overdue(workflow.now(), self._state.start.policy.sign_off.expires_after):
-            ledger.places[index] = Place.EXPIRING
+            ledger.places[index] = TargetState.EXPIRING
 
     def _tell_again(self) -> None:
         state, places = self._state, self._state.ledger.places
         for index, place in state.unreached.items():
             state.told.discard(index)
-            if places[index] == Place.STOPPING:
+            if places[index] == TargetState.STOPPING:
                 places[index] = place
         state.unreached.clear()
         state.told_below = 0
@@ -74,20 +80,20 @@ class Sweeper:
         await self._give_up_expired_permits()
         silent = [
             index
-            for index in ledger.indexes(Place.WORKING, Place.PERMITTED, Place.STOPPING)
-            if index not in ledger.heard
+            for index in ledger.indexes(TargetState.WORKING, TargetState.PERMITTED, TargetState.STOPPING)
+            if index not in ledger.recently_reported
         ]
-        doubted = sorted(filter(ledger.may_wait, ledger.doubted))[:LAP]
-        overtaken = sorted(ledger.overtaken)[:LAP]
-        ledger.heard.clear()
+        duplicate_sequences = sorted(filter(ledger.may_wait, ledger.duplicate_sequences))[:LAP]
+        newer_attempts = sorted(ledger.newer_attempts)[:LAP]
+        ledger.recently_reported.clear()
         some = list(islice(ledger.indexes(*LOOKED_AT, first=state.cursor), LAP))
         state.cursor = some[-1] + 1 if len(some) == LAP else 0
-        found = list(dict.fromkeys((*silent, *doubted, *overtaken, *some)))
-        to_say = frozenset((*silent, *doubted, *overtaken))
+        found = list(dict.fromkeys((*silent, *duplicate_sequences, *newer_attempts, *some)))
+        to_say = frozenset((*silent, *duplicate_sequences, *newer_attempts))
         for first in range(0, len(found), SLICE):
             batch = found[first : first + SLICE]
             # A run that ends meanwhile leaves the others to the next one.
-            ledger.doubted.difference_update(batch)
+            ledger.duplicate_sequences.difference_update(batch)
             await self._batches.look_at(batch, to_say)
 
     async def _give_up_expired_permits(self) -> None:
@@ -96,11 +102,9 @@ class Sweeper:
         """
         state, now = self._state, workflow.now()
         expired = [
-            permit
-            for permit in state.ledger.permits.values()
-            if now > permit.expires_at + state.settling_time
+            permit for permit in state.ledger.permits.values() if now > permit.expires_at + state.release_time
         ]
         for permit in expired:
-            state.ledger.settle(permit.number, permit.index)
-        quiet = [permit for permit in expired if state.ledger.places[permit.index] == Place.PERMITTED]
+            state.ledger.release(permit.number, permit.index)
+        quiet = [permit for permit in expired if state.ledger.places[permit.index] == TargetState.PERMITTED]
         await self._batches.revoke(quiet)

@@ -111,7 +111,7 @@ class Campaign:
         outage = ServicePause(state, self._batches, self._steering)
         tasks.begin("clock", sweeper.wait_for_the_next, when=lambda: True, waits=True)
         tasks.begin("service", outage.wait_it_out, when=lambda: bool(state.holds), waits=True)
-        tasks.begin("revived", self._messenger.tell_revived)
+        tasks.begin("woken_after_end", self._messenger.tell_woken_after_end)
         tasks.begin("rulings", Rulings(state, self._batches).keep)
         tasks.begin("start", starter.start_some)
         tasks.begin("grant", granter.grant_some)
@@ -160,7 +160,7 @@ class Campaign:
             state.changed()
             if report.hold is not None and report.index in state.ledger.held:
                 self._batches.hear_hold(report.hold)
-        if state.ledger.revived:
+        if state.ledger.woken_after_end:
             state.changed()
 
     # --- what people want

@@ -93,7 +93,7 @@ class Changes:
             calling_off.cancel()
             forward = zone.moves_forward
             zone.using = None
-            zone.to_settle = grant.permit.number
+            zone.to_release = grant.permit.number
         return await self._called_off(change, result) if forward else result
 
     async def _call_off(self, made: workflow.ActivityHandle[ChangeResult]) -> None:
@@ -114,7 +114,7 @@ class Changes:
         if not zone.called_off:
             return result
         if zone.stop is None:
-            await self._reporter.tell(ReportKind.SETTLED, unused=True, step=change.step)
+            await self._reporter.tell(ReportKind.RELEASED, unused=True, step=change.step)
         return result.model_copy(update={"called_off": True})
 
     async def _unanswered(self, change: Change, failure: ActivityError) -> ChangeResult:

@@ -9,7 +9,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.failures import HELD, reason_of
     from edgeshift.model.reason_texts import text_of
     from edgeshift.model.reasons import Reason, ReasonCode
-    from edgeshift.rate_limit.circuit import ServiceHold
+    from edgeshift.rate_limit.circuit import OpenCircuit
 
 LOCAL_FAILURES = (ActivityError, ApplicationError)
 """What a failed activity raises: a local one that is not retryable comes as the bare ApplicationError."""
@@ -50,12 +50,12 @@ def is_gone(failure: BaseException) -> bool:
     return isinstance(cause, ApplicationError) and cause.type == "CampaignGone"
 
 
-def hold_in(failure: BaseException) -> ServiceHold | None:
+def hold_in(failure: BaseException) -> OpenCircuit | None:
     """Why the service is not to be called for now, where that is why an activity failed; or None."""
     cause = _innermost(failure)
     if not isinstance(cause, ApplicationError) or cause.type not in HELD or not cause.details:
         return None
-    return ServiceHold.model_validate(cause.details[0])
+    return OpenCircuit.model_validate(cause.details[0])
 
 
 def _innermost(failure: BaseException) -> BaseException | None:

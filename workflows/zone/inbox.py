@@ -93,7 +93,7 @@ class Inbox:
 
     @one_message
     def support_resolved(self, message: SupportResolved) -> None:
-        """A person's word that the zone's support case is mended: it is read anew.
+        """A person's word that the zone's support case is fixed: it is read anew.
 
         The ticket is there before the zone waits for it, so that a quick word may come while it is read.
         """
@@ -150,7 +150,7 @@ class Inbox:
         first = zone.phase in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
         step = zone.first_step if first else zone.prepared.step if zone.prepared else None
         await self._reporter.tell(
-            ReportKind.SETTLED, settles=message.number, unused=unused, step=step if unused else None
+            ReportKind.RELEASED, releases=message.number, unused=unused, step=step if unused else None
         )
 
     @one_message

@@ -24,7 +24,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.fleet import ZoneOutcome
     from edgeshift.model.reason_texts import text_of
     from edgeshift.model.reasons import Reason, codes_of
-    from edgeshift.rate_limit.circuit import ServiceHold
+    from edgeshift.rate_limit.circuit import OpenCircuit
     from workflows import options
     from workflows.local import locally
     from workflows.zone.failures import LOCAL_FAILURES, is_gone, is_left_alone, said
@@ -77,7 +77,7 @@ class Reporter:
         self,
         kind: ReportKind,
         *,
-        settles: int | None = None,
+        releases: int | None = None,
         unused: bool = False,
         step: Step | None = None,
         digest: str = "",
@@ -85,7 +85,7 @@ class Reporter:
         joins: bool = True,
         outcome: ZoneOutcome | None = None,
         why: tuple[Reason, ...] = (),
-        hold: ServiceHold | None = None,
+        hold: OpenCircuit | None = None,
         took: timedelta | None = None,
     ) -> None:
         """Tell the campaign. One that is gone, or that cannot be told for a day, is no error; of one that has
@@ -94,7 +94,7 @@ class Reporter:
         async with self.turn:
             await self._say(
                 kind,
-                settles=settles,
+                releases=releases,
                 unused=unused,
                 step=step,
                 digest=digest,
@@ -129,7 +129,7 @@ class Reporter:
         self,
         kind: ReportKind,
         *,
-        settles: int | None = None,
+        releases: int | None = None,
         unused: bool = False,
         step: Step | None = None,
         digest: str = "",
@@ -137,21 +137,21 @@ class Reporter:
         joins: bool = True,
         outcome: ZoneOutcome | None = None,
         why: tuple[Reason, ...] = (),
-        hold: ServiceHold | None = None,
+        hold: OpenCircuit | None = None,
         again: str = "",
         took: timedelta | None = None,
     ) -> None:
         zone = self._zone
         sequence = self.count_word()
-        if settles is None:
-            settles, zone.to_settle = zone.to_settle, None
+        if releases is None:
+            releases, zone.to_release = zone.to_release, None
         report = ZoneReport(
             campaign_run=zone.start.campaign_run,
             index=zone.start.index,
             attempt=zone.start.attempt,
             sequence=sequence,
             kind=kind,
-            settles=settles,
+            releases=releases,
             unused=unused,
             step=step,
             digest=digest,
@@ -176,7 +176,7 @@ class Reporter:
         except LOCAL_FAILURES as failure:
             zone.ignored.append(f"the campaign could not be told: {said(failure)}"[:150])
             # Nobody knows that this permit is settled: the next word says so.
-            zone.to_settle = zone.to_settle or settles
+            zone.to_release = zone.to_release or releases
             if kind not in LAST_WORDS:
                 self._note_untold(True)
                 self.stops_if_left_alone(failure)

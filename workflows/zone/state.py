@@ -29,7 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.reason_texts import text_of
     from edgeshift.model.reasons import Reason, ReasonCode
     from edgeshift.model.sign_off import Decision
-    from edgeshift.rate_limit.circuit import ServiceHold
+    from edgeshift.rate_limit.circuit import OpenCircuit
 
 MOST_DECISIONS = 100
 """Decisions kept of one zone."""
@@ -124,7 +124,7 @@ class ZoneMemory:
         """The number of the permit under which a step is under way; below 0 on the way back."""
         self.called_off = False
         """Whether that step is called off, or the last one was: nothing of it was sent then."""
-        self.to_settle: int | None = carried.to_settle if carried else None
+        self.to_release: int | None = carried.to_release if carried else None
         """The number of a permit that goes back to the campaign with the next word."""
         self.used: set[int] = set(carried.used if carried else ())
         self.revoked: set[int] = set(carried.revoked if carried else ())
@@ -145,7 +145,7 @@ class ZoneMemory:
         self.without_turn = 0
 
         # Waiting for the service.
-        self.service_hold: ServiceHold | None = None
+        self.service_hold: OpenCircuit | None = None
         self.told_to_go_on = False
         self.waits = 0
         self.stood = timedelta(0)
@@ -221,7 +221,7 @@ class ZoneMemory:
     def put_back(self) -> None:
         """The permit that is there, if any, goes back with the next word."""
         if self.grant is not None:
-            self.to_settle, self.grant = self.grant.permit.number, None
+            self.to_release, self.grant = self.grant.permit.number, None
 
     def put_back_what_ran_out(self) -> None:
         """Nothing could be sent under a permit that ran out while the zone paused: it goes back with the next
@@ -257,7 +257,7 @@ class ZoneMemory:
             validated=self.validated_rules,
             asked_at=self.asked_at,
             grant=self.grant,
-            to_settle=self.to_settle,
+            to_release=self.to_release,
             used=tuple(sorted(self.used)),
             revoked=tuple(sorted(self.revoked)),
             tickets=tuple(self.tickets),

@@ -34,7 +34,7 @@ class Support:
         )
 
     async def wait_for(self, causes: tuple[str, ...], why: Reasons, said: str = "") -> None:
-        """Open a ticket for each cause and wait for a person's word that it is mended. Raises Ended when none
+        """Open a ticket for each cause and wait for a person's word that it is fixed. Raises Ended when none
         comes.
         """
         zone = self._zone

@@ -14,7 +14,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import ReportKind, ZonePhase, reason_of_hold
-    from edgeshift.rate_limit.circuit import ServiceHold
+    from edgeshift.rate_limit.circuit import OpenCircuit
     from workflows.zone.failures import LOCAL_FAILURES, hold_in
     from workflows.zone.reporting import Reporter
     from workflows.zone.state import ZoneMemory
@@ -109,7 +109,7 @@ class Waits:
         """Whether to wait for the service once more."""
         return self._zone.waits < MOST_WAITS
 
-    async def for_service(self, hold: ServiceHold, *, sent: bool = False) -> None:
+    async def for_service(self, hold: OpenCircuit, *, sent: bool = False) -> None:
         """Tell the campaign, and wait for its word that the service answers again. Raises Ended on an abort,
         unless something was sent.
         """

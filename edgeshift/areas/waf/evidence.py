@@ -28,7 +28,7 @@ from edgeshift.areas.waf.evidence_terms import (
     Kind,
     RuleLine,
 )
-from edgeshift.areas.waf.redacted import LONGEST_PATH, shown_network, shown_path, shown_request
+from edgeshift.areas.waf.redacted import LONGEST_PATH, redacted_network, redacted_path, redacted_request
 from edgeshift.areas.waf.requests import (
     TERMINATING,
     LogsAnyway,
@@ -94,7 +94,7 @@ def judge(
             as_before += 1
         counts[kind] += 1
         side = request.new if request.new.said.stops else request.old
-        path = shown_path(request.event.get("clientRequestPath"))
+        path = redacted_path(request.event.get("clientRequestPath"))
         groups[kind, _first(side.rules), path].append(request)
     verdict, why = _verdict(counts, as_before, read, policy, window)
     found = [
@@ -235,7 +235,7 @@ def _finding(kind: Kind, rule: str, path: str, requests: list[Request], verdict:
         path=path,
         requests=len(requests),
         clients=len({request.client for request in requests if request.client}),
-        samples=tuple(sorted(shown_request(request.event) for request in requests)[:MOST_SAMPLES]),
+        samples=tuple(sorted(redacted_request(request.event) for request in requests)[:MOST_SAMPLES]),
         verdict=verdict,
         stands_for=sum(request.stands_for for request in requests),
         also=tuple(sorted(own.keys() - {rule}))[:MOST_RULES],
@@ -291,7 +291,7 @@ def _top_clients(requests: Iterable[Request]) -> tuple[ClientLine, ...]:
     """The clients with the most requests, each by its network alone."""
     counts = Counter(request.client for request in requests if request.client)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_CLIENTS]
-    return tuple(ClientLine(network=shown_network(client), requests=number) for client, number in ranked)
+    return tuple(ClientLine(network=redacted_network(client), requests=number) for client, number in ranked)
 
 
 def _first(rules: list[tuple[str, str]]) -> str:

@@ -29,7 +29,7 @@ _BEFORE_SECRETS = frozenset(
 )
 
 
-def shown_path(path: object) -> str:
+def redacted_path(path: object) -> str:
     """A path as evidence keeps it: without a query and matrix parameters, and with ``…`` for each part that
     may be an e-mail address, a token, an identifier of a person, or a long number.
     """
@@ -59,14 +59,14 @@ def _may_be_secret(part: str, before: str) -> bool:
     return False
 
 
-def shown_query(query: object) -> str:
+def redacted_query(query: object) -> str:
     """The names of a query's values, each with ``=…``; a part without a name is all value."""
     parts = [part for part in str(query or "").removeprefix("?").split("&") if part]
     named = [part.partition("=")[0] if "=" in part else HIDDEN for part in parts]
     return "&".join(name if name == HIDDEN else f"{_shown_part(name, '')}={HIDDEN}" for name in named)
 
 
-def shown_network(address: object) -> str:
+def redacted_network(address: object) -> str:
     """The network that an address is in, by its first 24 bits, or 48 of IPv6; ``unreadable`` for others."""
     try:
         read = ip_address(str(address))
@@ -75,11 +75,11 @@ def shown_network(address: object) -> str:
     return str(ip_network(f"{read}/{24 if read.version == 4 else 48}", strict=False))
 
 
-def shown_request(event: Mapping[str, Any]) -> str:
+def redacted_request(event: Mapping[str, Any]) -> str:
     """One request as a sample: when, method, host, path, names of the query, and the ray."""
-    query = shown_query(event.get("clientRequestQuery"))
+    query = redacted_query(event.get("clientRequestQuery"))
     return (
         f"{event.get('datetime') or ''} {event.get('clientRequestHTTPMethodName') or ''} "
-        f"{event.get('clientRequestHTTPHost') or ''}{shown_path(event.get('clientRequestPath'))}"
+        f"{event.get('clientRequestHTTPHost') or ''}{redacted_path(event.get('clientRequestPath'))}"
         f"{'?' + query if query else ''} ray {event.get('rayName') or ''}"
     )[:LONGEST_SAMPLE]

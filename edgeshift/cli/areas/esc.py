@@ -23,7 +23,7 @@ from edgeshift.model.fleet import ScopeKind, Wave
 from edgeshift.model.reason_texts import text_of
 
 if TYPE_CHECKING:
-    from edgeshift.operations import Shown
+    from edgeshift.operations import Preview
 
 MOST_SCOPES = 20
 SECRETS = {
@@ -151,7 +151,7 @@ class EscCli(CliPart):
             "late": [{"zone": line.zone.name, "id": line.zone.id, "at": at.isoformat()} for line, at in late],
         }
 
-    def show_step(self, shell: Shell, shown: Shown) -> None:
+    def show_step(self, shell: Shell, shown: Preview) -> None:
         """What would be turned off."""
         all_of_it = f"all {counted(shown.covers, 'zone')} of the account at once"
         said = (
@@ -160,14 +160,14 @@ class EscCli(CliPart):
         )
         shell.console.print(said, markup=False, soft_wrap=True)
 
-    def show_evidence(self, shell: Shell, shown: Shown) -> None:
+    def show_evidence(self, shell: Shell, shown: Preview) -> None:
         """What the probe found."""
         if shown.probe is None:
             return
         say = shell.console.print
         from rich.padding import Padding
 
-        from edgeshift.views.archive_told import coverage_lines
+        from edgeshift.views.archive_texts import coverage_lines
         from edgeshift.views.differences import changes, changes_table
 
         found_changes = changes([shown.probe])

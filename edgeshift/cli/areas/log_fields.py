@@ -20,7 +20,7 @@ from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.counts import agreed, counted
 
 if TYPE_CHECKING:
-    from edgeshift.operations import Shown
+    from edgeshift.operations import Preview
 
 MOST_ZONES = 20
 MOST_NAMES = 40
@@ -78,7 +78,7 @@ class LogFieldsCli(CliPart):
         """Which fields zones get, and what has to be done to rulesets and log jobs."""
         _show(console, spec, report)
 
-    def show_step(self, shell: Shell, shown: Shown) -> None:
+    def show_step(self, shell: Shell, shown: Preview) -> None:
         """Which fields would be logged."""
         say = shell.console.print
         say("  step: have these fields logged, beside what others log; it can be taken back", markup=False)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from edgeshift.campaign_file.spec import CampaignSpec
-    from edgeshift.operations import Shown
+    from edgeshift.operations import Preview
 
 NO_WINDOW = "there was no validation window, so nothing has been seen of these rules at work"
 
@@ -33,7 +33,7 @@ class WafCli(CliPart):
             zones = f"{counted(enterprise, 'Enterprise zone')} {agreed(enterprise, 'waits', 'wait')}"
             console.print(f"{zones} {window} in each validation window.")
 
-    def show_step(self, shell: Shell, shown: Shown) -> None:
+    def show_step(self, shell: Shell, shown: Preview) -> None:
         """What would be committed or deleted."""
         from edgeshift.messages import Step
 
@@ -47,7 +47,7 @@ class WafCli(CliPart):
             for line in shown.only_log[:MOST_LINES]:
                 say(f"  only logs, as signed: {line}", markup=False, soft_wrap=True)
 
-    def show_evidence(self, shell: Shell, shown: Shown) -> None:
+    def show_evidence(self, shell: Shell, shown: Preview) -> None:
         """What the validation window saw."""
         say = shell.console.print
         from edgeshift.messages import Step
@@ -56,7 +56,7 @@ class WafCli(CliPart):
             if shown.step is Step.COMMIT:
                 say(f"  evidence: none; {NO_WINDOW}", markup=False, soft_wrap=True)
             return
-        from edgeshift.areas.waf.evidence_told import CONSENT, LOG_ONLY, evidence_lines
+        from edgeshift.areas.waf.evidence_texts import CONSENT, LOG_ONLY, evidence_lines
         from edgeshift.views.words import one_line
 
         found = shown.evidence

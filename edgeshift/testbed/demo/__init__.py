@@ -1,3 +1,3 @@
 """The demo: a whole campaign over a generated fleet, with stand-ins for the people, checked by the
-witnesses.
+checkers.
 """

@@ -37,7 +37,7 @@ class Approver:
 
     ``judge``: what they say of a body. ``leaves``: identifiers of zones whose proposals nobody looks at, so
     that they go on hold. What it signed is in ``signatures``, and the bodies that it read in ``bodies``: a
-    record of its own, for the witnesses.
+    record of its own, for the checkers.
     """
 
     def __init__(

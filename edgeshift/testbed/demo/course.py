@@ -114,8 +114,8 @@ async def play(
         )
         for spec in (main, *others)
     ]
-    mends = [scenario.mended] if scenario.mended else []
-    desk = SupportDesk(client, running.control, mends, by="sam (support)", say=teller.say)
+    fixes = [scenario.fixed] if scenario.fixed else []
+    desk = SupportDesk(client, running.control, fixes, by="sam (support)", say=teller.say)
     work = [desk.work(), *(approver.work() for approver in approvers)]
     if part.visited:
         work.append(Visitors(running.control, scenario).work())

@@ -54,7 +54,7 @@ FORBIDDEN = json.dumps(
 
 @dataclass
 class Scenario:
-    """A fleet with its parts given out. Zone identifiers: ``left`` is signed by nobody, ``mended`` is mended
+    """A fleet with its parts given out. Zone identifiers: ``left`` is signed by nobody, ``fixed`` is fixed
     by support, ``aborted`` are of the side campaign. ``faults`` are for the simulator's control API,
     ``calls`` are made there besides, before anything starts: method, path and body.
     """
@@ -62,7 +62,7 @@ class Scenario:
     fleet: Fleet
     left: str
     aborted: tuple[str, ...]
-    mended: str = ""
+    fixed: str = ""
     parts: dict[str, str] = field(default_factory=dict)
     faults: list[dict[str, Any]] = field(default_factory=list)
     calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
@@ -99,7 +99,7 @@ def arrange(zones: int, seed: int) -> Scenario:
     return Scenario(
         fleet=fleet,
         left=left.id,
-        mended=support[0].id,
+        fixed=support[0].id,
         aborted=tuple(zone.id for zone in side),
         parts=parts,
         faults=faults,

@@ -13,13 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from edgeshift.model.fleet import ZoneOutcome
-from edgeshift.testbed.invariants import RuleCheck, WitnessInput
+from edgeshift.testbed.invariants import CheckerInput, RuleCheck
 from edgeshift.testbed.invariants.seen import Execution
 
 SHOWN_VIOLATIONS = 5
 
 
-def outcomes(evidence: WitnessInput, shown: Sequence[ZoneOutcome]) -> dict[str, int]:
+def outcomes(evidence: CheckerInput, shown: Sequence[ZoneOutcome]) -> dict[str, int]:
     """The number of targets by outcome, over all campaigns: each one's last, as the Temporal server has it.
     ``shown``: outcomes that are named also where there is none of them.
     """
@@ -29,7 +29,7 @@ def outcomes(evidence: WitnessInput, shown: Sequence[ZoneOutcome]) -> dict[str, 
 
 
 def result(
-    evidence: WitnessInput,
+    evidence: CheckerInput,
     shown: Sequence[ZoneOutcome],
     checks: Sequence[RuleCheck],
     seconds: float,
@@ -69,17 +69,17 @@ def outcome_table(counted: Mapping[str, int]) -> Table:
 
 
 def rule_table(checks: Sequence[RuleCheck]) -> Table:
-    """The rules, how many cases their witnesses judged, and how many broke them."""
-    table = Table(title="The rules and their witnesses", title_justify="left", box=None, pad_edge=False)
+    """The rules, how many cases their checkers judged, and how many broke them."""
+    table = Table(title="The rules and their checkers", title_justify="left", box=None, pad_edge=False)
     table.add_column("", justify="right")
     table.add_column("rule", overflow="fold")
-    table.add_column("witness", overflow="fold")
+    table.add_column("checker", overflow="fold")
     table.add_column("checked", justify="right")
     table.add_column("", justify="left", no_wrap=True)
     for check in checks:
         broken = len(check.violations)
         held = Text(f"✗ {broken} broken", style="bold red") if broken else Text("✓ held", style="green")
-        table.add_row(str(check.rule), check.title, check.witness, f"{check.checked:,}", held)
+        table.add_row(str(check.rule), check.title, check.checker, f"{check.checked:,}", held)
     return table
 
 

@@ -22,28 +22,28 @@ Say = Callable[[str], None]
 
 
 class SupportDesk:
-    """Mends the zones in ``mends`` once they have a ticket, and says so to their workflows. Others wait in
+    """Mends the zones in ``fixes`` once they have a ticket, and says so to their workflows. Others wait in
     vain.
 
-    What it said is in ``words``: a record of its own, for the witnesses.
+    What it said is in ``words``: a record of its own, for the checkers.
     """
 
     def __init__(
-        self, client: Client, control: Control, mends: Iterable[str], *, by: str, say: Say = lambda text: None
+        self, client: Client, control: Control, fixes: Iterable[str], *, by: str, say: Say = lambda text: None
     ) -> None:
         self.by = by
         self.words: list[Word] = []
         self._client = client
         self._control = control
-        self._left = set(mends)
+        self._left = set(fixes)
         self._say = say
 
     async def work(self) -> None:
-        """Look for tickets until every zone that is to be mended is mended, or until cancelled."""
+        """Look for tickets until every zone that is to be fixed is fixed, or until cancelled."""
         while self._left:
             for zone in sorted(self._left):
                 if await self._has_ticket(zone):
-                    await self._mend(zone)
+                    await self._fix(zone)
             await asyncio.sleep(LOOKS_EVERY)
 
     async def _has_ticket(self, zone: str) -> bool:
@@ -54,7 +54,7 @@ class SupportDesk:
             return False
         return state.phase is ZonePhase.NEEDS_SUPPORT and bool(state.tickets)
 
-    async def _mend(self, zone: str) -> None:
+    async def _fix(self, zone: str) -> None:
         """Put the zone's rules together at the service until they are few enough, then tell the zone."""
         found = await self._control.get(f"zones/{zone}")
         name, rules = settings_of(found)["name"], settings_of(found)["firewall_rules"]
@@ -66,7 +66,7 @@ class SupportDesk:
         self.words.append(Word(by=self.by, at=datetime.now(UTC), zone=zone))
         await handle.signal("support_resolved", SupportResolved(by=self.by, reason=reason))
         self._left.discard(zone)
-        self._say(f"{self.by} mended {name} ({reason}) and said so")
+        self._say(f"{self.by} fixed {name} ({reason}) and said so")
 
 
 def settings_of(zone: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The end of the demo: everything that the witnesses saw, put together and judged."""
+"""The end of the demo: everything that the checkers saw, put together and judged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from temporalio.client import Client
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.testbed.demo.course import Played
 from edgeshift.testbed.demo.part import Part
-from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
+from edgeshift.testbed.invariants import CheckerInput, RuleCheck, check_rules
 from edgeshift.testbed.invariants.archived import ArchiveFolder
 from edgeshift.testbed.invariants.executions import load_executions, load_holds
 from edgeshift.testbed.invariants.kept import load_secrets
@@ -24,15 +24,15 @@ from edgeshift.testbed.stack import Stack
 
 async def gather(
     running: Stack, client: Client, part: Part, played: Played, specs: list[CampaignSpec], output: list[Path]
-) -> WitnessInput:
-    """What every witness saw. ``output``: what the run wrote for people, searched for secrets too."""
+) -> CheckerInput:
+    """What every checker saw. ``output``: what the run wrote for people, searched for secrets too."""
     journal = await load_journal(running.control)
     archive = await asyncio.to_thread(ArchiveFolder, running.places.archive)
     targets = {name: archive.targets(summary.targets) for name, summary in played.summaries.items()}
     secrets = running.secrets | await asyncio.to_thread(load_secrets, running.places.simulator)
     scans = await asyncio.to_thread(search, running, secrets, output, part.sighting)
     accounts = {account.id: account.name for account in running.fleet.accounts}
-    return WitnessInput(
+    return CheckerInput(
         journal=journal,
         campaigns=tuple(_facts(spec, targets.get(spec.name, ()), played) for spec in specs),
         signatures=tuple(played.signatures),
@@ -53,7 +53,7 @@ async def gather(
     )
 
 
-def judge(evidence: WitnessInput, *, absent: frozenset[int] = frozenset()) -> list[RuleCheck]:
+def judge(evidence: CheckerInput, *, absent: frozenset[int] = frozenset()) -> list[RuleCheck]:
     """The rules; one without a case is broken, unless ``absent`` has it. In the demo each has cases."""
     return check_rules(evidence, absent=absent)
 

@@ -1,4 +1,4 @@
-"""The archive as a witness sees it: a folder of files, read without the code that wrote them."""
+"""The archive as a checker sees it: a folder of files, read without the code that wrote them."""
 
 from __future__ import annotations
 

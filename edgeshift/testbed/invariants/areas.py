@@ -1,4 +1,4 @@
-"""The areas as their witnesses know them: nothing here is taken from what edgeshift says of an area."""
+"""The areas as their checkers know them: nothing here is taken from what edgeshift says of an area."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from functools import cache
 from edgeshift.testbed.invariants import commits, esc, log_fields, migration
 from edgeshift.testbed.invariants.installed import installed
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput, ZoneAtService
+from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck, ZoneAtService
 from edgeshift.testbed.invariants.support_cases import supported
 
-Rule = Callable[[WitnessInput], RuleCheck]
+Rule = Callable[[CheckerInput], RuleCheck]
 
 
 @dataclass(frozen=True)
-class AreaWitness:
-    """One area, for its witnesses.
+class AreaChecker:
+    """One area, for its checkers.
 
     ``workflow``: the name of the workflow of one target. ``calls``: how the journal's names of its calls
     begin. ``body``: the name of the bodies that people sign, empty where they are rulesets. ``rules``: the
@@ -39,16 +39,16 @@ class AreaWitness:
     rules: tuple[Rule, Rule, Rule, Rule]
     snapshot: frozenset[str]
     shows: tuple[str, ...]
-    forward: Callable[[WitnessInput, Request], bool]
-    counts: Callable[[WitnessInput, Request], bool]
+    forward: Callable[[CheckerInput, Request], bool]
+    counts: Callable[[CheckerInput, Request], bool]
     over: Callable[[list[Request]], datetime]
-    disagrees: Callable[[WitnessInput, ZoneAtService, Execution], str | None]
+    disagrees: Callable[[CheckerInput, ZoneAtService, Execution], str | None]
     answered: bool = False
     reversible: bool = True
     accounts: bool = False
 
 
-WAF = AreaWitness(
+WAF = AreaChecker(
     workflow="WafZone",
     calls=("entrypoint.", "waf."),
     body="",
@@ -61,7 +61,7 @@ WAF = AreaWitness(
     disagrees=migration.disagrees,
     reversible=False,
 )
-ESC = AreaWitness(
+ESC = AreaChecker(
     workflow="EscScope",
     calls=("esc.",),
     body="disable_esc",
@@ -74,7 +74,7 @@ ESC = AreaWitness(
     disagrees=esc.disagrees,
     accounts=True,
 )
-LOG_FIELDS = AreaWitness(
+LOG_FIELDS = AreaChecker(
     workflow="LogFieldsZone",
     calls=("logpush.", "rulesets."),
     body="log_fields",
@@ -90,11 +90,11 @@ LOG_FIELDS = AreaWitness(
 
 
 @cache
-def witnesses() -> dict[str, AreaWitness]:
-    """Every area by its name. Raises TypeError where an installed one is no ``AreaWitness``."""
+def checkers() -> dict[str, AreaChecker]:
+    """Every area by its name. Raises TypeError where an installed one is no ``AreaChecker``."""
     found = {"waf": WAF, "esc": ESC, "log-fields": LOG_FIELDS}
     for name, one in installed().items():
-        if not isinstance(one, AreaWitness):
-            raise TypeError(f"the witness of the area {name} is a {type(one).__name__}")
+        if not isinstance(one, AreaChecker):
+            raise TypeError(f"the checker of the area {name} is a {type(one).__name__}")
         found.setdefault(name, one)
     return found

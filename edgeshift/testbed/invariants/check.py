@@ -1,28 +1,28 @@
-"""The rules, each checked against its independent witness."""
+"""The rules, each checked against its independent checker."""
 
 from __future__ import annotations
 
-from edgeshift.testbed.invariants.areas import Rule, witnesses
+from edgeshift.testbed.invariants.areas import Rule, checkers
 from edgeshift.testbed.invariants.completeness import locked, nothing_lost
 from edgeshift.testbed.invariants.leaks import hidden
 from edgeshift.testbed.invariants.pace import in_flight, paced, stopped
-from edgeshift.testbed.invariants.seen import RuleCheck, WitnessInput
+from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck
 from edgeshift.testbed.invariants.touching import snapshotted
 
 OF_ALL: tuple[Rule, ...] = (snapshotted, paced, stopped, in_flight, locked, hidden, nothing_lost)
 """The rules 5 to 11."""
 
 
-def check_rules(evidence: WitnessInput, *, absent: frozenset[int] = frozenset()) -> list[RuleCheck]:
-    """What the witnesses say of each rule; of several areas' campaigns, of all of them together.
+def check_rules(evidence: CheckerInput, *, absent: frozenset[int] = frozenset()) -> list[RuleCheck]:
+    """What the checkers say of each rule; of several areas' campaigns, of all of them together.
 
     A rule of which nothing was checked is broken, unless ``absent`` says that the scenario has no case of it.
     """
     found = [
         _together(
             [
-                witness.rules[place](evidence.within(area))
-                for area, witness in witnesses().items()
+                checker.rules[place](evidence.within(area))
+                for area, checker in checkers().items()
                 if area in evidence.areas
             ]
         )
@@ -41,13 +41,13 @@ def _together(checks: list[RuleCheck]) -> RuleCheck:
     return RuleCheck(
         rule=checks[0].rule,
         title="; ".join(check.title for check in checks),
-        witness=", ".join(dict.fromkeys(check.witness for check in checks)),
+        checker=", ".join(dict.fromkeys(check.checker for check in checks)),
         checked=sum(check.checked for check in checks),
         violations=[violation for check in checks for violation in check.violations],
     )
 
 
-def _strays(seen: WitnessInput) -> list[str]:
+def _strays(seen: CheckerInput) -> list[str]:
     """Changes of an area that no campaign is about."""
     return [
         f"{seen.name(request.zone)}: {request.call} was sent, which is no campaign's (request {request.seq})"

@@ -1,4 +1,4 @@
-"""Rules 1, 2 and 3: what was sent to the entry point, witnessed by the journal and by what the approvers
+"""Rules 1, 2 and 3: what was sent to the entry point, checked by the journal and by what the approvers
 signed.
 """
 
@@ -8,17 +8,17 @@ import itertools
 
 from edgeshift.testbed.invariants.digests import body_fingerprint
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import RuleCheck, WitnessInput
+from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck
 from edgeshift.testbed.invariants.signing import all_signed, sent_again, unsigned
 
 
-def signed(seen: WitnessInput) -> RuleCheck:
+def signed(seen: CheckerInput) -> RuleCheck:
     """Rule 1. No commit without a valid sign-off, by enough approvers, of exactly what was sent."""
     commits = [request for request in seen.journal if request.commits]
     return all_signed(seen, "no commit without a sign-off of what was sent", commits, _unsigned)
 
 
-def _unsigned(seen: WitnessInput, request: Request) -> str | None:
+def _unsigned(seen: CheckerInput, request: Request) -> str | None:
     if request.log_only:
         return "a body that only logs was committed"
     if request.body_digest is None:
@@ -26,7 +26,7 @@ def _unsigned(seen: WitnessInput, request: Request) -> str | None:
     return unsigned(seen, request, _known_as(seen, request), request.body_digest)
 
 
-def _known_as(seen: WitnessInput, request: Request) -> set[str]:
+def _known_as(seen: CheckerInput, request: Request) -> set[str]:
     """The digests under which a commit can have been signed: the body's own, and its fingerprint if it is
     known.
     """
@@ -37,7 +37,7 @@ def _known_as(seen: WitnessInput, request: Request) -> set[str]:
     return known
 
 
-def once(seen: WitnessInput) -> RuleCheck:
+def once(seen: CheckerInput) -> RuleCheck:
     """Rule 2. A zone is committed at most once, and sent again by itself only on proof that nothing
     happened.
     """
@@ -63,7 +63,7 @@ def once(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=2,
         title="a zone is committed at most once",
-        witness="journal",
+        checker="journal",
         checked=checked,
         violations=violations,
     )
@@ -76,13 +76,13 @@ def _settled_before(requests: list[Request], commit: Request, other: Request) ->
     )
 
 
-def validated(seen: WitnessInput) -> RuleCheck:
+def validated(seen: CheckerInput) -> RuleCheck:
     """Rule 3. Nothing is sent with ``validation`` to a zone that is not Enterprise."""
     sent = [request for request in seen.journal if request.validates]
     return RuleCheck(
         rule=3,
         title="validation goes to Enterprise zones alone",
-        witness="journal",
+        checker="journal",
         checked=len(sent),
         violations=[
             f"{seen.name(r.zone)}: validation was sent to a zone of plan {plan} (request {r.seq})"
@@ -92,7 +92,7 @@ def validated(seen: WitnessInput) -> RuleCheck:
     )
 
 
-def _plan(seen: WitnessInput, request: Request) -> str:
+def _plan(seen: CheckerInput, request: Request) -> str:
     """The zone's plan when the request came; a request that was turned away at the door does not say it."""
     at_service = seen.zone.get(request.zone or "")
     return request.plan or (at_service.plan if at_service else "unknown")

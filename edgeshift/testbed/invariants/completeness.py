@@ -1,4 +1,4 @@
-"""Rules 9 and 11: one live migration a zone, and nothing lost. Witnessed by the journal, the Temporal
+"""Rules 9 and 11: one live migration a zone, and nothing lost. Checked by the journal, the Temporal
 server's own list of executions, the frozen target lists, and the state at the service.
 """
 
@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import itertools
 
-from edgeshift.testbed.invariants.areas import witnesses
+from edgeshift.testbed.invariants.areas import checkers
 from edgeshift.testbed.invariants.course import settled
-from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput
+from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck
 
 
-def locked(seen: WitnessInput) -> RuleCheck:
+def locked(seen: CheckerInput) -> RuleCheck:
     """Rule 9. One zone has at most one live migration.
 
     Two migrations of one zone would show as executions that overlap, and at the service as a change that is
@@ -42,18 +42,18 @@ def locked(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=9,
         title="one live migration a zone",
-        witness="journal, Temporal server",
+        checker="journal, Temporal server",
         checked=checked,
         violations=violations,
     )
 
 
-def _held(seen: WitnessInput) -> tuple[int, list[str]]:
+def _held(seen: CheckerInput) -> tuple[int, list[str]]:
     """An account's zones are held while the account is changed, and no zone is changed while it is held."""
     checked, violations = 0, []
     for request in seen.journal:
         scope = seen.zone.get(request.zone or "")
-        if not request.mutates or scope is None or not witnesses()[request.area].accounts:
+        if not request.mutates or scope is None or not checkers()[request.area].accounts:
             continue
         covered = [zone for zone in seen.zones if zone.kind == "zone" and zone.account == scope.id]
         for zone in covered if scope.kind == "account" else [scope]:
@@ -77,7 +77,7 @@ def _held(seen: WitnessInput) -> tuple[int, list[str]]:
     return checked, violations
 
 
-def nothing_lost(seen: WitnessInput) -> RuleCheck:
+def nothing_lost(seen: CheckerInput) -> RuleCheck:
     """Rule 11. Every zone of every frozen list reaches an outcome, and the service's state agrees with it."""
     last: dict[tuple[str, str], Execution] = {}
     for executions in seen.executions_of.values():
@@ -96,13 +96,13 @@ def nothing_lost(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=11,
         title="nothing is lost",
-        witness="frozen targets, Temporal server, state at the service",
+        checker="frozen targets, Temporal server, state at the service",
         checked=sum(map(len, seen.targets.values())),
         violations=violations,
     )
 
 
-def held_by_another(seen: WitnessInput, campaign: str, zone: str) -> bool:
+def held_by_another(seen: CheckerInput, campaign: str, zone: str) -> bool:
     """Whether another campaign, or another scope of any, had a zone, by the Temporal server: a campaign that
     leaves a zone out is not believed otherwise.
     """
@@ -111,7 +111,7 @@ def held_by_another(seen: WitnessInput, campaign: str, zone: str) -> bool:
     )
 
 
-def _spared(seen: WitnessInput, campaign: str, zone: str) -> bool:
+def _spared(seen: CheckerInput, campaign: str, zone: str) -> bool:
     """Whether an abort came before the zone was begun: nothing ever changed it."""
     return (
         any(facts.name == campaign and facts.aborted for facts in seen.campaigns)
@@ -120,7 +120,7 @@ def _spared(seen: WitnessInput, campaign: str, zone: str) -> bool:
     )
 
 
-def _lost(seen: WitnessInput, zone: str, execution: Execution | None) -> str | None:
+def _lost(seen: CheckerInput, zone: str, execution: Execution | None) -> str | None:
     if execution is None:
         return "was never started"
     if execution.closed_at is None:
@@ -132,7 +132,7 @@ def _lost(seen: WitnessInput, zone: str, execution: Execution | None) -> str | N
         return "is not at the service"
     latest = execution is seen.executions_of[zone][-1]
     areas = [facts.area for facts in seen.campaigns if facts.name == execution.campaign]
-    witness = witnesses()[areas[0] if areas else execution.area]
-    if latest or not witness.reversible:
-        return witness.disagrees(seen, at_service, execution)
+    checker = checkers()[areas[0] if areas else execution.area]
+    if latest or not checker.reversible:
+        return checker.disagrees(seen, at_service, execution)
     return None

@@ -1,4 +1,4 @@
-"""The simulator's control API, as the witnesses and the demo use it: its journal, its state, its faults."""
+"""The simulator's control API, as the checkers and the demo use it: its journal, its state, its faults."""
 
 from __future__ import annotations
 

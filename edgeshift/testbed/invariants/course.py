@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from edgeshift.testbed.invariants.areas import witnesses
+from edgeshift.testbed.invariants.areas import checkers
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import WitnessInput
+from edgeshift.testbed.invariants.seen import CheckerInput
 
 
-def goes_forward(seen: WitnessInput, request: Request) -> bool:
+def goes_forward(seen: CheckerInput, request: Request) -> bool:
     """Whether a change goes forward. The way back is no step that a pause or an abort holds up."""
-    return witnesses()[request.area].forward(seen, request)
+    return checkers()[request.area].forward(seen, request)
 
 
-def counts(seen: WitnessInput, request: Request) -> bool:
+def counts(seen: CheckerInput, request: Request) -> bool:
     """Whether a request is the step that the in-flight window is about."""
-    return witnesses()[request.area].counts(seen, request)
+    return checkers()[request.area].counts(seen, request)
 
 
 def over(requests: list[Request]) -> datetime:
     """When the first of a scope's ``requests`` was over, as the service showed it."""
-    return witnesses()[requests[0].area].over(requests)
+    return checkers()[requests[0].area].over(requests)
 
 
 def settled(between: list[Request]) -> bool:
@@ -31,10 +31,10 @@ def settled(between: list[Request]) -> bool:
     first, last = between[0], between[-1]
     if first.turned_away or (first.call == last.call and first.method == "DELETE"):
         return True
-    witness = witnesses()[first.area]
-    if witness.answered and first.took_effect and first.status is not None and first.status < 300:
+    checker = checkers()[first.area]
+    if checker.answered and first.took_effect and first.status is not None and first.status < 300:
         return True
     return any(
-        request.method == "GET" and request.call.startswith(witness.shows) and request.status == 200
+        request.method == "GET" and request.call.startswith(checker.shows) and request.status == 200
         for request in between[1:-1]
     )

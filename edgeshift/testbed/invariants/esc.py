@@ -1,5 +1,5 @@
-"""Rules 1 to 4 of Edge Side Code: witnessed by the journal, by what the approvers signed, and by the clock of
-the service (docs/service.md §2.1, §3.1, §8).
+"""Rules 1 to 4 of Edge Side Code: checked by the journal, by what the approvers signed, and by the clock
+of the service (docs/service.md §2.1, §3.1, §8).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import itertools
 from datetime import UTC, datetime
 
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput, ZoneAtService
+from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck, ZoneAtService
 from edgeshift.testbed.invariants.signing import all_signed, not_agreed, proposed, sent_again
 
 REMOVED_AT = datetime(2024, 1, 1, tzinfo=UTC)
@@ -23,13 +23,13 @@ UNDECIDED = frozenset({"unknown", "failed"})
 ON = frozenset({"rolled_back"})
 
 
-def signed(seen: WitnessInput) -> RuleCheck:
+def signed(seen: CheckerInput) -> RuleCheck:
     """Rule 1. No ``always`` without a valid sign-off, by enough approvers, of the digest that was sent."""
     sent = [request for request in seen.journal if request.turns_off]
     return all_signed(seen, "esc is not turned off without a sign-off of what that changes", sent, _unsigned)
 
 
-def _unsigned(seen: WitnessInput, request: Request) -> str | None:
+def _unsigned(seen: CheckerInput, request: Request) -> str | None:
     found = proposed(seen, request, "esc")
     if found is None:
         return "turned off without a proposal of it"
@@ -45,7 +45,7 @@ def _unsigned(seen: WitnessInput, request: Request) -> str | None:
     return not_agreed(seen, request, digest, body)
 
 
-def once(seen: WitnessInput) -> RuleCheck:
+def once(seen: CheckerInput) -> RuleCheck:
     """Rule 2. At most one ``always`` takes effect on a scope until a DELETE, and neither it nor a secret is
     sent again on a guess.
     """
@@ -72,7 +72,7 @@ def once(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=2,
         title="a scope is turned off at most once, never again on a guess",
-        witness="journal",
+        checker="journal",
         checked=checked,
         violations=violations,
     )
@@ -96,7 +96,7 @@ def _read_between(requests: list[Request], earlier: Request, later: Request) -> 
     )
 
 
-def untouched(seen: WitnessInput) -> RuleCheck:
+def untouched(seen: CheckerInput) -> RuleCheck:
     """Rule 3. A customer's own secret is never overwritten, and no secret is longer than 100 characters."""
     violations: list[str] = []
     checked = 0
@@ -122,13 +122,13 @@ def untouched(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=3,
         title="a customer's secret is never overwritten, none is too long",
-        witness="journal",
+        checker="journal",
         checked=checked,
         violations=violations,
     )
 
 
-def ended(seen: WitnessInput) -> RuleCheck:
+def ended(seen: CheckerInput) -> RuleCheck:
     """Rule 4. Nothing is sent past the removal date; a scope that was rolled back ends on, a settled one
     off.
     """
@@ -153,7 +153,7 @@ def ended(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=4,
         title="nothing past the removal date; rolled back is on, settled is off",
-        witness="journal, the service's clock",
+        checker="journal, the service's clock",
         checked=checked,
         violations=violations,
     )
@@ -197,7 +197,7 @@ def landed(requests: list[Request]) -> datetime:
     return end
 
 
-def disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Execution) -> str | None:
+def disagrees(seen: CheckerInput, at_service: ZoneAtService, execution: Execution) -> str | None:
     """Where Edge Side Code stands, against the outcome of the scope's last execution."""
     requests = seen.of_zone.get(execution.zone, [])
     if not any(request.took_effect for request in requests if request.turns_off):

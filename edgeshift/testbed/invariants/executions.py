@@ -2,7 +2,7 @@
 ended.
 
 The zone is read from each execution's own first event, not from its identifier, which is the lock that is
-witnessed.
+checked.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from temporalio.client import (
     WorkflowHistoryEventFilterType,
 )
 
-from edgeshift.testbed.invariants.areas import witnesses
+from edgeshift.testbed.invariants.areas import checkers
 from edgeshift.testbed.invariants.seen import Execution, HeldZone
 
 AT_ONCE = 16
 
-KINDS = tuple(witness.workflow for witness in witnesses().values())
+KINDS = tuple(checker.workflow for checker in checkers().values())
 """The workflows of one target, of each area."""
 
 

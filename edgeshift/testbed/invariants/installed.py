@@ -1,4 +1,4 @@
-"""The witnesses of areas that other distributions bring, found by their entry points."""
+"""The checkers of areas that other distributions bring, found by their entry points."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from importlib.metadata import entry_points
 from typing import Protocol
 
 GROUP = "edgeshift.invariants"
-"""An entry point's name is the area's; it points at its ``AreaWitness`` (areas.py)."""
+"""An entry point's name is the area's; it points at its ``AreaChecker`` (areas.py)."""
 
 
 class Named(Protocol):
-    """What is asked of a witness before its rules are: the calls of the area, the name of its bodies."""
+    """What is asked of a checker before its rules are: the calls of the area, the name of its bodies."""
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def installed() -> dict[str, Named]:
-    """The witnesses by the names of their areas. Raises ImportError where one cannot be loaded."""
+    """The checkers by the names of their areas. Raises ImportError where one cannot be loaded."""
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
     return {name: found[name].load() for name in names()}
 

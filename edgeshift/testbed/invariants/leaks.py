@@ -1,4 +1,4 @@
-"""Rule 10: secrets are nowhere. Witnessed by a search, byte by byte, of everything that a run leaves
+"""Rule 10: secrets are nowhere. Checked by a search, byte by byte, of everything that a run leaves
 behind.
 """
 
@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
-from edgeshift.testbed.invariants.seen import RuleCheck, Scan, WitnessInput
+from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck, Scan
 from edgeshift.testbed.invariants.wrapped import is_closed, unwrapped
 
 _SQLITE = b"SQLite format 3\x00"
@@ -28,7 +28,7 @@ SHORTEST = 8
 """Bytes of the shortest text that is looked for; a shorter one may be anywhere by chance."""
 
 
-def hidden(seen: WitnessInput) -> RuleCheck:
+def hidden(seen: CheckerInput) -> RuleCheck:
     """Rule 10. Tokens, keys and other secrets are never in history, logs, archive, tickets, reports or
     output.
     """
@@ -41,7 +41,7 @@ def hidden(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=10,
         title="secrets are nowhere",
-        witness="byte scan",
+        checker="byte scan",
         checked=len(seen.scans) if seen.secrets else 0,
         violations=violations,
     )

@@ -1,4 +1,4 @@
-"""Rules 1 to 4 of custom log fields: witnessed by the journal, by what the approvers signed, and by every
+"""Rules 1 to 4 of custom log fields: checked by the journal, by what the approvers signed, and by every
 version that the service keeps of the rules (docs/service.md §2.2, §2.3, §4.2, §8).
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from edgeshift.testbed.invariants.log_history import ZoneRules, entries, is_ours, logged, our_fields
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput, ZoneAtService
+from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck, ZoneAtService
 from edgeshift.testbed.invariants.signing import all_signed, not_agreed, proposed
 
 MOST_FIELDS = 40
@@ -25,13 +25,13 @@ _RULE_CALLS = ("rulesets.create", "rulesets.put", "entrypoint.put")
 _OWNERSHIP = "logpush.ownership"
 
 
-def rules_of(seen: WitnessInput, zone: str) -> ZoneRules:
+def rules_of(seen: CheckerInput, zone: str) -> ZoneRules:
     """The versions of a zone's rules."""
     at_service = seen.zone.get(zone)
     return ZoneRules(at_service.rules if at_service else (), seen.of_zone.get(zone, []))
 
 
-def is_forward(seen: WitnessInput, request: Request) -> bool:
+def is_forward(seen: CheckerInput, request: Request) -> bool:
     """Whether a request adds something. One that only takes out is the way back."""
     if request.call in _RULE_CALLS:
         return request.call == "rulesets.create" or bool(_added(seen, request))
@@ -43,7 +43,7 @@ def is_forward(seen: WitnessInput, request: Request) -> bool:
     return request.mutates and request.area == "log-fields" and request.method != "DELETE"
 
 
-def _added(seen: WitnessInput, request: Request) -> set[tuple[str, str]]:
+def _added(seen: CheckerInput, request: Request) -> set[tuple[str, str]]:
     """The fields of edgeshift's own rule that a write of rules adds."""
     sent = (request.log_fields or {}).get("rules") or ()
     return our_fields(sent) - our_fields(rules_of(seen, request.zone or "").before(request))
@@ -54,13 +54,13 @@ def _listed(job: dict[str, Any]) -> set[str]:
     return set(filter(None, str((job.get("options") or {}).get("fields", "")).split(",")))
 
 
-def signed(seen: WitnessInput) -> RuleCheck:
+def signed(seen: CheckerInput) -> RuleCheck:
     """Rule 1. No rule and no job is written without a sign-off of what that adds; the way back needs none."""
     sent = [request for request in seen.journal if request.mutates and is_forward(seen, request)]
     return all_signed(seen, "no field or job is added without a sign-off of it", sent, _unsigned)
 
 
-def _unsigned(seen: WitnessInput, request: Request) -> str | None:
+def _unsigned(seen: CheckerInput, request: Request) -> str | None:
     found = proposed(seen, request, "log-fields")
     if found is None:
         return f"{request.call} was sent without a proposal of it"
@@ -98,7 +98,7 @@ def _told(found: set[tuple[str, str]]) -> str:
     return ", ".join(f"{kind} {name}" for kind, name in sorted(found))
 
 
-def once(seen: WitnessInput) -> RuleCheck:
+def once(seen: CheckerInput) -> RuleCheck:
     """Rule 2. No write is repeated on a guess; each is made over the version that was read, or what it
     overwrote is put back afterwards.
     """
@@ -135,13 +135,13 @@ def once(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=2,
         title="no write on a guess, none over a version nobody read",
-        witness="journal, versions at the service",
+        checker="journal, versions at the service",
         checked=checked,
         violations=violations,
     )
 
 
-def entitled(seen: WitnessInput) -> RuleCheck:
+def entitled(seen: CheckerInput) -> RuleCheck:
     """Rule 3. Nothing is sent for a zone that is not Enterprise."""
     sent = [request for request in seen.journal if request.mutates and request.area == "log-fields"]
     violations = []
@@ -156,13 +156,13 @@ def entitled(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=3,
         title="log fields go to Enterprise zones alone",
-        witness="journal",
+        checker="journal",
         checked=len(sent),
         violations=violations,
     )
 
 
-def kept(seen: WitnessInput) -> RuleCheck:
+def kept(seen: CheckerInput) -> RuleCheck:
     """Rule 4. No write is over a limit, and nobody else's rule, job or option of a job is lost."""
     violations: list[str] = []
     checked = 0
@@ -192,7 +192,7 @@ def kept(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=4,
         title="within the limits, and nothing of others is lost",
-        witness="journal, versions at the service",
+        checker="journal, versions at the service",
         checked=checked,
         violations=violations,
     )
@@ -239,7 +239,7 @@ def _changed(job: dict[str, Any], made: set[Any]) -> list[str]:
     return found
 
 
-def disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Execution) -> str | None:
+def disagrees(seen: CheckerInput, at_service: ZoneAtService, execution: Execution) -> str | None:
     """Where the rules and jobs of a zone stand, against the outcome of its last execution. What others wrote
     afterwards is theirs.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import Execution, WitnessInput, ZoneAtService
+from edgeshift.testbed.invariants.seen import CheckerInput, Execution, ZoneAtService
 
 DONE = frozenset({"migrated", "already_migrated"})
 
@@ -33,14 +33,14 @@ def _shows_migrated(request: Request) -> bool:
     return request.status == 200 and state.get("visible_state") == "complete"
 
 
-def disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Execution) -> str | None:
+def disagrees(seen: CheckerInput, at_service: ZoneAtService, execution: Execution) -> str | None:
     """Why the service does not agree with how the zone's execution ended, or None."""
     runs = seen.executions_of[execution.zone]
     return _disagrees(seen, at_service, execution, execution is runs[-1], len(runs))
 
 
 def _disagrees(
-    seen: WitnessInput, at_service: ZoneAtService, execution: Execution, latest: bool, attempts: int
+    seen: CheckerInput, at_service: ZoneAtService, execution: Execution, latest: bool, attempts: int
 ) -> str | None:
     if execution.outcome in DONE and not at_service.migrated:
         return f"ended as {execution.outcome}, but the service has not migrated it"

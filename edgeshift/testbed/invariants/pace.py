@@ -1,4 +1,4 @@
-"""Rules 6, 7 and 8: how fast, how much at a time, and that a stop is a stop. Witnessed by the journal."""
+"""Rules 6, 7 and 8: how fast, how much at a time, and that a stop is a stop. Checked by the journal."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import deque
 from datetime import UTC, datetime
 from itertools import zip_longest
 
-from edgeshift.testbed.invariants.areas import witnesses
+from edgeshift.testbed.invariants.areas import checkers
 from edgeshift.testbed.invariants.course import counts, goes_forward, over
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import CampaignFacts, Execution, RuleCheck, WitnessInput
+from edgeshift.testbed.invariants.seen import CampaignFacts, CheckerInput, Execution, RuleCheck
 
 FAILED = frozenset({"failed", "unknown"})
 """Outcomes of a zone of waf that count against the failures which its campaign allows."""
 
 
-def paced(seen: WitnessInput) -> RuleCheck:
+def paced(seen: CheckerInput) -> RuleCheck:
     """Rule 6. No user exceeds the rate limit, over all credentials and workers."""
     by_user: dict[str, list[Request]] = {}
     for request in seen.journal:
@@ -40,7 +40,7 @@ def paced(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=6,
         title="no user exceeds the rate limit",
-        witness="journal",
+        checker="journal",
         checked=sum(map(len, by_user.values())) if seen.rate_limit is not None else 0,
         violations=violations,
     )
@@ -59,7 +59,7 @@ def busiest(requests: list[Request], seconds: float) -> tuple[int, datetime | No
     return most
 
 
-def stopped(seen: WitnessInput) -> RuleCheck:
+def stopped(seen: CheckerInput) -> RuleCheck:
     """Rule 7. After a pause or an abort has answered, no new forward step begins."""
     violations: list[str] = []
     checked = 0
@@ -84,20 +84,20 @@ def stopped(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=7,
         title="after pause or abort no forward step begins",
-        witness="journal, the record of who asked",
+        checker="journal, the record of who asked",
         checked=checked,
         violations=violations,
     )
 
 
-def _elsewhere(seen: WitnessInput, campaign: CampaignFacts, request: Request) -> bool:
+def _elsewhere(seen: CheckerInput, campaign: CampaignFacts, request: Request) -> bool:
     """Whether another campaign, which had the zone at the time, may have sent it."""
     others = {other.name for other in seen.campaigns_of(request.zone or "")} - {campaign.name}
     owner = seen.owner_at(request.zone or "", request.time)
     return bool(others) and owner is not None and owner != campaign.name
 
 
-def in_flight(seen: WitnessInput) -> RuleCheck:
+def in_flight(seen: CheckerInput) -> RuleCheck:
     """Rule 8. Zones whose change is in flight never exceed what the campaign allows at a time, nor together
     with those of waf whose commit failed its failure budget, which is the same number, or the failures that
     it allows and one where that is more; an account counts all its zones.
@@ -144,7 +144,7 @@ def in_flight(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=8,
         title="commits in flight, and those that failed, never exceed the failure budget",
-        witness="journal, Temporal",
+        checker="journal, Temporal",
         checked=checked,
         violations=violations,
     )
@@ -162,14 +162,14 @@ def _most(moments: list[tuple[datetime, int]]) -> tuple[int, datetime | None]:
 
 
 def _settled_at(
-    seen: WitnessInput, campaign: CampaignFacts, commit: Request, end: datetime
+    seen: CheckerInput, campaign: CampaignFacts, commit: Request, end: datetime
 ) -> datetime | None:
     """When a commit no longer counts, which was over by ``end``: at once where its zone did not end as failed
     or unknown, else when a person accepted that or had the zone begun again; None if nobody did.
     """
     runs = [run for run in seen.executions if run.zone == commit.zone and run.campaign == campaign.name]
     failed = [run for run in runs if run.outcome in FAILED and run.started_at <= commit.time <= _closed(run)]
-    if witnesses()[commit.area].reversible or not failed:
+    if checkers()[commit.area].reversible or not failed:
         return end
     closed = _closed(failed[0])
     # A resume accepts what has failed so far, whatever it was asked for.

@@ -1,4 +1,4 @@
-"""What the witnesses saw: the data that the rules are checked against. Nothing here comes from a campaign's
+"""What the checkers saw: the data that the rules are checked against. Nothing here comes from a campaign's
 own records.
 
 All moments are of one clock, which is the simulator's where nobody set that to another time.
@@ -180,7 +180,7 @@ class HeldZone(Seen):
     closed_at: datetime | None = None
 
 
-class WitnessInput(Seen):
+class CheckerInput(Seen):
     """Everything that was seen of one scenario.
 
     ``bodies``: proposals as the approvers read them; they are believed only by their digest. ``targets``:
@@ -213,7 +213,7 @@ class WitnessInput(Seen):
             AREAS[0],
         )
 
-    def within(self, area: str) -> WitnessInput:
+    def within(self, area: str) -> CheckerInput:
         """What was seen of one area's campaigns: theirs, and of the journal what may be theirs."""
         if self.areas == (area,):
             return self
@@ -228,7 +228,7 @@ class WitnessInput(Seen):
             "targets": {name: found for name, found in self.targets.items() if name in mine},
             "excluded": {name: found for name, found in self.excluded.items() if name in mine},
         }
-        return WitnessInput.model_construct(**kept)
+        return CheckerInput.model_construct(**kept)
 
     @cached_property
     def zone(self) -> dict[str, ZoneAtService]:
@@ -278,10 +278,10 @@ class WitnessInput(Seen):
 
 
 class RuleCheck(BaseModel):
-    """What became of one rule: how many cases its witness could judge, and which of them broke it."""
+    """What became of one rule: how many cases its checker could judge, and which of them broke it."""
 
     rule: int
     title: str
-    witness: str
+    checker: str
     checked: int
     violations: list[str] = Field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The simulator as a witness: its journal, its zones, the limits that it keeps."""
+"""The simulator as a checker: its journal, its zones, the limits that it keeps."""
 
 from __future__ import annotations
 

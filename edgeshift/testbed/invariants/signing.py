@@ -7,20 +7,20 @@ from typing import Any
 
 from edgeshift.testbed.invariants.digests import body_fingerprint
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import RuleCheck, Signature, WitnessInput, Word
+from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck, Signature, Word
 
 
 def all_signed(
-    seen: WitnessInput,
+    seen: CheckerInput,
     title: str,
     sent: Sequence[Request],
-    why_not: Callable[[WitnessInput, Request], str | None],
+    why_not: Callable[[CheckerInput, Request], str | None],
 ) -> RuleCheck:
     """Rule 1, of an area. ``sent``: what needs a sign-off; ``why_not``: why a request had none, or None."""
     return RuleCheck(
         rule=1,
         title=title,
-        witness="journal, approvers' record",
+        checker="journal, approvers' record",
         checked=len(sent),
         violations=[
             f"{seen.name(request.zone)}: {why} (request {request.seq})"
@@ -30,7 +30,7 @@ def all_signed(
     )
 
 
-def unsigned(seen: WitnessInput, request: Request, known: Collection[str], digest: str | None) -> str | None:
+def unsigned(seen: CheckerInput, request: Request, known: Collection[str], digest: str | None) -> str | None:
     """Why a request has not been signed by enough people, or None. ``known``: the digests under which it can
     have been; ``digest``: the one that people are told.
     """
@@ -63,7 +63,7 @@ def unsigned(seen: WitnessInput, request: Request, known: Collection[str], diges
     return f"{len(people)} of {required} approvers had signed {(digest or '')[:12]}{when}"
 
 
-def _in_turn(seen: WitnessInput, request: Request, known: Collection[str]) -> list[Signature | Word]:
+def _in_turn(seen: CheckerInput, request: Request, known: Collection[str]) -> list[Signature | Word]:
     """What was signed of the request's zone, and its reopenings before the request, the earliest first."""
     signatures = [one for one in seen.signatures if one.digest in known and one.zone in (None, request.zone)]
     reopened = [
@@ -73,7 +73,7 @@ def _in_turn(seen: WitnessInput, request: Request, known: Collection[str]) -> li
     return sorted([*signatures, *reopened], key=lambda one: one.at)
 
 
-def proposed(seen: WitnessInput, request: Request, area: str) -> tuple[str, dict[str, Any]] | None:
+def proposed(seen: CheckerInput, request: Request, area: str) -> tuple[str, dict[str, Any]] | None:
     """The proposal that a request belongs to, by its digest: the last one of its zone that was about to be
     sent before. It is believed only as far as its digest is the one that people signed.
     """
@@ -90,7 +90,7 @@ def proposed(seen: WitnessInput, request: Request, area: str) -> tuple[str, dict
     return None if body is None else (digest, body)
 
 
-def not_agreed(seen: WitnessInput, request: Request, digest: str, body: dict[str, Any]) -> str | None:
+def not_agreed(seen: CheckerInput, request: Request, digest: str, body: dict[str, Any]) -> str | None:
     """Why people have not agreed to this body of the request's zone, or None."""
     zone = seen.zone.get(request.zone or "")
     known = {digest} | ({body_fingerprint(body, zone.id, zone.name)} if zone else set())
@@ -98,7 +98,7 @@ def not_agreed(seen: WitnessInput, request: Request, digest: str, body: dict[str
 
 
 def sent_again(
-    seen: WitnessInput, what: str, sent: Sequence[Request], earlier: Request, later: Request
+    seen: CheckerInput, what: str, sent: Sequence[Request], earlier: Request, later: Request
 ) -> str | None:
     """Why a step that was sent before must not have been sent again, or None. ``sent``: all of that step."""
     zone = later.zone or ""

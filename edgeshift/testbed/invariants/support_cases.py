@@ -1,14 +1,14 @@
-"""Rule 4 of the migration: what must not be done to a zone over a limit, witnessed by the ticket system."""
+"""Rule 4 of the migration: what must not be done to a zone over a limit, checked by the ticket system."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import RuleCheck, WitnessInput
+from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck
 
 
-def supported(seen: WitnessInput) -> RuleCheck:
+def supported(seen: CheckerInput) -> RuleCheck:
     """Rule 4. A zone over a limit is never sent a PUT, and has exactly one open ticket a cause."""
     violations: list[str] = []
     expected: set[tuple[str, str]] = set()
@@ -33,7 +33,7 @@ def supported(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=4,
         title="over a limit: no PUT, one open ticket a cause",
-        witness="ticket system, journal",
+        checker="ticket system, journal",
         checked=len(expected),
         violations=violations,
     )

@@ -1,4 +1,4 @@
-"""The ticket system as a witness sees it: a folder of Markdown files, read without the code that wrote it."""
+"""The ticket system as a checker sees it: a folder of Markdown files, read without the code that wrote it."""
 
 from __future__ import annotations
 

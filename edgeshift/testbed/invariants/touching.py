@@ -1,12 +1,12 @@
-"""Rule 5: what must be there before a zone is touched, witnessed by the archive, read as plain files."""
+"""Rule 5: what must be there before a zone is touched, checked by the archive, read as plain files."""
 
 from __future__ import annotations
 
-from edgeshift.testbed.invariants.areas import witnesses
-from edgeshift.testbed.invariants.seen import RuleCheck, SnapshotFile, WitnessInput
+from edgeshift.testbed.invariants.areas import checkers
+from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck, SnapshotFile
 
 
-def snapshotted(seen: WitnessInput) -> RuleCheck:
+def snapshotted(seen: CheckerInput) -> RuleCheck:
     """Rule 5. A snapshot is in the archive before the first mutating call to a zone."""
     by_zone: dict[str, list[SnapshotFile]] = {}
     for snapshot in seen.snapshots:
@@ -18,7 +18,7 @@ def snapshotted(seen: WitnessInput) -> RuleCheck:
         if first is None:
             continue
         checked += 1
-        needed = witnesses()[first.area].snapshot
+        needed = checkers()[first.area].snapshot
         earlier = [snapshot for snapshot in by_zone.get(zone, ()) if snapshot.written_at <= first.time]
         name = f"{seen.name(zone)}: {first.call} (request {first.seq})"
         if not earlier:
@@ -31,7 +31,7 @@ def snapshotted(seen: WitnessInput) -> RuleCheck:
     return RuleCheck(
         rule=5,
         title="a snapshot precedes the first change",
-        witness="archive, journal",
+        checker="archive, journal",
         checked=checked,
         violations=violations,
     )

@@ -70,9 +70,9 @@ class EdgeControl:
         esc = self._state.esc
         return {
             "scope": scope,
-            "accepted": esc.accepted(scope).witness(),
-            "in_force": esc.in_force(scope).witness(),
-            "visible": esc.visible(scope).witness(),
+            "accepted": esc.accepted(scope).checker(),
+            "in_force": esc.in_force(scope).checker(),
+            "visible": esc.visible(scope).checker(),
             "history": esc.history(scope),
         }
 

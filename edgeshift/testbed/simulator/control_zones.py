@@ -115,7 +115,7 @@ class ZoneControl:
             "name": zone.name,
             "account": zone.account,
             "plan": zone.plan,
-            **record.witness(list(self._state.migrations.pending(record))),
+            **record.checker(list(self._state.migrations.pending(record))),
             "eligible": facts.eligible,
             "phase_one_eligible": facts.phase_one_eligible,
             "rules_to_migrate": facts.rules_to_migrate,

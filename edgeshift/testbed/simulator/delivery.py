@@ -55,7 +55,7 @@ class Deliverer:
             await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
             await self._cut(scope, receive)
         elif answer.poisoned is not None:
-            # Past the server, which would mend or refuse most of it.
+            # Past the server, which would fix or refuse most of it.
             connection = _connection(scope)
             date = format_datetime(self._clock.now(), usegmt=True)
             connection.write(answer.poisoned.written(("date", date), ("cf-ray", new_ray())))

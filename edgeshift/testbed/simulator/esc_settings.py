@@ -35,7 +35,7 @@ class EscSetting:
     always: bool = False
     secret: str | None = field(default=None, repr=False)
 
-    def witness(self) -> dict[str, bool]:
+    def checker(self) -> dict[str, bool]:
         """The setting for the journal: whether there is a secret, never which."""
         return {"always": self.always, "secret": self.secret is not None}
 
@@ -126,7 +126,7 @@ class EscSettings:
                 "in_force_at": timestamp(self._arrival(one.requested_at, one.effect_seconds))
                 if one.requested_at
                 else None,
-                **one.setting.witness(),
+                **one.setting.checker(),
             }
             for one in reversed(list(self._newest_first(scope)))
         ]

@@ -1,6 +1,6 @@
 """The append-only journal: every request that was answered, refused or cut off, as the service saw it.
 
-It is the witness that a client's own records are checked against, so its digests are computed here and from
+It is the checker that a client's own records are checked against, so its digests are computed here and from
 nothing but the bytes received.
 """
 

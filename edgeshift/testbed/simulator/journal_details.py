@@ -71,7 +71,7 @@ class Details:
             else zone_scope(params["zone_id"])
         }
         if self._call.method == "GET":
-            found["shown"] = self._call.state.esc.visible(found["scope"]).witness()
+            found["shown"] = self._call.state.esc.visible(found["scope"]).checker()
         if self._call.method == "POST":
             found["asked"] = sorted(key for key in ("always", "with_secret") if key in self._sent)
             secret = self._sent.get("with_secret")

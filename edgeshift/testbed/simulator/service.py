@@ -225,7 +225,7 @@ class Service:
             call.record = state.zones.get(request.zone_id)
             if call.record is not None:
                 state.migrations.settle(call.record, now)
-                entry.state_before = call.record.witness(list(state.migrations.pending(call.record)))
+                entry.state_before = call.record.checker(list(state.migrations.pending(call.record)))
         return call
 
     def _handled(self, call: Call) -> Answer:
@@ -292,7 +292,7 @@ class Service:
         record = call.zone
         facts = record.facts()
         entry.zone = record.id
-        entry.state_after = record.witness(list(self.state.migrations.pending(record)))
+        entry.state_after = record.checker(list(self.state.migrations.pending(record)))
         if entry.state_before is None:
             entry.state_before = entry.state_after
         entry.plan = record.zone.plan

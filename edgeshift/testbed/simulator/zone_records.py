@@ -74,7 +74,7 @@ class ZoneRecord:
         old = state not in MIGRATED and (self.zone.previous_waf.enabled or state == "validation")
         return _status(new), _status(old)
 
-    def witness(self, pending: list[str]) -> dict[str, Any]:
+    def checker(self, pending: list[str]) -> dict[str, Any]:
         """The zone's state for the journal; `pending` are the effects under way, oldest first."""
         new, old = self.waf_statuses(self.standing.actual)
         return {

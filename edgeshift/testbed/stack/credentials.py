@@ -13,17 +13,17 @@ from edgeshift.campaign_file.spec import CredentialSpec
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.testbed.simulator.fleet_file import Credential, Fleet
 from edgeshift.testbed.stack.parts import STACK
-from edgeshift.testbed.stack.places import Places, StackError
+from edgeshift.testbed.stack.paths import StackError, StackPaths
 
 _NEEDED = ("account:read", "zone:read", "waf:edit", "firewall:read", "page_rules:read", "zone_settings:read")
 
 
-def credential_file(places: Places, label: str) -> Path:
+def credential_file(places: StackPaths, label: str) -> Path:
     """Where the secret of a credential lies."""
     return places.credentials / quote(label, safe="@+ ")
 
 
-def keep_credentials(places: Places, fleet: Fleet) -> None:
+def keep_credentials(places: StackPaths, fleet: Fleet) -> None:
     """A file a credential, for this user alone, so that a campaign file can refer to it."""
     for credential in fleet.credentials:
         descriptor = os.open(
@@ -33,7 +33,7 @@ def keep_credentials(places: Places, fleet: Fleet) -> None:
             file.write(credential.value)
 
 
-def credential_specs(places: Places, fleet: Fleet) -> tuple[CredentialSpec, ...]:
+def credential_specs(places: StackPaths, fleet: Fleet) -> tuple[CredentialSpec, ...]:
     """One credential for each account of the fleet, by reference. Raises StackError where an account has
     none.
     """
@@ -72,7 +72,12 @@ def _breadth(credential: Credential, fleet: Fleet) -> int:
 
 
 def campaign_text(
-    places: Places, fleet: Fleet, base_url: str, time_scale: float, area: Area = DEFAULT_AREA, edge: str = ""
+    places: StackPaths,
+    fleet: Fleet,
+    base_url: str,
+    time_scale: float,
+    area: Area = DEFAULT_AREA,
+    edge: str = "",
 ) -> str:
     """A campaign file of one area for all zones of the folder. JSON's scalars and lists are YAML too."""
     default = area is DEFAULT_AREA

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from edgeshift.areas.parts import PartOf
-from edgeshift.testbed.stack.places import Places
+from edgeshift.testbed.stack.paths import StackPaths
 
 
 class StackPart:
     """One area's part of the campaign files that ``edgeshift up`` writes."""
 
-    def section(self, places: Places, edge: str) -> list[str]:
+    def section(self, places: StackPaths, edge: str) -> list[str]:
         """The lines of the area's section. ``edge``: where the simulated edge is."""
         return []
 

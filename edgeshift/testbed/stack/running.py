@@ -18,7 +18,7 @@ from edgeshift.testbed.invariants.control import Control, ControlError
 from edgeshift.testbed.simulator.fleet_file import Fleet, dump_fleet, load_fleet
 from edgeshift.testbed.stack.children import Child
 from edgeshift.testbed.stack.credentials import campaign_text, credential_specs, keep_credentials
-from edgeshift.testbed.stack.places import Places, StackError, StackFile
+from edgeshift.testbed.stack.paths import StackError, StackFile, StackPaths
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from edgeshift.testbed.temporal_server.fetching import Progress, print_progress
 
@@ -42,7 +42,7 @@ class Stack:
     where it serves the zones' traffic, by Host header.
     """
 
-    places: Places
+    places: StackPaths
     address: str
     namespace: str
     ui: str | None
@@ -114,7 +114,7 @@ async def stack(
     ``say`` hears what is being done, ``progress`` how the Temporal CLI is got if there is none yet.
     Raises StackError; of another stack in the folder, a port that is taken, a part that does not start.
     """
-    places = Places(folder)
+    places = StackPaths(folder)
     places.make()
     async with AsyncExitStack() as running:
         running.enter_context(places.held())
@@ -201,7 +201,7 @@ async def _until_ready(simulator: Child, control: Control) -> None:
         await asyncio.sleep(0.1)
 
 
-def _kept_fleet(places: Places, fleet: Fleet | None) -> Fleet:
+def _kept_fleet(places: StackPaths, fleet: Fleet | None) -> Fleet:
     """The folder's fleet; kept there the first time. Raises StackError for none, or for another one."""
     if not places.fleet.exists():
         if fleet is None:
@@ -218,7 +218,7 @@ def _kept_fleet(places: Places, fleet: Fleet | None) -> Fleet:
     return kept
 
 
-def _kept_scale(places: Places, given: float | None) -> float:
+def _kept_scale(places: StackPaths, given: float | None) -> float:
     """The folder's time scale: the one given now, or else the last one, or else 1."""
     path = places.folder / "time-scale"
     if given is None:

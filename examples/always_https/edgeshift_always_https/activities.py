@@ -9,7 +9,7 @@ from activities.change.intents import close_intents, seen_through, taken_up
 from activities.connections import Connections
 from activities.polling import shown_in_time
 from edgeshift.areas.assessment import Verdict
-from edgeshift.messages import Prepare, Prepared, Settle, Shown, Watch, Watched, ZoneStart
+from edgeshift.messages import Confirm, Prepare, Prepared, Shown, Watch, Watched, ZoneStart
 from edgeshift.model.reason_texts import text_of
 from edgeshift.stores.documents import Advice, WatchedRecord, put_document
 from edgeshift_always_https.reasons import NotShown, OnOff, SetByOthers, Shows, Unreadable
@@ -42,7 +42,7 @@ class AlwaysHttpsActivities:
     @activity.defn(name="settle_always_https_zone")
     @named_failures
     @heartbeating
-    async def settle(self, message: Settle) -> Shown:
+    async def confirm(self, message: Confirm) -> Shown:
         """Read the setting until it shows what was sent, or may no longer be expected to."""
         start, zone = message.start, message.start.target.zone
         client = await self._connections.service(start.spec, zone)

@@ -126,7 +126,7 @@ class AlwaysHttpsWork(AreaWork):
                 step.zone.id, rules.SETTING, value, before_send=step.fence.intend
             )
         )
-        await step.fence.settle(result)
+        await step.fence.confirm(result)
         if result.status is ChangeStatus.ANSWERED:
             # The answer is the effect: nothing more comes of it.
             await step.fence.close()

@@ -11,7 +11,7 @@ from worker.parts import Activities, WorkerPart
 
 def _activities(connections: Connections) -> Activities:
     zone = AlwaysHttpsActivities(connections)
-    return [zone.prepare, zone.settle, zone.watch]
+    return [zone.prepare, zone.confirm, zone.watch]
 
 
 PART = WorkerPart(

@@ -36,7 +36,7 @@ class AlwaysHttpsZone:
         self._change = Reversible(
             self._parts,
             ReversibleWork(
-                settle=AlwaysHttpsActivities.settle,
+                confirm=AlwaysHttpsActivities.confirm,
                 look_back=MutationActivities.look_back,
                 watch=AlwaysHttpsActivities.watch,
                 asks_whether_it_shows=True,

@@ -66,7 +66,7 @@ async def judged(
 ) -> Verdict:
     """Sign whatever comes to wait until the campaign closes; then its verdict.
 
-    ``told``: what the scene itself has to complain of. ``closed``: done before the witnesses look.
+    ``told``: what the scene itself has to complain of. ``closed``: done before the checkers look.
     ``beside``: an oracle of the scene's own, asked at the end.
     """
     complaints = list(told)
@@ -77,7 +77,7 @@ async def judged(
     if closed is not None:
         await closed()
     endings = {stage.id(name): await ending_of(stage, name) for name in stage.names}
-    seen = await stage.play.witnesses(searched)
+    seen = await stage.play.checkers(searched)
     checks = {check.rule: check for check in check_rules(seen, absent=frozenset(absent))}
     complaints += [text for check in checks.values() for text in said(check)]
     if beside is not None:

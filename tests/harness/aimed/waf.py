@@ -133,7 +133,7 @@ async def answered_without_effect(world: World) -> Verdict:
 
 async def over_a_limit(world: World) -> Verdict:
     """201 rules that migrate; of one zone the list is answered by 200 and ``success: false`` first. The word
-    that support has mended it comes too early once.
+    that support has fixed it comes too early once.
     """
     names = ("many", "hidden")
     zones = [zone(name, firewall_rules=TOO_MANY_RULES) for name in names]

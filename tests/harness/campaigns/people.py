@@ -1,5 +1,5 @@
 """The people of a campaign: who signs at once, late, twice, not at all, or only when it is too late; and what
-support mends. What they do depends on the schedule's seed and on what they look at, never on the hour.
+support fixes. What they do depends on the schedule's seed and on what they look at, never on the hour.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ NOBODY_ANSWERS = (
 
 
 class People:
-    """They look at the campaign until it is closed. ``mended``: short names of zones that support mends."""
+    """They look at the campaign until it is closed. ``fixed``: short names of zones that support fixes."""
 
-    def __init__(self, stage: Stage, seed: str, manners: Collection[str], mended: Collection[str]) -> None:
+    def __init__(self, stage: Stage, seed: str, manners: Collection[str], fixed: Collection[str]) -> None:
         self._stage = stage
         self._seed = seed
         self._manners = tuple(manners)
-        self._mended = {stage.id(short): short for short in mended}
+        self._mended = {stage.id(short): short for short in fixed}
         self._first: dict[str, float] = {}
         self._said: Counter[str] = Counter()
         self._closed: set[str] = set()
@@ -79,7 +79,7 @@ class People:
             try:
                 if await self._stage.play.is_closed():
                     return
-                await self._mend()
+                await self._fix()
                 await self._sign()
             except NOBODY_ANSWERS as why:
                 self.unanswered = str(why)
@@ -149,7 +149,7 @@ class People:
             return Choice.REJECT if manner == "reject" else Choice.APPROVE
         return None
 
-    async def _mend(self) -> None:
+    async def _fix(self) -> None:
         if not self._mended:
             return
         folder = self._stage.play.folder / "state" / "tickets"

@@ -32,7 +32,7 @@ from tests.harness.verdict import Verdict
 from tests.kit import SCALE, STRANGER
 
 MOST_LEFT = 0.25
-"""The share of zones that may fail or stay unknown where nothing is done that people have to mend."""
+"""The share of zones that may fail or stay unknown where nothing is done that people have to fix."""
 
 HISTORIES = "histories"
 """The folder of a case in which it leaves the histories of its workflows, where there is a complaint."""
@@ -161,8 +161,8 @@ def _late(zone: dict[str, Any], plan: ZonePlan) -> dict[str, Any]:
 
 
 def _people(stage: Stage, schedule: Schedule) -> People:
-    mended = [plan.name for plan in schedule.zones if plan.shape in MENDED]
-    return People(stage, f"{schedule.area}/{schedule.seed}", schedule.manners, mended)
+    fixed = [plan.name for plan in schedule.zones if plan.shape in MENDED]
+    return People(stage, f"{schedule.area}/{schedule.seed}", schedule.manners, fixed)
 
 
 async def _book(stage: Stage, schedule: Schedule) -> None:

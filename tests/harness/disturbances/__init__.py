@@ -29,7 +29,7 @@ class Acting:
 
 @dataclass(frozen=True)
 class Disturbance:
-    """``act`` runs beside the campaign and is cancelled at its end; whatever it does it mends by itself.
+    """``act`` runs beside the campaign and is cancelled at its end; whatever it does it fixes by itself.
 
     ``own_server``: it needs a Temporal server of its own. ``leaves_people_work``: zones may end failed,
     unknown or aborted because of it, with a reason that names it. ``terms``: parts of the campaign's terms

@@ -59,14 +59,14 @@ async def unreachable(acting: Acting, seconds: float) -> None:
 
 
 class Damage:
-    """One damaged object, which is as it was after ``mend``."""
+    """One damaged object, which is as it was after ``fix``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._kept = path.read_bytes()
         path.write_bytes(self._kept[:-1] + bytes([self._kept[-1] ^ 0x20]))
 
-    def mend(self) -> None:
+    def fix(self) -> None:
         """Put it back."""
         self.path.write_bytes(self._kept)
 
@@ -108,7 +108,7 @@ async def _damaged(acting: Acting) -> None:
         try:
             await asyncio.sleep(acting.chance.uniform(0.5, 4.0))
         finally:
-            damage.mend()
+            damage.fix()
 
 
 disturbance(Disturbance("archive-slow", _slow))

@@ -10,7 +10,7 @@ from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase, ZoneState
 from tests.faults_kit import Stage
-from tests.harness.disturbances.ways import Way, mend
+from tests.harness.disturbances.ways import Way, fix
 from tests.kit import Looks, eventually
 
 WITHIN = 240.0
@@ -45,7 +45,7 @@ async def bring(stage: Stage, way: Way, short: str, phase: ZonePhase) -> None:
             signed.add(state.digest)
             await stage.play.sign_zone(name, digest=state.digest)
         if state is not None and state.phase is ZonePhase.NEEDS_SUPPORT and way.supported:
-            await mend(stage, short)
+            await fix(stage, short)
         if state is not None and state.phase is ZonePhase.CLOSED:
             raise Missed(f"{short} of {way.name} was not seen {phase.value}")
         if asyncio.get_running_loop().time() > limit:

@@ -125,7 +125,7 @@ def _window(seed: str, zones: int) -> int:
 
 
 async def _to_the_end(stage: Stage, way: Way, seed: str) -> None:
-    """Sign and mend whatever waits, until the campaign and all its zones have closed."""
+    """Sign and fix whatever waits, until the campaign and all its zones have closed."""
     support = asyncio.create_task(way.people(stage))
     try:
         await People(stage, seed, ("prompt",), ()).until_closed(LONGEST)

@@ -112,7 +112,7 @@ async def forge(acting: Acting, short: str) -> None:
         attempt=200,
         sequence=60_000,
         kind=ReportKind.FINISHED,
-        settles=number,
+        releases=number,
         outcome=ZoneOutcome.MIGRATED,
     )
     for report in (

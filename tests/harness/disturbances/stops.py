@@ -1,4 +1,4 @@
-"""Pauses, resumptions and aborts at random moments. Whether anything begins after the answer, the witnesses
+"""Pauses, resumptions and aborts at random moments. Whether anything begins after the answer, the checkers
 see by the journal (rule 7).
 """
 

@@ -61,16 +61,16 @@ class Way:
         )
 
     async def people(self, stage: Stage) -> None:
-        """Let support mend what zones wait for, until cancelled."""
+        """Let support fix what zones wait for, until cancelled."""
         while self.supported:
             await asyncio.sleep(0.3)
             for short in stage.names:
                 if await _waits_for_support(stage, short):
-                    await mend(stage, short)
+                    await fix(stage, short)
 
 
-async def mend(stage: Stage, short: str) -> None:
-    """Support mends a zone, and a person says so."""
+async def fix(stage: Stage, short: str) -> None:
+    """Support fixes a zone, and a person says so."""
     await stage.change(short, firewall_rules=[])
     # The zone may have been told to stop meanwhile, or be started anew: it then sees for itself.
     with suppress(RPCError):

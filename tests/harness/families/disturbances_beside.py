@@ -200,7 +200,7 @@ async def _damaged_of_zone(what: str, identifier: str, way: Way, world: World) -
         acting.told("object damaged")
         await signed(stage, "z0", state.digest)
         await asyncio.sleep(LONG)
-        damage.mend()
+        damage.fix()
 
     return await play_beside(
         identifier,
@@ -223,7 +223,7 @@ async def _damaged_targets(identifier: str, way: Way, world: World) -> Verdict:
         await deaths.all_dead(acting, 0.0)
         await stage.play.sign_zone(stage.name("z0"))
         await asyncio.sleep(LONG)
-        damage.mend()
+        damage.fix()
 
     return await play_beside(identifier, way, Beside(act, ("object damaged",), 3, first=True), world)
 
@@ -248,7 +248,7 @@ async def _damaged_specification(identifier: str, way: Way, world: World) -> Ver
             if ended.outcome.value == "failed":
                 assert "damaged" in ended.reason, ended.reason
                 acting.told("zone told why")
-        damage.mend()
+        damage.fix()
         await begin_again(play.client, play.spec.name, "retry", by=OPERATOR, places=["failed"])
 
     return await play_beside(

@@ -10,7 +10,7 @@ from typing import Any
 
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import Area, Plan
-from edgeshift.operations.shown import shown_of
+from edgeshift.operations.preview import preview_of
 from edgeshift.testbed.invariants.ticketed import load_tickets
 from edgeshift.views.report_file import write_report
 from tests.faults_kit import Stage, staged, zone
@@ -98,9 +98,9 @@ async def _play(size: Size, world: World) -> Verdict:
         world.client, world.folder, *zones, request_limit="20s", patience=PATIENCE, **size.terms
     ) as stage:
         complaints = await _seen_before(stage, size)
-        mending = asyncio.create_task(_mend(stage, size))
+        fixing = asyncio.create_task(_fix(stage, size))
         await stage.finish(400)
-        await mending
+        await fixing
         complaints += await _reported(stage)
         endings = [await ending_of(stage, name) for name in stage.names]
         complaints += [one.complaint("it is to be migrated") for one in endings if one.outcome != "migrated"]
@@ -115,7 +115,7 @@ async def _seen_before(stage: Stage, size: Size) -> list[str]:
     for name, (given, causes) in size.zones.items():
         if not causes:
             state = await stage.waits(name, within=200)
-            shown = await shown_of(stage.play.archive, state, Area.WAF)
+            shown = await preview_of(stage.play.archive, state, Area.WAF)
             if shown.rules < len(given):
                 found.append(f"{name}: {shown.rules} rules are shown, of {len(given)}")
     return found
@@ -131,7 +131,7 @@ async def _reported(stage: Stage) -> list[str]:
     return found
 
 
-async def _mend(stage: Stage, size: Size) -> None:
+async def _fix(stage: Stage, size: Size) -> None:
     for name, (_, causes) in size.zones.items():
         if causes:
             await stage.phase(name, ZonePhase.NEEDS_SUPPORT, within=200)

@@ -141,7 +141,7 @@ async def _expected(area: Area, stage: Stage) -> list[str]:
 
 
 async def _other_bodies(area: Area, stage: Stage) -> list[str]:
-    seen = await stage.play.witnesses()
+    seen = await stage.play.checkers()
     shapes: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for short in stage.names:
         shape, _, which = short.rpartition("-")

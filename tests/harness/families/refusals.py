@@ -71,19 +71,19 @@ def cases() -> list[Case]:
 
 
 async def _asked(words: str, at: At, code: int | None, world: World) -> Verdict:
-    """Each zone over a limit waits for support with its one ticket, and is migrated once it is mended."""
+    """Each zone over a limit waits for support with its one ticket, and is migrated once it is fixed."""
     support = {"at": at, "words": words, "code": code, **STRICT}
     zones = [zone(name, firewall_rules=rules) for name, rules in ZONES.items()]
     async with staged(
         world.client, world.folder, *zones, simulator={"support": support}, patience=PATIENCE
     ) as stage:
-        mending = asyncio.create_task(_mend(stage))
+        fixing = asyncio.create_task(_fix(stage))
         await stage.finish(240)
-        await mending
+        await fixing
         return await scene_verdict(stage, complaints=[*await _ends(stage), *await _tickets(stage)])
 
 
-async def _mend(stage: Stage) -> None:
+async def _fix(stage: Stage) -> None:
     """Support sees to every zone that waits for it."""
     for name, causes in CAUSES.items():
         if causes:

@@ -15,7 +15,7 @@ PUT = ("entrypoint.put", "pending")
 TERMS: dict[str, Any] = {"consents": {"delete_uri_overrides": True}}
 
 
-async def _mend(stage: Stage) -> None:
+async def _fix(stage: Stage) -> None:
     await stage.phase(stage.names[0], ZonePhase.NEEDS_SUPPORT)
     await stage.change(stage.names[0], firewall_rules=[])
     await stage.play.resolve_support(stage.name(stage.names[0]))
@@ -51,6 +51,6 @@ COURSES: dict[str, Course] = {
         "tell_campaign",
         "prepare_waf_zone",
         "tell_campaign",
-        meanwhile=_mend,
+        meanwhile=_fix,
     ),
 }

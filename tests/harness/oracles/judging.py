@@ -1,4 +1,4 @@
-"""The verdict on a campaign that is over: what the oracles and the witnesses of the rules say."""
+"""The verdict on a campaign that is over: what the oracles and the checkers of the rules say."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from temporalio.service import RPCError
 from edgeshift.areas.esc import TEST_SECRET
 from edgeshift.testbed.invariants import RuleCheck, check_rules
 from edgeshift.testbed.invariants.completeness import held_by_another
-from edgeshift.testbed.invariants.seen import WitnessInput
+from edgeshift.testbed.invariants.seen import CheckerInput
 from edgeshift.testbed.simulator.esc_settings import zone_scope
 from tests.faults_kit import Stage
 from tests.harness.campaigns.schedules import Schedule, ZonePlan
@@ -54,7 +54,7 @@ async def verdict_of(stage: Stage, schedule: Schedule, before: Shown, told: Mapp
     """Of the campaign of a schedule. ``before``: the zones as they were; ``told``: what happened beside."""
     after = await shown(stage)
     endings = {one.name: one for one in await _together(ending_of(stage, name) for name in stage.names)}
-    seen = await stage.play.witnesses()
+    seen = await stage.play.checkers()
     strangers = await written_by_strangers(stage) if schedule.area == "log-fields" else {}
     found = []
     for plan in schedule.zones:
@@ -74,15 +74,15 @@ async def verdict_of(stage: Stage, schedule: Schedule, before: Shown, told: Mapp
 async def scene_verdict(
     stage: Stage, told: Mapping[str, int] = MappingProxyType({}), complaints: Iterable[str] = ()
 ) -> Verdict:
-    """Of a scene that is judged by the rules' witnesses, and by ``complaints`` of its own."""
+    """Of a scene that is judged by the rules' checkers, and by ``complaints`` of its own."""
     names = [target.zone.name.removesuffix(f".{stage.tag}.example") for target in stage.play.targets]
     endings = await _together(ending_of(stage, name) for name in names)
-    return _counted(stage, await stage.play.witnesses(), endings, (), told, complaints)
+    return _counted(stage, await stage.play.checkers(), endings, (), told, complaints)
 
 
 def _counted(
     stage: Stage,
-    seen: WitnessInput,
+    seen: CheckerInput,
     endings: Sequence[Ending],
     found: Sequence[Found],
     told: Mapping[str, int],
@@ -121,16 +121,16 @@ def broken(check: RuleCheck) -> int:
 
 
 def said(check: RuleCheck) -> list[str]:
-    """What a witness has against the campaign."""
+    """What a checker has against the campaign."""
     return [f"rule {check.rule} ({check.title}): {text}" for text in check.violations]
 
 
-def _met(seen: WitnessInput) -> Counter[str]:
+def _met(seen: CheckerInput) -> Counter[str]:
     """The faults that requests met, by kind."""
     return Counter(request.fault for request in seen.journal if request.fault)
 
 
-def _spared(seen: WitnessInput, zone: str) -> bool:
+def _spared(seen: CheckerInput, zone: str) -> bool:
     """Whether the campaign left a zone alone: stopped before it was begun, or had by another."""
     excluded = any(
         zone in zones and held_by_another(seen, campaign, zone) for campaign, zones in seen.excluded.items()
@@ -176,7 +176,7 @@ async def _together(calls: Iterable[Any]) -> list[Any]:
     return await asyncio.gather(*map(one, calls))
 
 
-async def _scope(stage: Stage, plan: ZonePlan, ending: Ending, seen: WitnessInput) -> list[str]:
+async def _scope(stage: Stage, plan: ZonePlan, ending: Ending, seen: CheckerInput) -> list[str]:
     """What is to be said against how a scope of esc ended."""
     edge = await stage.play.oracle(stage.name(plan.name))
     setting, zone = edge["zone"], stage.id(plan.name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import WitnessInput
+from edgeshift.testbed.invariants.seen import CheckerInput
 from edgeshift.testbed.invariants.signing import sent_again
 from tests.harness.oracles.reversible import OPEN, Ending
 
@@ -25,7 +25,7 @@ class Found:
     lost: tuple[str, ...] = ()
 
 
-def waf_complaints(ending: Ending, zone: str, seen: WitnessInput) -> Found:
+def waf_complaints(ending: Ending, zone: str, seen: CheckerInput) -> Found:
     """Of one zone, by its identifier."""
     sent = [request for request in seen.of_zone.get(zone, ()) if request.commits]
     return Found(
@@ -39,7 +39,7 @@ def waf_complaints(ending: Ending, zone: str, seen: WitnessInput) -> Found:
     )
 
 
-def _unsigned(seen: WitnessInput, request: Request) -> str | None:
+def _unsigned(seen: CheckerInput, request: Request) -> str | None:
     """Why a commit is one that nobody had agreed to, or None."""
     if request.log_only:
         return "a body that only logs was committed"
@@ -51,7 +51,7 @@ def _unsigned(seen: WitnessInput, request: Request) -> str | None:
     return None
 
 
-def _known(seen: WitnessInput, zone: str, digest: str) -> set[str]:
+def _known(seen: CheckerInput, zone: str, digest: str) -> set[str]:
     """The digests under which a body can have been signed."""
     at_service, body = seen.zone.get(zone), seen.proposals.get(digest)
     if at_service is None or body is None:
@@ -59,7 +59,7 @@ def _known(seen: WitnessInput, zone: str, digest: str) -> set[str]:
     return {digest, body_fingerprint(body, at_service.id, at_service.name)}
 
 
-def _signed_by(seen: WitnessInput, request: Request, known: set[str]) -> bool:
+def _signed_by(seen: CheckerInput, request: Request, known: set[str]) -> bool:
     return any(
         signature.choice == "approve"
         and signature.digest in known
@@ -69,7 +69,7 @@ def _signed_by(seen: WitnessInput, request: Request, known: set[str]) -> bool:
     )
 
 
-def _double(seen: WitnessInput, sent: list[Request]) -> list[str]:
+def _double(seen: CheckerInput, sent: list[Request]) -> list[str]:
     effects = [request for request in sent if request.took_effect]
     found = [f"committed {len(effects)} times"] if len(effects) > 1 else []
     return found + [
@@ -79,7 +79,7 @@ def _double(seen: WitnessInput, sent: list[Request]) -> list[str]:
     ]
 
 
-def _lost(ending: Ending, zone: str, sent: list[Request], seen: WitnessInput) -> list[str]:
+def _lost(ending: Ending, zone: str, sent: list[Request], seen: CheckerInput) -> list[str]:
     at_service = seen.zone.get(zone)
     if at_service is None:
         return ["it is not at the service"]

@@ -127,7 +127,7 @@ def table(found: Mapping[str, Any]) -> str:
         ("unsigned commits", found["unsigned_commits"], "0"),
         ("double commits", found["double_commits"], "0"),
         ("lost zones", found["lost_zones"], "0"),
-        ("complaints of any oracle or witness", found["complaints"], "0"),
+        ("complaints of any oracle or checker", found["complaints"], "0"),
         ("unknown outcomes (family `unknown`) resolved without a person", _percent(found), "95 % or more"),
         ("wrong versions that were caught", _caught(found), "all"),
         ("minutes of the run", f"{found['seconds'] / 60:.0f}", ""),

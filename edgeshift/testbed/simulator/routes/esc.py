@@ -118,8 +118,8 @@ def _noted(call: Call, scope: str, operation: str, before: EscSetting) -> None:
     call.esc = {
         "scope": scope,
         "operation": operation,
-        "before": before.witness(),
-        "after": call.state.esc.accepted(scope).witness(),
+        "before": before.checker(),
+        "after": call.state.esc.accepted(scope).checker(),
         "zones": covered,
     }
 

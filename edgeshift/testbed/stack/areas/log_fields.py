@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 from edgeshift.testbed.stack.parts import StackPart
-from edgeshift.testbed.stack.places import Places
+from edgeshift.testbed.stack.paths import StackPaths
 
 
 class LogFieldsStack(StackPart):
     """The section log_fields."""
 
-    def section(self, places: Places, edge: str) -> list[str]:
+    def section(self, places: StackPaths, edge: str) -> list[str]:
         """A few fields, and the bucket that log jobs push to."""
         entries = (places.simulator / "buckets" / "s3" / "edge-logs").as_uri()
         return [

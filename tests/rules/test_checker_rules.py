@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from edgeshift.testbed.invariants import WitnessInput, check_rules
+from edgeshift.testbed.invariants import CheckerInput, check_rules
 from edgeshift.testbed.invariants.seen import Execution, Scan, Signature, StopRecord, Word
-from tests.rules.witness_kit import (
+from tests.rules.checker_kit import (
     BIG,
     ENTERPRISE,
     PRO,
@@ -45,7 +45,7 @@ def reopened(second: float, zone: str = PRO) -> Word:
     return Word(by="ada", at=at(second), zone=zone, reopens=True)
 
 
-BROKEN: dict[str, tuple[int, Callable[[], WitnessInput], str]] = {
+BROKEN: dict[str, tuple[int, Callable[[], CheckerInput], str]] = {
     "nobody signed": (1, lambda: changed(signatures=()), "0 of 1 approvers"),
     "too few signed": (1, lambda: campaign(required=2), "1 of 2 approvers"),
     "one person twice is one": (
@@ -237,7 +237,7 @@ def test_a_well_run_campaign_keeps_every_rule() -> None:
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_each_rule_can_be_broken(case: str) -> None:
-    """What would break a rule is seen by its witness, and the zone or place is named."""
+    """What would break a rule is seen by its checker, and the zone or place is named."""
     rule, make, words = BROKEN[case]
     violations = the(rule, make()).violations
     assert any(words in violation for violation in violations), violations
@@ -263,6 +263,6 @@ def test_what_is_signed_after_a_reopening_counts() -> None:
 
 def test_a_rule_with_nothing_checked_is_broken() -> None:
     """An empty scenario proves nothing, unless it says that it has no such case."""
-    empty = WitnessInput(journal=(), campaigns=())
+    empty = CheckerInput(journal=(), campaigns=())
     assert all(check.violations == ["nothing was checked"] for check in check_rules(empty))
     assert not any(check.violations for check in check_rules(empty, absent=frozenset(range(1, 12))))

@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from edgeshift.model.fleet import DEFAULT_AREA, Area
-from edgeshift.testbed.stack.spoken_for import choosing
+from edgeshift.testbed.stack.reserved_ports import choosing
 
 USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780, "edge": 8781}
 """Taken where they are free when a folder is used for the first time; the folder remembers what it got."""
@@ -57,7 +57,7 @@ class Ports(BaseModel):
     edge: int
 
 
-class Places:
+class StackPaths:
     """The paths of a stack's folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -124,12 +124,12 @@ class Places:
                         f" end that one, or remove {path} to have ports chosen anew"
                     )
         # A folder of an earlier version has noted fewer ports: only the others are chosen.
-        with choosing() as spoken_for:
+        with choosing() as reserved_ports:
             for name, usual in USUAL_PORTS.items():
                 if name not in chosen:
-                    taken = spoken_for.others | set(chosen.values())
+                    taken = reserved_ports.others | set(chosen.values())
                     chosen[name] = usual if usual not in taken and _free(usual) else _any_port(taken=taken)
-            spoken_for.mine.update(chosen.values())
+            reserved_ports.mine.update(chosen.values())
         ports = Ports(**chosen)
         path.write_text(ports.model_dump_json(indent=2) + "\n")
         return ports

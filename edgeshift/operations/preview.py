@@ -23,7 +23,7 @@ DELETION = "delete_overrides"
 
 
 @dataclass(frozen=True)
-class Shown:
+class Preview:
     """What a person should see before signing, of one zone that stands for all that share its fingerprint.
 
     ``evidence``, ``rules``, ``overrides``: of the area waf. ``probe``: of esc. ``fields``, ``jobs`` (the log
@@ -56,7 +56,7 @@ class Shown:
     changes: tuple[str, ...] = ()
 
 
-async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
+async def preview_of(archive: Archive, state: ZoneState, area: Area) -> Preview:
     """What a zone in this state proposes, out of the archive. Raises ArchiveError."""
     proposal = await get_document(archive, Proposal, state.proposal) if state.proposal else Proposal(body={})
     seen = DOCUMENTS.of(area).evidence or BaseModel
@@ -78,7 +78,7 @@ async def shown_of(archive: Archive, state: ZoneState, area: Area) -> Shown:
         "covers": state.zone.covers if state.zone.kind is ScopeKind.ACCOUNT else 0,
     }
     found |= await PROPOSALS.of(area).facts(archive, state, proposal.body, evidence)
-    return Shown(**found)
+    return Preview(**found)
 
 
 async def _changes(archive: Archive, state: ZoneState, body: Body) -> tuple[str, ...]:

@@ -7,11 +7,11 @@ from collections.abc import Collection
 
 from pydantic import BaseModel
 
-from edgeshift.areas.esc import told as esc_told
+from edgeshift.areas.esc import difference_texts as esc_told
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
-from edgeshift.areas.waf.evidence_told import evidence_lines
+from edgeshift.areas.waf.evidence_texts import evidence_lines
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Area
 from edgeshift.stores.documents import DOCUMENTS, ProbedProposal, Proposal, StepWritten, ZoneRecord

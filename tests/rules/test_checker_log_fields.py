@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
+from edgeshift.testbed.invariants import CheckerInput, RuleCheck, check_rules
 from edgeshift.testbed.invariants.digests import body_digest
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import (
@@ -87,9 +87,9 @@ def versions(*contents: list[dict[str, Any]]) -> tuple[ZoneAtService, ...]:
     return (ZoneAtService(id=ZONE, name="one.example", plan="enterprise", rules=kept, jobs=jobs),)
 
 
-def well_run() -> WitnessInput:
+def well_run() -> CheckerInput:
     """A zone with somebody else's rule: ours beside it, and a job that lists what it needs."""
-    return WitnessInput(
+    return CheckerInput(
         journal=(
             read(3, 1),
             put(10, 2, FOREIGN, OURS),
@@ -139,11 +139,11 @@ def well_run() -> WitnessInput:
     )
 
 
-def changed(**what: Any) -> WitnessInput:
+def changed(**what: Any) -> CheckerInput:
     return well_run().model_copy(update=what)
 
 
-def with_requests(*more: Request, drop: tuple[int, ...] = ()) -> WitnessInput:
+def with_requests(*more: Request, drop: tuple[int, ...] = ()) -> CheckerInput:
     kept = (one for one in well_run().journal if one.seq not in drop)
     return changed(journal=tuple(sorted((*kept, *more), key=lambda one: one.seq)))
 
@@ -152,7 +152,7 @@ def ended(outcome: str) -> tuple[Execution, ...]:
     return (well_run().executions[0].model_copy(update={"outcome": outcome}),)
 
 
-def the(rule: int, seen: WitnessInput) -> RuleCheck:
+def the(rule: int, seen: CheckerInput) -> RuleCheck:
     return next(check for check in check_rules(seen) if check.rule == rule)
 
 
@@ -161,7 +161,7 @@ FULL = rule("edgeshift-log-fields", request_fields=[f"x-{number}" for number in 
 UPPER = rule("edgeshift-log-fields", request_fields=["X-Foo"])
 MORE = rule("edgeshift-log-fields", request_fields=["x-foo", "x-more"])
 
-BROKEN: dict[str, tuple[int, Callable[[], WitnessInput], str]] = {
+BROKEN: dict[str, tuple[int, Callable[[], CheckerInput], str]] = {
     "nobody signed": (1, lambda: changed(signatures=()), "0 of 1 approvers"),
     "a field that nobody signed": (
         1,
@@ -270,7 +270,7 @@ def test_a_well_run_campaign_keeps_every_rule() -> None:
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_each_rule_can_be_broken(case: str) -> None:
-    """What would break a rule is seen by its witness, and the zone is named."""
+    """What would break a rule is seen by its checker, and the zone is named."""
     number, make, words = BROKEN[case]
     violations = the(number, make()).violations
     assert any(words in violation for violation in violations), violations

@@ -1,11 +1,11 @@
-"""A campaign that went well, as the witness sees it, and what may be changed in it."""
+"""A campaign that went well, as the checker sees it, and what may be changed in it."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
+from edgeshift.testbed.invariants import CheckerInput, RuleCheck, check_rules
 from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import (
@@ -64,10 +64,10 @@ def commit(seq: int, zone: str, name: str, **more: Any) -> Request:
     return request(seq, zone, "entrypoint.put", **facts | more)
 
 
-def well_run() -> WitnessInput:
+def well_run() -> CheckerInput:
     """A campaign of three zones: one migrated, one migrated after its window, one a support case."""
     shared = body_fingerprint(body("one.example"), PRO, "one.example")
-    return WitnessInput(
+    return CheckerInput(
         journal=(
             request(1, PRO, "waf.status"),
             request(2, BIG, "firewall.rules.list"),
@@ -125,7 +125,7 @@ def well_run() -> WitnessInput:
     )
 
 
-def with_requests(*more: Request) -> WitnessInput:
+def with_requests(*more: Request) -> CheckerInput:
     good = well_run()
     return good.model_copy(update={"journal": (*good.journal, *more)})
 
@@ -134,26 +134,26 @@ def without(seq: int) -> tuple[Request, ...]:
     return tuple(request for request in well_run().journal if request.seq != seq)
 
 
-def changed(**what: Any) -> WitnessInput:
+def changed(**what: Any) -> CheckerInput:
     return well_run().model_copy(update=what)
 
 
-def campaign(**what: Any) -> WitnessInput:
+def campaign(**what: Any) -> CheckerInput:
     return changed(campaigns=(well_run().campaigns[0].model_copy(update=what),))
 
 
-def execution(place: int, **what: Any) -> WitnessInput:
+def execution(place: int, **what: Any) -> CheckerInput:
     executions = list(well_run().executions)
     executions[place] = executions[place].model_copy(update=what)
     return changed(executions=tuple(executions))
 
 
-def failed_while_it_migrates() -> WitnessInput:
+def failed_while_it_migrates() -> CheckerInput:
     under_way = well_run().zones[0].model_copy(update={"migrated": False})
     return execution(0, outcome="failed").model_copy(update={"zones": (under_way, *well_run().zones[1:])})
 
 
-def one_failed(**facts: Any) -> WitnessInput:
+def one_failed(**facts: Any) -> CheckerInput:
     """A zone fails after its commit, and another one is sent its own later. ``facts``: of the campaign, which
     allows no failure.
     """
@@ -162,7 +162,7 @@ def one_failed(**facts: Any) -> WitnessInput:
     return seen.model_copy(update={"executions": (ended, *well_run().executions[1:])})
 
 
-def the(rule: int, seen: WitnessInput) -> RuleCheck:
+def the(rule: int, seen: CheckerInput) -> RuleCheck:
     return next(check for check in check_rules(seen) if check.rule == rule)
 
 

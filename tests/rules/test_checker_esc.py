@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
+from edgeshift.testbed.invariants import CheckerInput, RuleCheck, check_rules
 from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import (
@@ -60,10 +60,10 @@ def shown_off(seq: int, zone: str) -> Request:
     return request(seq, zone, "esc.get", before=OFF, after=OFF, shown=OFF)
 
 
-def well_run() -> WitnessInput:
+def well_run() -> CheckerInput:
     """One scope turned off, one with its own secret rolled back, one account whose zone is held."""
     secret = {"asked": ["with_secret"], "characters": 53, "before": {"always": False, "secret": False}}
-    return WitnessInput(
+    return CheckerInput(
         journal=(
             request(3, ONE, "esc.set", **secret),
             request(4, ONE, "esc.get"),
@@ -133,22 +133,22 @@ def well_run() -> WitnessInput:
     )
 
 
-def changed(**what: Any) -> WitnessInput:
+def changed(**what: Any) -> CheckerInput:
     return well_run().model_copy(update=what)
 
 
-def with_requests(*more: Request, drop: tuple[int, ...] = ()) -> WitnessInput:
+def with_requests(*more: Request, drop: tuple[int, ...] = ()) -> CheckerInput:
     kept = (one for one in well_run().journal if one.seq not in drop)
     return changed(journal=tuple(sorted((*kept, *more), key=lambda one: one.seq)))
 
 
-def the(rule: int, seen: WitnessInput) -> RuleCheck:
+def the(rule: int, seen: CheckerInput) -> RuleCheck:
     return next(check for check in check_rules(seen) if check.rule == rule)
 
 
 UNKNOWN = off(10, ONE, status=502, effect="none", after=ON)
 
-BROKEN: dict[str, tuple[int, Callable[[], WitnessInput], str]] = {
+BROKEN: dict[str, tuple[int, Callable[[], CheckerInput], str]] = {
     "nobody signed": (1, lambda: changed(signatures=()), "0 of 1 approvers"),
     "no proposal": (1, lambda: changed(intents=()), "without a proposal"),
     "an account for more zones than were signed": (
@@ -273,7 +273,7 @@ def test_a_well_run_campaign_keeps_every_rule() -> None:
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_each_rule_can_be_broken(case: str) -> None:
-    """What would break a rule is seen by its witness, and the scope is named."""
+    """What would break a rule is seen by its checker, and the scope is named."""
     rule, make, words = BROKEN[case]
     violations = the(rule, make()).violations
     assert any(words in violation for violation in violations), violations

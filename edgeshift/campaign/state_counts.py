@@ -8,15 +8,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from edgeshift.campaign.target_states import Place
+from edgeshift.campaign.target_states import TargetState
 
-SIZE = max(Place) + 1
+SIZE = max(TargetState) + 1
 
 Moved = Callable[[int, int, int], None]
 """Hears that the target at an index has moved, from one place to another."""
 
 
-class Places:
+class TargetStates:
     """A place for each index, counted over all and by wave. ``ends``: of each wave, the index behind it.
     ``covers``: how many zones each target stands for, where it is not one.
     """

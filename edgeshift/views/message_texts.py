@@ -6,7 +6,7 @@ from typing import Any
 
 from edgeshift.areas import area_of
 from edgeshift.messages import OUTLIVED
-from edgeshift.views.activities_told import Context
+from edgeshift.views.activity_texts import Context
 from edgeshift.views.entries import Entry, EntryKind, Signed, decision_words, part, parts, time_of
 from edgeshift.views.events import Event
 from edgeshift.views.words import moment, one_line, short, word
@@ -20,7 +20,7 @@ def first(values: tuple[Any, ...]) -> dict[str, Any]:
     return values[0] if values and isinstance(values[0], dict) else {}
 
 
-def told_signal(context: Context, event: Event) -> Entry:
+def describe_signal(context: Context, event: Event) -> Entry:
     """A signal: a decision, a permit, the campaign's or the account's word."""
     message = first(event.input)
     match event.name:
@@ -57,7 +57,7 @@ def told_signal(context: Context, event: Event) -> Entry:
     return Entry(at=event.at, kind=EntryKind.OTHER, text=text, by=one_line(event.who), event=event.id)
 
 
-def told_update(context: Context, event: Event) -> Entry:
+def describe_update(context: Context, event: Event) -> Entry:
     """An update that was accepted."""
     message = first(event.input)
     if event.name == "decide":
@@ -66,7 +66,7 @@ def told_update(context: Context, event: Event) -> Entry:
     return Entry(at=event.at, kind=EntryKind.OTHER, text=text, event=event.id)
 
 
-def told_answer(event: Event) -> Entry:
+def describe_answer(event: Event) -> Entry:
     """What an update was answered."""
     answer = event.failure or str(first(event.result).get("text") or "done")
     return Entry(

@@ -1,4 +1,4 @@
-"""What the testbed's witnesses know of the area: by the service's journal, the archive's files and the
+"""What the testbed's checkers know of the area: by the service's journal, the archive's files and the
 Temporal server, and by nothing that the area says of itself.
 """
 
@@ -7,9 +7,9 @@ from __future__ import annotations
 import itertools
 from datetime import datetime
 
-from edgeshift.testbed.invariants.areas import AreaWitness
+from edgeshift.testbed.invariants.areas import AreaChecker
 from edgeshift.testbed.invariants.requests import Request
-from edgeshift.testbed.invariants.seen import Execution, RuleCheck, WitnessInput, ZoneAtService
+from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck, ZoneAtService
 from edgeshift.testbed.invariants.signing import all_signed, not_agreed, proposed, sent_again
 
 AREA = "always-https"
@@ -35,7 +35,7 @@ def _wanted(body: dict[str, object]) -> str | None:
     return next((after for after, one in wanted if one == body), None)
 
 
-def _goes_back(seen: WitnessInput, request: Request) -> bool:
+def _goes_back(seen: CheckerInput, request: Request) -> bool:
     """Whether a request takes back what the latest proposal of its zone has set."""
     found, sent = proposed(seen, request, AREA), _sent(request)
     if found is None or sent is None or (wanted := _wanted(found[1])) in (None, sent):
@@ -44,21 +44,21 @@ def _goes_back(seen: WitnessInput, request: Request) -> bool:
     return any(_sent(one) == wanted for one in earlier if one.seq < request.seq)
 
 
-def _goes_forward(seen: WitnessInput, request: Request) -> bool:
+def _goes_forward(seen: CheckerInput, request: Request) -> bool:
     return request.mutates and not _goes_back(seen, request)
 
 
-def _sets(seen: WitnessInput, request: Request) -> bool:
+def _sets(seen: CheckerInput, request: Request) -> bool:
     return _sent(request) is not None and not _goes_back(seen, request)
 
 
-def signed(seen: WitnessInput) -> RuleCheck:
+def signed(seen: CheckerInput) -> RuleCheck:
     """Rule 1. The setting is not changed without a sign-off of the value that is sent."""
     sent = [request for request in seen.journal if _sets(seen, request)]
     return all_signed(seen, "no setting is changed without a sign-off of it", sent, _unsigned)
 
 
-def _unsigned(seen: WitnessInput, request: Request) -> str | None:
+def _unsigned(seen: CheckerInput, request: Request) -> str | None:
     found = proposed(seen, request, AREA)
     if found is None:
         return "changed without a proposal of it"
@@ -68,7 +68,7 @@ def _unsigned(seen: WitnessInput, request: Request) -> str | None:
     return not_agreed(seen, request, digest, body)
 
 
-def once(seen: WitnessInput) -> RuleCheck:
+def once(seen: CheckerInput) -> RuleCheck:
     """Rule 2. A zone is set at most once until it is set back, never again on a guess."""
     violations: list[str] = []
     checked = 0
@@ -87,10 +87,10 @@ def once(seen: WitnessInput) -> RuleCheck:
             if not back and (why := sent_again(seen, str(_sent(later)), sent, earlier, later)):
                 violations.append(f"{seen.name(zone)}: {why} (requests {earlier.seq} and {later.seq})")
     title = "a zone is set at most once, never again on a guess"
-    return RuleCheck(rule=2, title=title, witness="journal", checked=checked, violations=violations)
+    return RuleCheck(rule=2, title=title, checker="journal", checked=checked, violations=violations)
 
 
-def alone(seen: WitnessInput) -> RuleCheck:
+def alone(seen: CheckerInput) -> RuleCheck:
     """Rule 3. No other setting is touched."""
     violations: list[str] = []
     checked = 0
@@ -100,10 +100,10 @@ def alone(seen: WitnessInput) -> RuleCheck:
             if (request.setting or {}).get("name") != SETTING:
                 violations.append(f"{seen.name(zone)}: another setting was sent (request {request.seq})")
     title = "no other setting is touched"
-    return RuleCheck(rule=3, title=title, witness="journal", checked=checked, violations=violations)
+    return RuleCheck(rule=3, title=title, checker="journal", checked=checked, violations=violations)
 
 
-def ended(seen: WitnessInput) -> RuleCheck:
+def ended(seen: CheckerInput) -> RuleCheck:
     """Rule 4. A settled zone has the value that was sent, a rolled back one the other."""
     violations: list[str] = []
     checked = 0
@@ -119,7 +119,7 @@ def ended(seen: WitnessInput) -> RuleCheck:
         elif (value == sent[-1]) != (outcome == "settled"):
             violations.append(f"{seen.name(zone)}: ended as {outcome}, but it is {value}")
     title = "settled is as it was set, rolled back is not"
-    return RuleCheck(rule=4, title=title, witness="journal, Temporal", checked=checked, violations=violations)
+    return RuleCheck(rule=4, title=title, checker="journal, Temporal", checked=checked, violations=violations)
 
 
 def _value(requests: list[Request]) -> str | None:
@@ -145,7 +145,7 @@ def _over(requests: list[Request]) -> datetime:
     return end
 
 
-def _disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Execution) -> str | None:
+def _disagrees(seen: CheckerInput, at_service: ZoneAtService, execution: Execution) -> str | None:
     requests = seen.of_zone.get(execution.zone, [])
     value = _value(requests)
     sent = [request for request in requests if _sets(seen, request) and request.took_effect]
@@ -159,12 +159,12 @@ def _disagrees(seen: WitnessInput, at_service: ZoneAtService, execution: Executi
     return None
 
 
-def _agreed(seen: WitnessInput) -> set[str | None]:
+def _agreed(seen: CheckerInput) -> set[str | None]:
     """The values that the campaigns set, by what people have read."""
     return {_wanted(body) for body in seen.proposals.values()} - {None}
 
 
-WITNESS = AreaWitness(
+WITNESS = AreaChecker(
     workflow="AlwaysHttpsZone",
     calls=("settings.",),
     body="always_https",

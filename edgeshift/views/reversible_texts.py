@@ -11,7 +11,7 @@ from edgeshift.views.entries import Entry, EntryKind, listed, part
 from edgeshift.views.words import one_line, short
 
 
-def told_probe(entry: Entry, came: Mapping[str, Any]) -> None:
+def describe_probe(entry: Entry, came: Mapping[str, Any]) -> None:
     """The differential probe, by what it came to."""
     gathered = part(came, "gathered")
     why = one_line(str(gathered.get("why") or ""))
@@ -23,7 +23,7 @@ def told_probe(entry: Entry, came: Mapping[str, Any]) -> None:
         entry.details.append(f"probe report {short(evidence)} in the archive")
 
 
-def told_settle(
+def describe_settle(
     entry: Entry, given: Mapping[str, Any], came: Mapping[str, Any], ended: bool, area: Area
 ) -> None:
     """The wait until a change shows, or is gone again."""
@@ -42,7 +42,7 @@ def told_settle(
         entry.details.append(one_line(str(came["reason"])))
 
 
-def told_watch(entry: Entry, given: Mapping[str, Any], came: Mapping[str, Any]) -> None:
+def describe_watch(entry: Entry, given: Mapping[str, Any], came: Mapping[str, Any]) -> None:
     """One look at a change that was made, or at one that was undone."""
     said, worse = one_line(str(came.get("said") or "")), one_line(str(came.get("worse") or ""))
     entry.kind = EntryKind.WATCHED
@@ -61,7 +61,7 @@ def told_watch(entry: Entry, given: Mapping[str, Any], came: Mapping[str, Any]) 
         entry.details.append(f"result record {short(str(came['record']))} in the archive")
 
 
-def told_hold(entry: Entry, name: str, came: Mapping[str, Any], ended: bool) -> None:
+def describe_hold(entry: Entry, name: str, came: Mapping[str, Any], ended: bool) -> None:
     """Holding an account's zones for its workflow, or letting go of them."""
     entry.kind = EntryKind.HELD
     others = [one_line(str(other)) for other in listed(came, "others")]

@@ -1,5 +1,5 @@
 """What is no breach of a rule: what a person allowed, what another campaign has, what had no effect. And the
-witness's digests are those of the rules.
+checker's digests are those of the rules.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from edgeshift.model.fleet import Plan, Zone
 from edgeshift.testbed.invariants import check_rules
 from edgeshift.testbed.invariants.digests import body_digest, body_fingerprint
 from edgeshift.testbed.invariants.seen import CampaignFacts, Execution, StopRecord, Word
-from tests.rules.witness_kit import (
+from tests.rules.checker_kit import (
     ENTERPRISE,
     PRO,
     UNKNOWN_FIRST,
@@ -76,7 +76,7 @@ def test_a_zone_that_another_campaign_has_is_not_counted_against_this_one() -> N
         "Ä{name} {name}. {name}.. .{name}",
     ],
 )
-def test_the_witness_and_the_rules_agree_on_digests(name: str, text: str) -> None:
+def test_the_checker_and_the_rules_agree_on_digests(name: str, text: str) -> None:
     """Two separate computations give the same, whatever stands around the zone's name."""
     filled = text.format(name=name, NAME=name.upper(), id=PRO)
     sent = {

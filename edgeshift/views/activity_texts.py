@@ -18,7 +18,7 @@ from edgeshift.messages import BEFORE_SIGN_OFF, UNSIGNED, Step
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.sign_off import Decision, SignOffPolicy, refusal
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Sending, decision_words, listed, part, parts
-from edgeshift.views.reversible_told import told_hold, told_probe, told_settle, told_watch
+from edgeshift.views.reversible_texts import describe_hold, describe_probe, describe_settle, describe_watch
 from edgeshift.views.words import one_line, short, word
 
 _STATUSES = {
@@ -86,17 +86,17 @@ def tell_activity(
         _prepared(context, entry, came)
     elif {"prepared", "gathered"} <= came.keys():
         entry.kind = EntryKind.PROBED
-        told_probe(entry, came)
+        describe_probe(entry, came)
         _proposed(context, entry, part(came, "prepared"))
         context.attempt.evidence = entry.objects.get("probe", "")
     elif {"worse", "done"} <= came.keys():
-        told_watch(entry, given, came)
+        describe_watch(entry, given, came)
         context.attempt.doing = "being turned back" if came["worse"] else "being watched"
     elif {"wanted", "since"} <= given.keys():
-        told_settle(entry, given, came, ended, context.area)
+        describe_settle(entry, given, came, ended, context.area)
         context.attempt.doing = entry.text
     elif {"holder", "zones"} <= given.keys():
-        told_hold(entry, name, came, ended)
+        describe_hold(entry, name, came, ended)
     elif "reached" in came or ("mode" in given and "limit" in given):
         _verified(context, entry, given, came, ended)
     elif {"evidence", "verdict"} <= came.keys():
@@ -132,7 +132,7 @@ def _prepared(context: Context, entry: Entry, came: dict[str, Any]) -> None:
     _proposed(context, entry, came)
 
 
-def told_planned(context: Context, entry: Entry, planned: dict[str, Any]) -> None:
+def describe_planned(context: Context, entry: Entry, planned: dict[str, Any]) -> None:
     """That a zone begins with what the plan has read of it, and what that proposes."""
     entry.details.append("begins with what the plan has read of the zone")
     entry.details.append(f"snapshot {short(str(planned.get('snapshot') or ''))} in the archive")

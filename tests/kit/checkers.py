@@ -1,4 +1,4 @@
-"""What the service saw of a scene, and what the witnesses of the rules make of it."""
+"""What the service saw of a scene, and what the checkers of the rules make of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from edgeshift.testbed.invariants import RuleCheck, WitnessInput, check_rules
+from edgeshift.testbed.invariants import CheckerInput, RuleCheck, check_rules
 from edgeshift.testbed.invariants.archived import ArchiveFolder
 from edgeshift.testbed.invariants.executions import KINDS, load_holds
 from edgeshift.testbed.invariants.kept import load_secrets
@@ -24,7 +24,7 @@ from tests.kit.people import PeopleScene
 
 
 class Scene(PeopleScene):
-    """A simulator, workers and a campaign with people, which the witnesses judge."""
+    """A simulator, workers and a campaign with people, which the checkers judge."""
 
     # --- the edge, its logs, and strangers
 
@@ -65,7 +65,7 @@ class Scene(PeopleScene):
         path = f"zones/{self.zone_id(name)}/rulesets/http_log_custom_fields/write"
         await self.control.send("POST", path, {"rules": rules, **when})
 
-    # --- witnesses
+    # --- checkers
 
     async def journal(self, call: str = "", zone: str = "") -> list[dict[str, Any]]:
         """The simulator's journal: entries of a call and of a zone, where named."""
@@ -81,8 +81,8 @@ class Scene(PeopleScene):
         entries = await self.journal("entrypoint.put", zone)
         return [entry for entry in entries if re.search(r"waf_migration=(pending|1)\b", entry["query"])]
 
-    async def witnesses(self, searched: Sequence[Path] = ()) -> WitnessInput:
-        """Everything that the witnesses saw of the scene."""
+    async def checkers(self, searched: Sequence[Path] = ()) -> CheckerInput:
+        """Everything that the checkers saw of the scene."""
         scaled = self.spec.scaled()
         archive = await asyncio.to_thread(ArchiveFolder, self.folder / "state" / "archive")
         assert self.start is not None
@@ -93,7 +93,7 @@ class Scene(PeopleScene):
         scans = scan(self.folder / "state" / "archive", secrets, sighting=zones[0])
         for path in searched:
             scans += scan(path, secrets)
-        return WitnessInput(
+        return CheckerInput(
             journal=await load_journal(self.control, self.strangers),
             campaigns=(
                 CampaignFacts(
@@ -165,8 +165,8 @@ class Scene(PeopleScene):
         return tuple(found)
 
     async def check_rules(self, absent: Iterable[int] = (), searched: Sequence[Path] = ()) -> list[RuleCheck]:
-        """Let the witnesses judge every rule; ``absent``: those that the scene has no case of."""
-        checks = check_rules(await self.witnesses(searched), absent=frozenset(absent))
+        """Let the checkers judge every rule; ``absent``: those that the scene has no case of."""
+        checks = check_rules(await self.checkers(searched), absent=frozenset(absent))
         broken = [
             f"rule {check.rule} ({check.title}): {text}" for check in checks for text in check.violations
         ]
