@@ -23,6 +23,7 @@ from activities.change.intents import (
     intent_key,
     is_given_up,
     record_of,
+    request_answered,
 )
 from activities.connections import Connections
 from edgeshift.areas import area_of
@@ -257,6 +258,9 @@ class Fence:
         self.intent, self.may_be_sent = "", False
         result = await self._outcome_of(request)
         self.unsettled = result.status is ChangeStatus.UNKNOWN
+        if self.intent == self._key("") and not self.unsettled:
+            # The one request of this step: no other is sent under the permit.
+            await request_answered(self.connections, self.intent)
         return result
 
     async def _outcome_of(self, request: Callable[[], Awaitable[object]]) -> ChangeResult:

@@ -14,7 +14,7 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Change, GiveUpPermits, Permit, Prepared, Step, ZoneStart
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
-from edgeshift.stores.documents import Intent, NothingMore, Seen, create_record, get_record
+from edgeshift.stores.documents import Answered, Intent, NothingMore, Seen, create_record, get_record
 
 T = TypeVar("T")
 
@@ -90,8 +90,9 @@ class Fixed(Enum):
 
 
 async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone, permit: Permit) -> Fixed:
-    """As ``give_up``, of a permit alone: whoever holds it need not be asked, nor where its one request was
-    recorded so long ago that it is over. An intent's time is the server's, or later.
+    """As ``give_up``, of a permit alone: whoever holds it need not be asked, nor where its one request is
+    recorded as answered, or was recorded so long ago that it is over. An intent's time is the server's, or
+    later.
     """
     key = intent_key(zone, batch.area, permit.name)
     record = Intent(step=GIVEN_UP, campaign=batch.campaign, run=batch.origin, at=connections.clock.now())
@@ -102,7 +103,7 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
         return Fixed.MAY_BE_SENT
     if there.step == GIVEN_UP:
         return Fixed.GIVEN_UP
-    over = activity.info().started_time >= there.at + batch.over_after
+    over = activity.info().started_time >= there.at + batch.over_after or await _is_answered(connections, key)
     return Fixed.OVER if over else Fixed.MAY_BE_SENT
 
 
@@ -135,6 +136,21 @@ async def came_to_nothing(connections: Connections, intent: str, reason: str) ->
         await insisting(connections, lambda: create_record(connections.archive, key, record))
     except ArchiveError as failure:
         activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
+
+
+async def request_answered(connections: Connections, intent: str) -> None:
+    """Record that the one request of a step was answered: whoever stops a campaign need not ask its zone.
+    Where that fails, the zone is asked.
+    """
+    key, record = _beside(intent, "over"), Answered()
+    try:
+        await create_record(connections.archive, key, record)
+    except ArchiveError as failure:
+        activity.logger.info("not recorded that %s was answered: %s", intent, failure)
+
+
+async def _is_answered(connections: Connections, intent: str) -> bool:
+    return await connections.archive.get_named(_beside(intent, "over")) is not None
 
 
 async def insisting(connections: Connections, work: Callable[[], Awaitable[T]]) -> T:

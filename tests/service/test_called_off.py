@@ -188,13 +188,31 @@ async def test_a_permit_that_is_given_up_by_the_campaign_is_not_used(tmp_path: P
         assert await play.sent() == []
 
 
-async def test_a_permit_that_was_used_is_over_once_its_request_must_be(tmp_path: Path) -> None:
-    """Its intent says since when. Until then the zone is asked."""
+async def test_a_permit_whose_request_was_answered_is_over(tmp_path: Path) -> None:
+    """Its record says so: nobody need ask a zone whose migration takes minutes."""
     async with gate(tmp_path) as play:
         change = await play.message(play.body, play.body)
         assert (await play.change(play.body, play.body)).status is ChangeStatus.ANSWERED
+        assert await fixed(play, change) == PermitsGivenUp(over=(1,))
+
+
+async def test_a_permit_that_was_used_is_over_once_its_request_must_be(tmp_path: Path) -> None:
+    """Its intent says since when. Until then, or until its answer is recorded, the zone is asked."""
+    async with gate(tmp_path) as play:
+        change = await play.message(play.body, play.body)
+        await play.intend("")
         assert await fixed(play, change) == PermitsGivenUp()
         assert await fixed(play, change, later=timedelta(minutes=2)) == PermitsGivenUp(over=(1,))
+
+
+async def test_a_permit_whose_request_was_not_answered_is_not_over_yet(tmp_path: Path) -> None:
+    """It may be on the wire: the zone is asked."""
+    async with gate(tmp_path, request_limit="1s") as play:
+        fault = {"kind": "latency", "match": {"call": "entrypoint.put"}, "seconds": 5}
+        await play.control.send("POST", "faults", fault)
+        change = await play.message(play.body, play.body)
+        assert (await play.change(play.body, play.body)).status is ChangeStatus.UNKNOWN
+        assert await fixed(play, change) == PermitsGivenUp()
 
 
 async def test_a_step_of_several_requests_is_never_over_by_its_record(tmp_path: Path) -> None:

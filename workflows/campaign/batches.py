@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection
 from datetime import timedelta
 from itertools import count
@@ -153,17 +152,13 @@ class Batches:
         state.changed()
 
     async def revoke(self, permits: list[Permit]) -> None:
-        """Tell the holders that their permits count no more, all side by side."""
-        await asyncio.gather(
-            *(
-                self.tell(
-                    "revoke",
-                    [permit.index for permit in some],
-                    revokes=tuple(Revoke(number=permit.number) for permit in some),
-                )
-                for some in _each_of(permits, MANY)
+        """Tell the holders that their permits count no more, the first ones first."""
+        for some in _each_of(permits, MANY):
+            await self.tell(
+                "revoke",
+                [permit.index for permit in some],
+                revokes=tuple(Revoke(number=permit.number) for permit in some),
             )
-        )
 
     async def give_up(self, permits: list[Permit]) -> PermitsGivenUp:
         """Keep anything from being sent under these permits, as far as that is possible."""

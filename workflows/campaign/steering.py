@@ -177,7 +177,12 @@ class Steering:
                     giving_up.done, timeout=ARCHIVE_TAKES, timeout_summary="before zones are told"
                 )
             await self._until_started()
-            await self._batches.revoke(permits)
+            fixed = PermitsGivenUp()
+            if giving_up.done() and not giving_up.cancelled() and giving_up.exception() is None:
+                fixed = giving_up.result()
+            left = [permit for permit in permits if permit.number not in fixed.over]
+            # Those that are waited for come first.
+            await self._batches.revoke(sorted(left, key=lambda permit: permit.number in fixed.given_up))
         finally:
             self._state.telling -= 1
             self._state.changed()

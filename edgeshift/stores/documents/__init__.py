@@ -17,7 +17,7 @@ from edgeshift.stores.documents.codec import (
     put_document,
 )
 from edgeshift.stores.documents.effects import EffectTook
-from edgeshift.stores.documents.intents import Intent, NothingMore, Seen
+from edgeshift.stores.documents.intents import Answered, Intent, NothingMore, Seen
 from edgeshift.stores.documents.log_fields import (
     JobBefore,
     JobCreated,
@@ -49,6 +49,7 @@ from edgeshift.stores.documents.targets import (
 __all__ = [
     "DOCUMENTS",
     "Advice",
+    "Answered",
     "AssessedTargets",
     "CoveredZones",
     "Document",

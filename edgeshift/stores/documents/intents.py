@@ -47,6 +47,13 @@ class NothingMore(Document):
     reason: str = ""
 
 
+class Answered(Document):
+    """``over/…``, beside its intent: the one request of a step was answered, so that nothing more is sent
+    under its permit. It holds nothing; that it is there counts. Written by the fence, read by whoever stops a
+    campaign.
+    """
+
+
 class Seen(Document):
     """``seen/…``, beside its intent: what was sent was watched to its end. It holds nothing; that it is there
     counts. Written by the activities that verify or watch, read by whoever takes a change up again.
