@@ -92,7 +92,7 @@ class WorkerSettings(BaseModel):
 
     queues: str = ",".join(queue.short for queue in Queue)
     """The task queues that this process serves (edgeshift/runtime/queues.py), with commas between them."""
-    processes: Literal[1, 2] = 2
+    processes: Annotated[int, Field(ge=1, le=2)] = 2
     """2: campaigns and quotas, which people wait for, are served by a process of their own beside that of the
     zones' work. 1: one process serves all, with less memory, and answers late while many zones are at work.
     """

@@ -87,7 +87,8 @@ class BusyZone:
     async def run(self, start: ZoneStart) -> None:
         """The permit in use is the index of the zone."""
         await workflow.wait_condition(lambda: self._zone.stop is not None)
-        self._zone.using = None
+        # It was sent, and has been seen through.
+        self._zone.using, self._zone.called_off = None, False
         await workflow.wait_condition(workflow.all_handlers_finished)
 
 

@@ -21,6 +21,7 @@ from edgeshift.stores import documents
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError, ArchiveMissing
 from edgeshift.stores.documents import (
     Advice,
+    Answered,
     AssessedTargets,
     CoveredZones,
     Document,
@@ -107,6 +108,7 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     ),
     (NothingMore(reason="it shows"), NothingMore, {"reason": "it shows"}),
     (Seen(), Seen, {}),
+    (Answered(), Answered, {}),
     (
         Snapshot(zone=ZONE, reading=esc.Reading(always=True, secret=esc.Secret.OWN)),
         Snapshot[esc.Reading],
