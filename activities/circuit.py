@@ -108,8 +108,9 @@ class HeldCallActivities:
     @named_failures
     @heartbeating
     async def wait(self, message: AwaitService) -> None:
-        """Return once nothing is held any more of what the campaign calls with: somebody else has found out,
-        or a probe of this process was answered. At most one probe a minute is made of a user, by whomever.
+        """Return once nothing is held any more of what the campaign calls with, or of what is named where it
+        waits ``apart``: somebody else has found out, or a probe of this process was answered. At most one
+        probe a minute is made of a user, by whomever.
         """
         spec = await self._connections.spec(message.spec)
         for hold in message.holds:
@@ -117,16 +118,21 @@ class HeldCallActivities:
                 if credential.reference == hold.credential:
                     await self._calls.hold(credential, spec, hold)
         pause = min(LOOKS_EVERY, terms_of(spec).minute / 4)
-        while await self._is_held(spec):
+        apart = message.holds if message.apart else None
+        while await self._is_held(spec, apart):
             if activity.is_worker_shutdown():
                 raise ApplicationError("the worker stops; another one waits on", type="WorkerStops")
             await self._connections.clock.sleep(pause)
 
-    async def _is_held(self, spec: CampaignSpec) -> bool:
-        """Look at each user's holds, and make the probe where one is due; whether anything is held still."""
+    async def _is_held(self, spec: CampaignSpec, apart: Iterable[OpenCircuit] | None) -> bool:
+        """Look at each user's holds, and make the probe where one is due; whether anything is held still, or
+        any of what is waited for ``apart``.
+        """
         still = False
         for user, credentials in users_of(spec).items():
             mine = {"", *credentials}
+            if apart is not None:
+                mine = {one.credential for one in apart if one.user in ("", user)} & mine
             found = await self._calls.standing(user)
             if not any(hold.credential in mine for hold in found.holds):
                 continue

@@ -101,6 +101,11 @@ class Connections:
     async def service(self, spec_digest: str, zone: Zone) -> ServiceClient:
         """The client whose credential is for the zone's account."""
         spec = await self.spec(spec_digest)
+        return self.client(spec_digest, spec, await self.credential(spec_digest, zone))
+
+    async def credential(self, spec_digest: str, zone: Zone) -> CredentialSpec:
+        """The credential that is for the zone's account."""
+        spec = await self.spec(spec_digest)
         wildcard: CredentialSpec | None = None
         for credential in spec.service.credentials:
             if not credential.accounts:
@@ -108,8 +113,8 @@ class Connections:
             elif zone.account in credential.accounts or await self._named(
                 spec_digest, credential, zone.account
             ):
-                return self.client(spec_digest, spec, credential)
-        return self.client(spec_digest, spec, wildcard or spec.service.credentials[0])
+                return credential
+        return wildcard or spec.service.credentials[0]
 
     async def _named(self, spec_digest: str, credential: CredentialSpec, account: str) -> bool:
         """Whether the credential names the account by its name rather than by its identifier."""

@@ -16,12 +16,15 @@ from activities.connections import Connections
 from activities.naming import some_of
 from activities.stable_read import twice
 from edgeshift.areas import area_of
+from edgeshift.campaign.callers import callers_of
 from edgeshift.campaign.packing import as_text, pack_bits, pack_numbers
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     AssessBatch,
     AssessedBatch,
     AssessmentResult,
+    Caller,
+    Callers,
     MergeAssessment,
     PlanReport,
     ResolvedTargets,
@@ -73,9 +76,10 @@ class TargetActivities:
                 raise ApplicationError(text_of(gone), type="BadInput", non_retryable=True)
         chosen = choose(spec, list(zones.values()), accounts)
         chosen = self._work[spec.area].targets(spec, chosen, list(zones.values()), accounts)
-        return await self._freeze(spec, freeze(chosen, {}, spec.waves))
+        return await self._freeze(message.spec, freeze(chosen, {}, spec.waves))
 
-    async def _freeze(self, spec: CampaignSpec, targets: list[Target]) -> ResolvedTargets:
+    async def _freeze(self, spec_digest: str, targets: list[Target]) -> ResolvedTargets:
+        spec = await self._connections.spec(spec_digest)
         frozen = FrozenTargets(tuple(targets))
         digest = await put_document(self._connections.archive, frozen, verify=True)
         return ResolvedTargets(
@@ -85,7 +89,20 @@ class TargetActivities:
             plans=dict(Counter(target.zone.plan.value for target in targets)),
             enterprise=enterprise_bits(targets),
             covers=covers_of(targets),
+            callers=await self._callers(spec_digest, targets),
         )
+
+    async def _callers(self, spec_digest: str, targets: Sequence[Target]) -> Callers:
+        """With which credential each target calls, by its account; empty where all call with one."""
+        service = (await self._connections.spec(spec_digest)).service
+        if len(service.credentials) == 1:
+            return Callers()
+        found: dict[str, Caller] = {}
+        for target in targets:
+            if (account := target.zone.account) not in found:
+                credential = await self._connections.credential(spec_digest, target.zone)
+                found[account] = Caller(credential=credential.reference, user=service.caller(credential))
+        return callers_of(found[target.zone.account] for target in targets)
 
     @activity.defn(name="assess_targets")
     @named_failures
@@ -151,7 +168,7 @@ class TargetActivities:
         targets = await self._connections.targets(message.targets)
         shapes = {line.zone.id: line.fingerprint or f"{line.verdict}" for line in lines}
         frozen = await self._freeze(
-            spec, ordered := freeze([target.zone for target in targets], shapes, spec.waves)
+            message.spec, ordered := freeze([target.zone for target in targets], shapes, spec.waves)
         )
         places = {target.zone.id: (index, target.wave) for index, target in enumerate(ordered)}
         moved = [
@@ -174,6 +191,7 @@ class TargetActivities:
             waves=frozen.waves,
             enterprise=frozen.enterprise,
             covers=frozen.covers,
+            callers=frozen.callers,
         )
 
     async def _service_time(self, digest: str, spec: CampaignSpec) -> datetime | None:

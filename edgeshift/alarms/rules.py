@@ -172,7 +172,8 @@ def _of_summary(
         yield "paused", summary.why, summary.stopped_at
     for trouble, code in _HOLDS.items():
         if holds := [hold for hold in summary.holds if hold.trouble is trouble]:
-            yield code, str(holds[0]), min(hold.since for hold in holds)
+            more = f" (and {len(holds) - 1} more)" if len(holds) > 1 else ""
+            yield code, f"{holds[0]}{more}", min(hold.since for hold in holds)
     if summary.state == "pausing" or (summary.state == "aborting" and summary.permits_out):
         since = _stops_since(summary)
         if since is None or facts.now - since > max(campaign.settles_in, LEAST_STEP):

@@ -72,6 +72,7 @@ class _Rest(BaseModel):
     excluded: dict[int, str]
     excluded_for: dict[int, ReasonCode] = {}
     asked: dict[int, str] = {}
+    idle: list[int] = []
 
 
 class Ledger(ZoneReports):
@@ -176,6 +177,7 @@ class Ledger(ZoneReports):
             excluded=self.excluded,
             excluded_for=self.excluded_codes,
             asked=self.asked,
+            idle=sorted(self.held & self.idle),
         )
 
     def unpack(self, packed: bytes) -> None:
@@ -226,6 +228,7 @@ class Ledger(ZoneReports):
                 expires_at=_EPOCH + until * _MICROSECOND,
             )
         self.excluded, self._excluded_for, self.asked = rest.excluded, rest.excluded_for, rest.asked
+        self.idle = set(rest.idle)
 
     def _enter_those_that_wait(self, places: bytes) -> None:
         for place in AWAITING:

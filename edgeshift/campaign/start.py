@@ -8,7 +8,7 @@ from edgeshift.areas import area_of
 from edgeshift.areas.area import Times
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.campaign_file.warnings import zones_a_second
-from edgeshift.messages import CampaignStart, ZonePolicy
+from edgeshift.messages import Callers, CampaignStart, ZonePolicy
 from edgeshift.model.fleet import Wave
 
 
@@ -48,6 +48,7 @@ def campaign_start(
     enterprise: str,
     started_by: str,
     covers: str = "",
+    callers: Callers | None = None,
     readings: str = "",
 ) -> CampaignStart:
     """The input of a campaign. ``spec``: as its file says it; its durations are scaled here."""
@@ -69,6 +70,7 @@ def campaign_start(
         started_by=started_by,
         enterprise=enterprise if area_of(spec.area).validates else "",
         covers=covers,
+        callers=callers or Callers(),
         readings=readings,
         time_scale=spec.time_scale,
     )

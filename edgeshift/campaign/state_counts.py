@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+from edgeshift.campaign.callers import hide
 from edgeshift.campaign.target_states import TargetState
 
 SIZE = max(TargetState) + 1
@@ -97,12 +98,17 @@ class TargetStates:
     def __bytes__(self) -> bytes:
         return bytes(self._data)
 
-    def indexes(self, places: Sequence[int], first: int, end: int) -> Iterator[int]:
-        """The targets at these places, in order. One that moves meanwhile is found where it is by then."""
+    def indexes(self, places: Sequence[int], first: int, end: int, hidden: bytes = b"") -> Iterator[int]:
+        """The targets at these places, in order. One that moves meanwhile is found where it is by then.
+        ``hidden``: those that are left out (``callers.hide``).
+        """
         if not any(self.number(place) for place in places):
             return
         wanted = b"".join(b"\\x%02x" % place for place in places)
-        for found in re.finditer(b"[" + wanted + b"]", self._data[first:end]):
+        data = bytes(self._data[first:end])
+        if hidden:
+            data = hide(data, hidden[first:end])
+        for found in re.finditer(b"[" + wanted + b"]", data):
             index = first + found.start()
             if self._data[index] in places:
                 yield index

@@ -12,7 +12,7 @@ from edgeshift.campaign.book import DecisionBook
 from edgeshift.campaign.packing import of_text, unpack_numbers
 from edgeshift.campaign.permits import Permits
 from edgeshift.campaign.state_counts import TargetStates
-from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, PLACE_OUTCOME, TargetState
+from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, IN_FLIGHT, PLACE_OUTCOME, TargetState
 from edgeshift.campaign.waiters import Group, Waiters
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Wave, ZoneOutcome
@@ -61,6 +61,8 @@ class TargetTable:
         self._excluded_for: dict[int, ReasonCode] = {}
         self.recently_reported: set[int] = set()
         self.held: set[int] = set()
+        self.idle: set[int] = set()
+        """Of those that wait for the service, the ones of which nothing is in flight."""
         self.duplicate_sequences: set[int] = set()
         """Targets of which a word came with a number that was heard before: it came twice, or the target was
         reset and counts from a lower one.
@@ -114,9 +116,11 @@ class TargetTable:
         """Whether a target has proposed the fingerprint."""
         return fingerprint in self._numbers_of
 
-    def indexes(self, *places: TargetState, first: int = 0, end: int | None = None) -> Iterator[int]:
-        """The targets at these places, in order."""
-        return self.places.indexes(places, first, self.count if end is None else end)
+    def indexes(
+        self, *places: TargetState, first: int = 0, end: int | None = None, hidden: bytes = b""
+    ) -> Iterator[int]:
+        """The targets at these places, in order. ``hidden``: those that are left out."""
+        return self.places.indexes(places, first, self.count if end is None else end, hidden)
 
     def number(self, *places: TargetState, wave: int | None = None) -> int:
         """How many targets are at these places, in one wave or in all."""
@@ -129,6 +133,17 @@ class TargetTable:
     def zones(self, *places: TargetState) -> int:
         """How many zones the targets at these places stand for."""
         return sum(map(self.places.zones, places))
+
+    def set_down(self, stopped: bytes) -> int:
+        """How many zones take no place in the window though they work: of the ``stopped`` targets (``HIDDEN``
+        each), those that wait for the service, have nothing in flight and hold no permit.
+        """
+        indexes = (index for index in self.held & self.idle if stopped and stopped[index])
+        return sum(
+            self.covered(index)
+            for index in indexes
+            if self.places[index] in IN_FLIGHT and not self.permits.of(index)
+        )
 
     def failures(self) -> int:
         """How many zones failed, are unknown or were rolled back, and that nobody has accepted yet."""

@@ -65,8 +65,10 @@ class ZoneReports(Attempts):
         self.sequences[index] = min(65535, report.sequence)
         self.recently_reported.add(index)
         if report.kind is ReportKind.SERVICE:
-            # It keeps its place: it takes its slot of the window, and goes on where it was.
+            # It keeps its place: it takes its slot of the window, unless its calls are stopped apart from
+            # those of other targets (``set_down``), and goes on where it was.
             self.held.add(index)
+            (self.idle.add if report.idle else self.idle.discard)(index)
             return True
         if report.kind is not ReportKind.RELEASED:
             self.held.discard(index)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from edgeshift.messages.base import By, Message, Step, Why
 from edgeshift.messages.carried import CampaignCarried, Retried
+from edgeshift.messages.targets import Callers
 from edgeshift.messages.zone import ZonePolicy
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, Wave
@@ -33,10 +34,10 @@ class CampaignStart(Message):
     ``enterprise``: bitmap, packed, as text, of the targets that get a permit with their start: the Enterprise
     zones of the area waf. ``readings``: digest of the list of the plan's readings, with which zones begin;
     empty without a plan. ``covers``: how many zones each target stands for, where it is not one, packed as
-    well. ``carried``: the state of an earlier run, or of a closed campaign that ``again`` begins zones of.
-    ``most_events``: events of one run after which the campaign goes on in a new one. ``grows_by``: zones a
-    second that the rate limit allows, where the window sizes itself, up to ``window``; None where it is
-    fixed.
+    well. ``callers``: with which credential each target calls, where they are several. ``carried``: the state
+    of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``: events of one
+    run after which the campaign goes on in a new one. ``grows_by``: zones a second that the rate limit
+    allows, where the window sizes itself, up to ``window``; None where it is fixed.
     """
 
     name: str
@@ -54,6 +55,7 @@ class CampaignStart(Message):
     started_by: str
     enterprise: str = ""
     covers: str = ""
+    callers: Callers = Callers()
     readings: str = ""
     time_scale: float = 1.0
     carried: CampaignCarried | None = None
@@ -115,13 +117,24 @@ class Waiting(BaseModel):
     separate: int = 0
 
 
+class HeldTargets(BaseModel):
+    """How many zones without an outcome wait until the service takes a credential again; or where
+    ``credential`` is empty, until it answers a ``user`` again.
+    """
+
+    credential: str = ""
+    user: str = ""
+    zones: int
+
+
 class CampaignSummary(BaseModel):
     """The answer of a campaign's ``summary`` query; and, with less of what is listed, what it publishes.
     ``waiting``: the largest of ``fingerprints_waiting``; ``state``: running, pausing, paused, halted,
     aborting or closed. ``holds``: why it stands still by itself, with ``held_zones`` that wait for the
-    service; ``fix``: what a person has to do about it. ``stopped_by``, ``stopped_at``: who paused or aborted
-    it, and when, where a person did. ``excluded_codes``: why targets were left out. ``retrying``: what failed
-    of its own work lately.
+    service; a campaign of several credentials goes on with the others, and ``held_by`` says how many zones
+    wait for each. ``fix``: what a person has to do about it. ``stopped_by``, ``stopped_at``: who paused or
+    aborted it, and when, where a person did. ``excluded_codes``: why targets were left out. ``retrying``:
+    what failed of its own work lately.
     """
 
     name: str
@@ -149,6 +162,7 @@ class CampaignSummary(BaseModel):
     fix: str = ""
     holds: list[OpenCircuit] = Field(default_factory=list)
     held_zones: int = 0
+    held_by: list[HeldTargets] = Field(default_factory=list)
     stopped_by: str = ""
     stopped_at: datetime | None = None
     retrying: list[Retried] = Field(default_factory=list)

@@ -10,11 +10,12 @@ from edgeshift.rate_limit.circuit import OpenCircuit, Trouble
 
 class AwaitService(Message):
     """Wait until the service answers again. ``spec``: the campaign's specification in the archive. ``holds``:
-    what its zones have met.
+    what its zones have met. ``apart``: until these end, whatever else is held of the campaign's calls.
     """
 
     spec: Digest
     holds: tuple[OpenCircuit, ...]
+    apart: bool = False
 
 
 class LetCallsGo(Message):

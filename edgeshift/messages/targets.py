@@ -12,6 +12,24 @@ from edgeshift.model.fleet import Wave, Zone
 from edgeshift.model.sign_off import Digest
 
 
+class Caller(Message):
+    """A credential that targets call with: its reference, and whose calls they are
+    (``ServiceSpec.caller``).
+    """
+
+    credential: str
+    user: str
+
+
+class Callers(Message):
+    """With which credential each target calls. ``numbers``: for each target the number in ``known``, a byte
+    each, packed, as text. Both are empty where all call with the same one.
+    """
+
+    known: tuple[Caller, ...] = ()
+    numbers: str = ""
+
+
 class ResolveTargets(Message):
     """Find the campaign's targets at the service and freeze them into the archive."""
 
@@ -20,7 +38,7 @@ class ResolveTargets(Message):
 
 class ResolvedTargets(Message):
     """The frozen list: its digest, its waves, and how often each plan is in it. ``covers``: how many zones
-    each target stands for, packed; empty where each is a zone.
+    each target stands for, packed; empty where each is a zone. ``callers``: with which credential each calls.
     """
 
     targets: Digest
@@ -29,6 +47,7 @@ class ResolvedTargets(Message):
     plans: dict[str, int]
     enterprise: str
     covers: str = ""
+    callers: Callers = Callers()
 
 
 class AssessmentStart(Message):
@@ -74,6 +93,7 @@ class AssessmentResult(Message):
     waves: tuple[Wave, ...]
     enterprise: str
     covers: str = ""
+    callers: Callers = Callers()
     readings: str = ""
 
 

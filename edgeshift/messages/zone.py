@@ -194,7 +194,8 @@ class ZoneReport(Message):
     where ``unused`` says so, given back.
 
     ``joins``: whether a decision on the fingerprint may count for this zone (its own evidence passed, or has
-    none). ``hold``: why it waits for the service. ``codes``: of ``reason``. ``again``: the zone's run, where
+    none). ``hold``: why it waits for the service; ``idle``: whether nothing that its campaign ever sent there
+    is in flight meanwhile. ``codes``: of ``reason``. ``again``: the zone's run, where
     it says again what it waits for, since it was asked to. ``took``: of one that has succeeded, how long its
     change took to show by itself, where that is known.
     """
@@ -214,6 +215,7 @@ class ZoneReport(Message):
     reason: str = ""
     codes: tuple[ReasonCode, ...] = ()
     hold: OpenCircuit | None = None
+    idle: bool = False
     again: str = ""
     took: Duration | None = None
 

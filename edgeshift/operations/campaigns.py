@@ -24,6 +24,7 @@ from edgeshift.messages import (
     AssessmentProgress,
     AssessmentResult,
     AssessmentStart,
+    Callers,
     CampaignResult,
     CampaignStart,
     CampaignSummary,
@@ -55,6 +56,7 @@ class Frozen:
     waves: tuple[Wave, ...]
     enterprise: str
     covers: str = ""
+    callers: Callers | None = None
     readings: str = ""
     planned_at: datetime | None = None
 
@@ -150,6 +152,7 @@ def frozen_by(result: AssessmentResult, planned_at: datetime | None) -> Frozen:
         waves=result.waves,
         enterprise=result.enterprise,
         covers=result.covers,
+        callers=result.callers,
         readings=result.readings,
         planned_at=planned_at,
     )
@@ -185,6 +188,7 @@ async def freeze(
         waves=found.waves,
         enterprise=found.enterprise,
         covers=found.covers,
+        callers=found.callers,
     )
 
 
@@ -213,6 +217,7 @@ async def start_campaign(
         waves=frozen.waves,
         enterprise=frozen.enterprise,
         covers=frozen.covers,
+        callers=frozen.callers,
         readings=frozen.readings,
         started_by=by,
     )

@@ -82,7 +82,9 @@ class Quotas:
             async def on_held(hold: OpenCircuit) -> None:
                 await self._begin(user, terms, "hold", HoldCalls(hold=hold, now=True))
 
-            self._pacers[key] = SlotPacer(more, on_blocked=on_blocked, on_held=on_held, minute=terms.minute)
+            self._pacers[key] = SlotPacer(
+                more, on_blocked=on_blocked, on_held=on_held, minute=terms.minute, user=user
+            )
         return self._pacers[key]
 
     async def _lease(

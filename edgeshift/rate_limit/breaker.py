@@ -27,10 +27,13 @@ class Breaker:
     over a ``minute`` at least. Bursts of faults are not an outage.
 
     Once calls are held no longer, they go one at a time until one is answered: where nothing is fixed, one
-    is enough to see it.
+    is enough to see it. ``user``: whose calls they are, which an outage names.
     """
 
-    def __init__(self, minute: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, minute: float = 60.0, clock: Callable[[], float] = time.monotonic, user: str = ""
+    ) -> None:
+        self._user = user
         self._minute = minute
         self._clock = clock
         self._holds: dict[str, OpenCircuit] = {}
@@ -86,7 +89,7 @@ class Breaker:
     def _hold(self, trouble: Trouble, said: str, credential: str) -> OpenCircuit | None:
         if credential in self._holds:
             return None
-        hold = held(trouble, said, datetime.now(UTC), credential)
+        hold = held(trouble, said, datetime.now(UTC), credential, "" if credential else self._user)
         self._holds[credential] = hold
         self._tried.pop(credential, None)
         self._failures = 0

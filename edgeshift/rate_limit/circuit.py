@@ -32,7 +32,8 @@ class Trouble(StrEnum):
 
 class OpenCircuit(BaseModel):
     """Calls are held. ``said``: what was answered, without secrets. ``credential``: the reference of the one
-    that is meant, such as ``env:EDGE_TOKEN``; empty for an outage, which is about all of them.
+    that is meant, such as ``env:EDGE_TOKEN``; empty for an outage, which is about all those of ``user``. An
+    outage without a user, as of an earlier version, is about everybody's.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -41,6 +42,7 @@ class OpenCircuit(BaseModel):
     said: Annotated[str, StringConstraints(max_length=LONGEST_SAID)]
     credential: str = ""
     since: AwareDatetime
+    user: str = ""
 
     def __str__(self) -> str:
         which = f"the credential {self.credential}" if self.credential else "a credential"
@@ -52,10 +54,10 @@ class OpenCircuit(BaseModel):
         return f"the service does not answer as it should ({self.said})"
 
 
-def held(trouble: Trouble, said: str, since: datetime, credential: str = "") -> OpenCircuit:
+def held(trouble: Trouble, said: str, since: datetime, credential: str = "", user: str = "") -> OpenCircuit:
     """A hold, its words cut to what may be kept."""
     short = said if len(said) <= LONGEST_SAID else said[: LONGEST_SAID - 1] + "…"
-    return OpenCircuit(trouble=trouble, said=short, since=since, credential=credential)
+    return OpenCircuit(trouble=trouble, said=short, since=since, credential=credential, user=user)
 
 
 def to_fix(hold: OpenCircuit, campaign: str) -> str:

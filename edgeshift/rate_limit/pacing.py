@@ -108,11 +108,12 @@ class SlotPacer:
         on_held: Callable[[OpenCircuit], Awaitable[None]] | None = None,
         minute: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
+        user: str = "",
     ) -> None:
         self._lease_source = lease_source
         self._on_blocked = on_blocked
         self._on_held = on_held
-        self._breaker = Breaker(minute, clock)
+        self._breaker = Breaker(minute, clock, user)
         self._clock = clock
         self._waiting: dict[Lane, deque[_Waiting]] = {Lane.URGENT: deque(), Lane.NORMAL: deque()}
         self._slots: list[LeasedSlots] = []

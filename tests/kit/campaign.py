@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -76,8 +76,12 @@ class CampaignScene:
         """The campaign's workflow."""
         return self.client.get_workflow_handle(campaign_id(self.spec.name), result_type=CampaignResult)
 
-    async def begin(self, *, most_events: int | None = None) -> None:
-        """List the targets and start the campaign. ``most_events``: of one run, if not as many as usual."""
+    async def begin(
+        self, *, most_events: int | None = None, meanwhile: Callable[[], Awaitable[object]] | None = None
+    ) -> None:
+        """List the targets and start the campaign. ``most_events``: of one run, if not as many as usual;
+        ``meanwhile``: what is done once the targets are listed.
+        """
         digest = await self.archive.put_json(self.spec.model_dump(mode="json"))
         frozen = await self.client.execute_workflow(
             "TargetList",
@@ -94,8 +98,11 @@ class CampaignScene:
             waves=frozen.waves,
             enterprise=frozen.enterprise,
             covers=frozen.covers,
+            callers=frozen.callers,
             started_by=OPERATOR,
         )
+        if meanwhile is not None:
+            await meanwhile()
         if most_events is not None:
             self.start = self.start.model_copy(update={"most_events": most_events})
         self.targets = [Target.model_validate(item) for item in await self.archive.get_json(frozen.targets)]

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from edgeshift.campaign.book import Word
+from edgeshift.campaign.callers import TargetCallers
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import TargetState
-from edgeshift.messages import Person, Step
+from edgeshift.messages import Callers, Person, Step
 from edgeshift.model.fleet import Area, Wave
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.circuit import Trouble, held
@@ -50,6 +51,8 @@ def full() -> Any:
         paused=Person(by="ann", reason="w" * 500),
         stopped_at=NOW,
         holds=(held(Trouble.REFUSED, "s" * 999, NOW, "env:EDGE_TOKEN"),) * MOST_HOLDS,
+        callers=TargetCallers(Callers(), COUNT),
+        stopped_for_all=True,
         notes=["n" * 240] * 20,
         retrying=[],
         pausing=0,

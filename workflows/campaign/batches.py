@@ -287,11 +287,14 @@ class Batches:
         state.changed()
 
     def hear_hold(self, hold: OpenCircuit) -> None:
-        """A zone waits for the service: nothing new begins until it answers again."""
+        """A zone waits for the service: nothing new begins until it answers again, of those whose calls are
+        held.
+        """
         state = self._state
-        known = {one.credential for one in state.holds}
-        if hold.credential in known or len(known) >= MOST_HOLDS:
+        known = {(one.credential, one.user) for one in state.holds}
+        if (hold.credential, hold.user) in known or len(known) >= MOST_HOLDS:
             return
         state.holds = (*state.holds, hold)
-        state.note(f"paused by itself: {hold}")
+        apart = state.callers.several and not state.stopped_for_all
+        state.note(state.waits_for(hold) if apart else f"paused by itself: {hold}")
         state.changed()

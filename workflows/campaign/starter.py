@@ -7,7 +7,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.fanout import ZoneActivities
     from edgeshift.campaign.target_states import TargetState
-    from edgeshift.messages import Permit, PermitGrant, StartedZones, StartZones, Step
+    from edgeshift.messages import Callers, Permit, PermitGrant, StartedZones, StartZones, Step
     from edgeshift.model.counts import counted
     from workflows.campaign.batches import BATCH, Batches
     from workflows.campaign.state import CampaignState
@@ -29,12 +29,12 @@ class Starter:
             # What a zone begins with is what the archive says of rejections.
             return
         # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
-        free = state.free_slots() - ledger.zones(TargetState.READY, TargetState.READY_VALIDATE)
+        free = state.free_slots() - self._ready()
         end = state.start.waves[state.wave].end
         # One that was reset after its end is told that this stands before it is begun again.
         pending = (
             index
-            for index in ledger.indexes(TargetState.PENDING, end=end)
+            for index in ledger.indexes(TargetState.PENDING, end=end, hidden=state.stopped)
             if index not in ledger.woken_after_end
         )
         indexes = tuple(ledger.within(pending, free, BATCH))
@@ -55,7 +55,13 @@ class Starter:
                     campaign_run=state.first_run,
                     origin=state.origin,
                     start=state.start.model_copy(
-                        update={"carried": None, "again": None, "enterprise": "", "covers": ""}
+                        update={
+                            "carried": None,
+                            "again": None,
+                            "enterprise": "",
+                            "covers": "",
+                            "callers": Callers(),
+                        }
                     ),
                     indexes=indexes,
                     attempts=tuple(ledger.attempts[index] for index in indexes),
@@ -70,6 +76,14 @@ class Starter:
         for exclusion in started.excluded:
             ledger.exclude(exclusion.index, exclusion.reason, exclusion.code)
 
+    def _ready(self) -> int:
+        """How many zones are ready for a permit that may get one."""
+        ledger, stopped = self._state.ledger, self._state.stopped
+        ready = (TargetState.READY, TargetState.READY_VALIDATE)
+        if not stopped:
+            return ledger.zones(*ready)
+        return sum(map(ledger.covered, ledger.indexes(*ready, hidden=stopped)))
+
 
 class Granter:
     """Gives permits to zones that are ready for a step."""
@@ -83,7 +97,7 @@ class Granter:
         state, ledger = self._state, self._state.ledger
         if state.stands_still or state.aborted or state.halted:
             return
-        ready = ledger.indexes(TargetState.READY, TargetState.READY_VALIDATE)
+        ready = ledger.indexes(TargetState.READY, TargetState.READY_VALIDATE, hidden=state.stopped)
         indexes = ledger.within(ready, state.free_slots(), BATCH)
         if not indexes:
             return

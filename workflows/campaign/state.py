@@ -11,9 +11,10 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from edgeshift.areas import area_of
     from edgeshift.campaign.book import fingerprints_of
+    from edgeshift.campaign.callers import TargetCallers
     from edgeshift.campaign.ledger import Ledger
     from edgeshift.campaign.packing import Bits, of_text
-    from edgeshift.campaign.target_states import IN_FLIGHT, TargetState
+    from edgeshift.campaign.target_states import FINAL, IN_FLIGHT, TargetState
     from edgeshift.messages import (
         Book,
         CampaignCarried,
@@ -65,8 +66,10 @@ class CampaignState:
         """The number of the last wave that has begun."""
         self.paused: Person | None = carried.paused if carried else None
         self.aborted: Person | None = carried.aborted if carried and start.again is None else None
-        self.holds: tuple[OpenCircuit, ...] = carried.holds if carried and start.again is None else ()
-        """Why it stands still by itself, which a person's pause does not end."""
+        self.callers = TargetCallers(start.callers, start.count)
+        self.stopped = b""
+        """Which targets' calls are stopped, ``HIDDEN`` each, where not those of all are; else empty."""
+        self.holds = carried.holds if carried and start.again is None else ()
         self.resumed_by_hand = False
         """Whether a person has had the calls go on that are held."""
         self.stopped_at = carried.stopped_at if carried else None
@@ -187,9 +190,49 @@ class CampaignState:
         return over and not self.takes_back and not self.unrecorded
 
     @property
+    def holds(self) -> tuple[OpenCircuit, ...]:
+        """Why it stands still by itself, or those of its targets do whose calls they stop. A person's pause
+        does not end them.
+        """
+        return self._holds
+
+    @holds.setter
+    def holds(self, holds: tuple[OpenCircuit, ...]) -> None:
+        self._holds = holds
+        self.stopped = self.callers.targets(self.callers.stopped(holds))
+
+    @property
     def stands_still(self) -> bool:
-        """Whether nothing new begins for now: a person has paused it, or the service is not to be called."""
-        return self.paused is not None or bool(self.holds)
+        """Whether nothing new begins for now: a person has paused it, or the service is not to be called for
+        any target that has no outcome yet.
+        """
+        return self.paused is not None or self.stopped_for_all
+
+    @property
+    def stopped_for_all(self) -> bool:
+        """Whether calls are held of each target that has no outcome yet."""
+        if not self.holds or not self.callers.several:
+            return bool(self.holds)
+        unfinished = [place for place in TargetState if place not in FINAL]
+        goes_on = self.ledger.indexes(*unfinished, hidden=self.stopped)
+        return next(goes_on, None) is None
+
+    def is_stopped(self, index: int) -> bool:
+        """Whether the target's calls are held."""
+        return bool(self.stopped[index]) if self.stopped else bool(self.holds)
+
+    def left_of(self, hold: OpenCircuit) -> int:
+        """How many targets without an outcome a hold stops."""
+        callers = self.callers
+        numbers = callers.stopped_by(hold) if callers.several else frozenset[int]()
+        return callers.left(numbers, bytes(self.ledger.places))
+
+    def waits_for(self, hold: OpenCircuit) -> str:
+        """How many zones wait for what a hold is about, for people."""
+        zones = self.left_of(hold)
+        _, _, user = hold.user.rpartition("/")
+        of = f" of user {user}" if user else ""
+        return f"{counted(zones, 'zone')}{of} {agreed(zones, 'waits', 'wait')}: {hold}"
 
     @property
     def takes_back(self) -> bool:
@@ -234,8 +277,10 @@ class CampaignState:
         return Step(self.area.first_step)
 
     def free_slots(self) -> int:
-        """How many more zones may be in flight."""
-        return self.most_in_flight() - self.ledger.zones(*IN_FLIGHT)
+        """How many more zones may be in flight. One whose calls are held takes no place from those of others,
+        where nothing of it is in flight.
+        """
+        return self.most_in_flight() - self.ledger.zones(*IN_FLIGHT) + self.ledger.set_down(self.stopped)
 
     def most_in_flight(self) -> int:
         """How many zones may be in flight: the window as it is. Where a change cannot be taken back, one that

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -70,8 +70,11 @@ class Steering:
         """End a pause, also the campaign's own, and accept the zones that have failed so far."""
         state = self._state
         was = "paused" if state.stands_still else "halted" if state.halted else "running"
+        apart = was == "running" and bool(state.holds)
         state.paused, state.resumed_by_hand = None, bool(state.holds)
         again = "; it pauses itself again if the service cannot be called yet" if state.holds else ""
+        if apart:
+            again = "; the zones whose calls were stopped try again"
         state.ledger.accept_failures()
         state.note(f"resumed by {message.by} (was {was}): {message.reason or 'no reason given'}")
         state.changed()
@@ -142,10 +145,10 @@ class Steering:
             state.ledger.stand_down(index)
         state.changed()
 
-    async def take_back_permits(self) -> Back:
-        """Revoke what is out; come back when nothing more can be sent under any of it: each permit is
-        settled, or given up in the archive, which whoever holds it finds before anything is sent, or its
-        request is over by its record there.
+    async def take_back_permits(self, of: Callable[[int], bool] = lambda _: True) -> Back:
+        """Revoke what is out, of the targets that ``of`` names; come back when nothing more can be sent under
+        any of it: each permit is settled, or given up in the archive, which whoever holds it finds before
+        anything is sent, or its request is over by its record there.
 
         Zones are told as well, so that they call off what waits for its turn. Of those only the ones are
         waited for that may be sending.
@@ -153,7 +156,8 @@ class Steering:
         state = self._state
         state.pausing += 1
         try:
-            permits = state.ledger.outstanding(workflow.now(), state.release_time)
+            out = state.ledger.outstanding(workflow.now(), state.release_time)
+            permits = [permit for permit in out if of(permit.index)]
             if not permits:
                 return Back()
             state.telling += 1

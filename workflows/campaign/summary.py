@@ -12,6 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import (
         Book,
         CampaignSummary,
+        HeldTargets,
         PlacesAsked,
         TargetAt,
         TargetsAt,
@@ -33,6 +34,9 @@ MOST_WAITING = 200
 
 FEW_HOLDS = 5
 """Credentials that a published summary names as held."""
+
+FEW_SAID = 3
+"""Of them, how many are told of in words."""
 
 NOTE = 160
 """Characters of a note that are published."""
@@ -70,8 +74,9 @@ def summary(state: CampaignState, now: datetime, most: int = MOST_WAITING) -> Ca
         notes=state.notes,
         targets=start.targets,
         spec=start.spec,
-        fix=to_fix(state.holds[0], start.name) if state.holds else "",
+        fix=fix(state),
         holds=list(state.holds),
+        held_by=held_by(state),
         held_zones=len(ledger.held),
         stopped_by=stopped.by if stopped else "",
         stopped_at=state.stopped_at if stopped else None,
@@ -99,6 +104,7 @@ def published(state: CampaignState, now: datetime) -> CampaignSummary:
         "excluded_codes": {index: codes[index] for index in named},
         "notes": [note[:NOTE] for note in state.notes],
         "holds": list(state.holds[:FEW_HOLDS]),
+        "held_by": held_by(state)[:FEW_HOLDS],
         "retrying": state.retrying[-1:],
     }
     return summary(state, now, most=MOST_PUBLISHED).model_copy(update=update)
@@ -120,13 +126,35 @@ def why(state: CampaignState) -> str:
     said = []
     if person := state.aborted or state.paused:
         said.append(f"by {person.by}: {person.reason or 'no reason given'}")
-    if state.holds:
+    if state.holds and not state.stopped_for_all:
+        said += [state.waits_for(hold) for hold in state.holds[:FEW_SAID]]
+        if (others := len(state.holds) - FEW_SAID) > 0:
+            said.append(f"and {others} more")
+        if state.halted:
+            said.append(state.halted)
+    elif state.holds:
         more = f" (and {len(state.holds) - 1} more)" if len(state.holds) > 1 else ""
         said.append(f"by itself: {state.holds[0]}{more}")
     most = state.most_in_flight()
     if not said and not state.halted and not state.closed and most < state.window:
         return f"{counted(state.failures, 'zone')} failed: {most} at a time until a person resumes"
     return "; ".join(said) or state.halted
+
+
+def fix(state: CampaignState) -> str:
+    """What a person has to do about what is held, or empty."""
+    few = state.holds[: FEW_SAID if state.callers.several else 1]
+    return "; ".join(dict.fromkeys(to_fix(hold, state.start.name) for hold in few))
+
+
+def held_by(state: CampaignState) -> list[HeldTargets]:
+    """How many zones wait for each credential or user, where not all of them wait for the same."""
+    if not state.callers.several:
+        return []
+    return [
+        HeldTargets(credential=hold.credential, user=hold.user, zones=state.left_of(hold))
+        for hold in state.holds
+    ]
 
 
 def waiting(state: CampaignState, most: int = MOST_WAITING) -> list[Waiting]:

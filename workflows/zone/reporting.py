@@ -161,6 +161,7 @@ class Reporter:
             reason=text_of(*why)[:LONGEST_WORD],
             codes=codes_of(why),
             hold=hold,
+            idle=hold is not None and zone.idle,
             again=again,
             took=took,
         )

@@ -170,6 +170,15 @@ class ZoneMemory:
             return False
         return self.gathered is None or self.gathered.verdict is EvidenceVerdict.PASS
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing that its campaign ever sent to the target can be in flight. Only the first run of
+        the first attempt knows: one that was reset has forgotten what it sent.
+        """
+        info = workflow.info()
+        first = self.start.attempt == 1 and info.run_id == info.first_execution_run_id
+        return first and self.sent is None and self.begun is None and self.using is None
+
     def drift(self, prepared: Prepared) -> None:
         """The zone is no more as it was when this was signed: people see what has changed since."""
         self.drifted_from, self.drifted_proposal = prepared.digest, prepared.proposal
