@@ -161,7 +161,7 @@ def blocked_account(here: Desk) -> None:
         .replace("esc:\n", "esc:\n  scope: account\n", 1)
     )
     here.ok("start", "whole.yaml", "--yes")
-    assert "part.example by" in here.alarmed("blocked-account", "whole")["said"]
+    assert "part.example by" in here.alarmed("blocked-account", "whole")["text"]
     names = {**names_of("whole"), "ZONE": "Whole"}
     here.look("blocked-account", names)
     here.ok("abort", "part", "--yes")
@@ -271,7 +271,7 @@ def log_entry_size(here: Desk) -> None:
     here.start("sizes", full("size-1", "size-2"), POLICY, "log-fields")
     for number in (1, 2):
         zone = f"size-{number}.example"
-        assert "KB" in here.alarmed("log-entry-size", "sizes", zone=zone)["said"]
+        assert "KB" in here.alarmed("log-entry-size", "sizes", zone=zone)["text"]
         here.look("log-entry-size", names_of("sizes", f"size-{number}"))
         if number == 1:
             here.ok("sign-off", "approve", "sizes", "--zone", zone, "--reason", "read")

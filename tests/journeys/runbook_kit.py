@@ -275,7 +275,7 @@ class Desk:
 
 def _short(alarms: Mapping[str, list[dict[str, Any]]]) -> list[str]:
     """Alarms, for whoever reads why a test failed."""
-    return [f"{one['code']} {one['since']}: {one['said'][:80]}" for some in alarms.values() for one in some]
+    return [f"{one['code']} {one['since']}: {one['text'][:80]}" for some in alarms.values() for one in some]
 
 
 def _parts(code: str) -> tuple[list[str], list[list[str]]]:

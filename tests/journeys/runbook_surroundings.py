@@ -56,7 +56,7 @@ def damaged(here: Desk) -> None:
     damage(here)
     for code in ("archive-damaged", "batch-fails"):
         alarm = here.alarmed(code, "damaged")
-        assert Path(here.troubles["damaged"]).name in alarm["said"]
+        assert Path(here.troubles["damaged"]).name in alarm["text"]
         here.look(code, {"CAMPAIGN": "damaged"})
         here.act(code, {"CAMPAIGN": "damaged"})
     assert here.pausing is not None and not here.pausing.done()
@@ -75,7 +75,7 @@ def ended(here: Desk) -> None:
     here.start("ends", full("ends"))
     here.until("ends", lambda places: places == {"awaiting": 1})
     temporal(here, "workflow", "terminate", "--workflow-id", "campaign/ends")
-    assert here.alarmed("campaign-ended", "ends")["said"] == "terminated"
+    assert here.alarmed("campaign-ended", "ends")["text"] == "terminated"
     listed = json.loads(here.ok("status", "--json"))["campaigns"]
     assert [one["state"] for one in listed if one["name"] == "ends"] == ["terminated"]
     assert json.loads(here.ok("status", "ends", "--json"))["summary"]["state"] == "terminated"
@@ -93,7 +93,7 @@ def rate_limited(here: Desk) -> None:
     here.fault("rate_limit", "side-3.example", "waf.config", retry_after=20, times=1)
     here.ok("sign-off", "approve", "limited", "--zone", "side-3.example", "--yes")
     alarm = here.alarmed("rate-limited")
-    user, _, service = alarm["said"].partition(": until ")[0].partition(" at ")
+    user, _, service = alarm["text"].partition(": until ")[0].partition(" at ")
     assert user == "side@example.com"
     here.look("rate-limited", {"WORKFLOW": f"quota/{service}/side@example.com"})
     here.act("rate-limited")
@@ -111,7 +111,7 @@ def paused_itself(here: Desk) -> None:
 
     def meets(code: str, number: int) -> None:
         here.ok("sign-off", "approve", "side", "--zone", f"side-{number}.example", "--yes")
-        assert here.alarmed(code, "side")["said"]
+        assert here.alarmed(code, "side")["text"]
         assert "paused" not in here.alarms("side")
         here.look(code, names)
 
@@ -148,9 +148,9 @@ def no_tickets(here: Desk) -> None:
     file.write_text(file.read_text().replace(str(here.stack.places.tickets), str(folder)))
     here.ok("start", "tickets.yaml", "--yes")
     names = {"CAMPAIGN": "tickets", "FILE": "tickets.yaml", "ZONE": "long-3.example"}
-    assert str(folder) in here.alarmed("tickets", "tickets")["said"]
+    assert str(folder) in here.alarmed("tickets", "tickets")["text"]
     here.look("tickets", names)
-    assert "desk" in here.alarmed("zone-stuck", "tickets")["said"]
+    assert "desk" in here.alarmed("zone-stuck", "tickets")["text"]
     here.look("zone-stuck", names)
     folder.unlink()
     for code in ("tickets", "zone-stuck"):
@@ -196,7 +196,7 @@ def stuck(here: Desk) -> None:
         *("workflow", "start", "--type", "Quota", "--task-queue", "edgeshift-quota", "--workflow-id", quota),
         *("--input", '{"terms": "of another version"}'),
     )
-    assert quota in here.alarmed("workflow-stuck")["said"]
+    assert quota in here.alarmed("workflow-stuck")["text"]
     names = {"WORKFLOW": quota}
     here.look("workflow-stuck", names)
     here.act("workflow-stuck", names, only=[0])

@@ -84,7 +84,7 @@ def held_by_another(here: Desk) -> None:
     here.start("holds", full("held"))
     here.until("holds", lambda places: places == {"awaiting": 1})
     here.start("wants", full("held"))
-    said = here.alarmed("excluded", "wants")["said"]
+    said = here.alarmed("excluded", "wants")["text"]
     assert "campaign/holds" in said, said
     names = {"CAMPAIGN": "wants", "ZONE": "held.example"}
     here.look("excluded", names)
@@ -102,7 +102,7 @@ def halted(here: Desk) -> None:
     here.start(
         "halts", full("halts", "goes-on"), POLICY + "advance: {failures: 0}\nwaves: [{name: one, zones: 1}]\n"
     )
-    assert "1 zone failed" in here.alarmed("halted", "halts")["said"]
+    assert "1 zone failed" in here.alarmed("halted", "halts")["text"]
     assert here.alarmed("failed-credential", "halts")["zones"] == ["goes-on.example"]
     here.look("halted", {"CAMPAIGN": "halts"})
     here.fix(here.troubles.pop("halts"))
@@ -145,7 +145,7 @@ def damaged_copy(here: Desk) -> None:
     here.until("copies", lambda places: places == {"waiting": 1})
     proposal = here.until_in(ZonePhase.VALIDATING, "copy.example", "waf").proposal
     (here.stack.places.archive / object_key(proposal)).write_bytes(b"[]")
-    assert proposal in here.alarmed("failed-archive", "copies")["said"]
+    assert proposal in here.alarmed("failed-archive", "copies")["text"]
     a_zone(here, "failed-archive", "copies", "copy")
 
 

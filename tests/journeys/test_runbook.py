@@ -46,7 +46,7 @@ def test_a_sign_off_waits_and_a_campaign_is_paused(here: Desk) -> None:
     here.look("sign-off-waits", names)
     here.act("sign-off-waits", names, only=[1])
     here.ok("pause", "main", "--reason", "lunch")
-    assert "lunch" in here.alarmed("paused", "main")["said"]
+    assert "lunch" in here.alarmed("paused", "main")["text"]
     here.act("sign-off-waits", names, only=[0])
     here.over("sign-off-waits", "main", zone="waits-1.example")
     # What was agreed to meets a configuration that has changed, a workflow that has ended, rules that differ.
