@@ -77,7 +77,8 @@ class TellZones(Message):
 
 class GiveUpPermits(Message):
     """Keep anything from being sent under permits that are out, where nothing was yet. ``over_after``: how
-    long after its intent nothing of a single request can be under way any more.
+    long after its intent nothing of a single request can be under way any more. ``unasked``: earlier runs of
+    the campaign of which nobody has asked whether they came out of a reset.
     """
 
     campaign: str
@@ -86,11 +87,12 @@ class GiveUpPermits(Message):
     area: Area
     permits: tuple[Permit, ...]
     over_after: Duration
+    unasked: tuple[str, ...] = ()
 
 
 class PermitsGivenUp(Message):
     """Numbers of permits under which nothing more is sent. ``given_up``: nor was anything; ``over``: their
-    one request is over.
+    one request is over. None of a campaign that was reset: a zone may use a permit that it does not know of.
     """
 
     given_up: tuple[int, ...] = ()

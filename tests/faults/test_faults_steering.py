@@ -232,11 +232,14 @@ async def test_a_campaign_is_started_once_and_a_zone_belongs_to_one(
         assert play.start is not None
         with pytest.raises(WorkflowAlreadyStartedError):
             await play.client.start_workflow(
-                "Campaign", play.start, id=campaign_id(play.spec.name), task_queue=Queue.CONTROL
+                "Campaign",
+                args=play.start.arguments(),
+                id=campaign_id(play.spec.name),
+                task_queue=Queue.CONTROL,
             )
         rival = await play.client.start_workflow(
             "Campaign",
-            play.start.model_copy(update={"name": f"{play.spec.name}-two"}),
+            args=play.start.model_copy(update={"name": f"{play.spec.name}-two"}).arguments(),
             id=campaign_id(f"{play.spec.name}-two"),
             task_queue=Queue.CONTROL,
         )

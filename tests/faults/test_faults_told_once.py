@@ -166,13 +166,13 @@ async def test_a_zone_that_was_terminated_is_migrated_with_the_signed_rules_alon
         await stage.play.sign_zone(stage.name("a"))
         await stage.phase("a", ZonePhase.VERIFYING)
         await stage.play.zone(stage.name("a")).terminate("by hand")
-        await eventually(lambda: migrated(stage, "a"), 60, "it has taken effect")
         objects = stage.play.folder / "state" / "archive" / "objects"
         proposal = objects / state.proposal[:2] / state.proposal
-        if how == "changed":
-            await stage.change("a", entry_point={"rules": [SKIP]})
         if how == "nobody knows":
             proposal.rename(stage.play.folder / "proposal")
+        await eventually(lambda: migrated(stage, "a"), 60, "it has taken effect")
+        if how == "changed":
+            await stage.change("a", entry_point={"rules": [SKIP]})
         place = "migrated" if how == "as signed" else "unknown"
         await stage.play.until(lambda seen: seen.places.get(place) == 1, 60)
         if how == "nobody knows":

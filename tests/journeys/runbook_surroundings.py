@@ -241,7 +241,9 @@ async def begun(here: Desk) -> None:
         enterprise=frozen.enterprise,
         started_by="olga",
     )
-    await client.start_workflow("Campaign", start, id=campaign_id("solo"), task_queue=Queue.CONTROL)
+    await client.start_workflow(
+        "Campaign", args=start.arguments(), id=campaign_id("solo"), task_queue=Queue.CONTROL
+    )
 
 
 def out_of_reach(here: Desk) -> None:

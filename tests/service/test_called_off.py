@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.change import calling_off
+from activities.change import calling_off, door
 from activities.change.door import MutationActivities
 from activities.change.fence import Fence
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, GiveUpPermits, PermitsGivenUp, Step
@@ -175,6 +175,28 @@ async def fixed(play: Gate, change: Change, *, later: timedelta = timedelta(0)) 
         over_after=timedelta(minutes=1),
     )
     return await environment.run(_door(play).give_up_permits, batch)
+
+
+@pytest.fixture(autouse=True)
+def resets(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The runs of the campaign that came out of a reset: none, and no server is asked."""
+    found: set[str] = set()
+
+    async def was_reset(client: object, identifier: str, run: str) -> bool:
+        return run in found
+
+    monkeypatch.setattr(door, "was_reset", was_reset)
+    return found
+
+
+async def test_a_campaign_that_was_reset_asks_each_zone(tmp_path: Path, resets: set[str]) -> None:
+    """It may not know of a permit that is in use. What it knows of is given up all the same."""
+    async with gate(tmp_path) as play:
+        change = await play.message(play.body, play.body)
+        resets.add(ActivityEnvironment().info.workflow_run_id or "")
+        assert await fixed(play, change) == PermitsGivenUp()
+        result = await play.change(play.body, play.body)
+        assert result.status is ChangeStatus.NOTHING_HAPPENED and await play.sent() == []
 
 
 async def test_a_permit_that_is_given_up_by_the_campaign_is_not_used(tmp_path: Path) -> None:

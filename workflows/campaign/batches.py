@@ -175,6 +175,7 @@ class Batches:
                     permits=tuple(some),
                     # As long as the activity of a change may take: until then its worker may be frozen.
                     over_after=policy.send_window + policy.request_limit + policy.margin,
+                    unasked=tuple(state.unasked),
                 ),
                 f"give up {counted(len(some), 'permit')}",
             )

@@ -203,7 +203,7 @@ async def rival_campaign(world: World) -> Verdict:
         assert play.start is not None
         rival = await play.client.start_workflow(
             "Campaign",
-            play.start.model_copy(update={"name": f"{play.spec.name}-two"}),
+            args=play.start.model_copy(update={"name": f"{play.spec.name}-two"}).arguments(),
             id=campaign_id(f"{play.spec.name}-two"),
             task_queue=Queue.CONTROL,
         )
