@@ -184,9 +184,11 @@ class Steering:
             fixed = PermitsGivenUp()
             if giving_up.done() and not giving_up.cancelled() and giving_up.exception() is None:
                 fixed = giving_up.result()
-            left = [permit for permit in permits if permit.number not in fixed.over]
-            # Those that are waited for come first.
-            await self._batches.revoke(sorted(left, key=lambda permit: permit.number in fixed.given_up))
+            # Those that are waited for come first, and those that have nothing more to send last.
+            last, later = frozenset(fixed.over), frozenset(fixed.given_up)
+            await self._batches.revoke(
+                sorted(permits, key=lambda permit: (permit.number in last, permit.number in later))
+            )
         finally:
             self._state.telling -= 1
             self._state.changed()
