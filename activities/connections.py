@@ -5,11 +5,12 @@ the clock.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from activities.effects import Effects
+from activities.reminders import was_reset
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import Target, Zone
 from edgeshift.rate_limit.pacing import Pacer
@@ -24,28 +25,36 @@ from edgeshift.stores.tickets import TicketSystem, ticket_system
 if TYPE_CHECKING:
     from temporalio.client import Client
 
+K = TypeVar("K")
 T = TypeVar("T")
+
+MOST_RUNS = 100
+"""Runs of campaigns of which is known whether they came out of a reset."""
 
 PacerSource = Callable[[CredentialSpec, CampaignSpec], Pacer]
 """Gives the pacer of the user that a credential counts against."""
 
 
-class Kept(Generic[T]):
-    """The last few values by digest, so that a batch of zones reads a campaign's specification once."""
+class Kept(Generic[K, T]):
+    """The last few values by their keys, such as digests, so that a batch of zones reads a campaign's
+    specification once.
+    """
 
-    def __init__(self, most: int, load: Callable[[str], Awaitable[T]]) -> None:
+    def __init__(self, most: int, load: Callable[[K], Awaitable[T]]) -> None:
         self._most = most
         self._load = load
-        self._values: OrderedDict[str, T] = OrderedDict()
+        self._values: OrderedDict[K, T] = OrderedDict()
 
-    async def get(self, digest: str) -> T:
-        """The value for this digest."""
-        if digest not in self._values:
-            self._values[digest] = await self._load(digest)
+    async def get(self, key: K) -> T:
+        """The value for this key."""
+        if key not in self._values:
+            found = await self._load(key)
+            self._values[key] = found
             while len(self._values) > self._most:
                 self._values.popitem(last=False)
-        self._values.move_to_end(digest)
-        return self._values[digest]
+            return found
+        self._values.move_to_end(key)
+        return self._values[key]
 
 
 class Connections:
@@ -73,6 +82,7 @@ class Connections:
         self._specs = Kept(16, self._load_spec)
         self._targets = Kept(4, self._load_targets)
         self._readings = Kept(4, self._load_readings)
+        self._resets = Kept(MOST_RUNS, self._load_reset)
         self._clients: dict[str, tuple[Credential, ServiceClient]] = {}
         self._replaced: list[ServiceClient] = []
         self._accounts: dict[str, dict[str, str]] = {}
@@ -85,6 +95,17 @@ class Connections:
 
     async def _load_readings(self, digest: str) -> tuple[str, ...]:
         return (await get_document(self.archive, PlannedReadings, digest)).root
+
+    async def _load_reset(self, run: tuple[str, str]) -> bool:
+        return await was_reset(self.temporal, *run)
+
+    async def reset_of(self, campaign: str, runs: Iterable[str]) -> str:
+        """The last of these runs of a campaign that came out of a reset, or empty."""
+        found = ""
+        for run in runs:
+            if await self._resets.get((campaign, run)):
+                found = run
+        return found
 
     async def spec(self, digest: str) -> CampaignSpec:
         """A campaign's specification, its durations scaled."""

@@ -5,7 +5,7 @@ for. The server describes each; a worker is not asked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from temporalio import activity
 from temporalio.client import (
@@ -20,7 +20,7 @@ from activities.boundary import hold_of, refuse_held
 from activities.change.area_work import AreaWork
 from activities.change.intents import commit_may_show
 from activities.connections import Connections
-from activities.reminders import is_doubtful, remind, was_reset
+from activities.reminders import is_doubtful, remind
 from edgeshift.messages import (
     DescribedZones,
     DescribeZones,
@@ -41,9 +41,6 @@ SIDE_BY_SIDE = 10
 LOOKS_PER_SECOND = 200
 """Zones that a sweep looks at a second, at most: 10,000 in a minute, with what else a batch takes."""
 
-MOST_RUNS = 100
-"""Runs of campaigns of which is known whether they came out of a reset."""
-
 
 class Looks:
     """Looks at zones that are silent, or wait."""
@@ -51,15 +48,13 @@ class Looks:
     def __init__(self, connections: Connections, work: Mapping[Area, AreaWork]) -> None:
         self._connections = connections
         self._work = work
-        self._resets: dict[str, bool] = {}
-        """Of runs of campaigns, whether each came out of a reset."""
 
     async def at(self, batch: DescribeZones, done: int, found: DescribedZones) -> DescribedZones:
         """Look at a batch, from where an earlier attempt had come to, with what it had found. Heartbeats."""
         targets = await self._connections.targets(batch.targets)
         closed, later, hold = list(found.closed), list(found.later), found.hold
         run = activity.info().workflow_run_id or ""
-        reset_run = await self._reset_run(batch.campaign, (*batch.unasked, run))
+        reset_run = await self._connections.reset_of(batch.campaign, (*batch.unasked, run))
         clock = asyncio.get_running_loop().time
         while done < len(batch.indexes):
             began, places = clock(), range(done, min(done + SIDE_BY_SIDE, len(batch.indexes)))
@@ -78,18 +73,6 @@ class Looks:
             activity.heartbeat(done, found)
             if done < len(batch.indexes):
                 await asyncio.sleep(max(0.0, len(places) / LOOKS_PER_SECOND - (clock() - began)))
-        return found
-
-    async def _reset_run(self, campaign: str, runs: Sequence[str]) -> str:
-        """The last of these runs of the campaign that came out of a reset, or empty."""
-        found = ""
-        for run in runs:
-            if run not in self._resets:
-                while len(self._resets) >= MOST_RUNS:
-                    del self._resets[next(iter(self._resets))]
-                self._resets[run] = await was_reset(self._connections.temporal, campaign, run)
-            if self._resets[run]:
-                found = run
         return found
 
     async def _look(

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bench.pace import REQUESTS, SCALE, WINDOW
+from bench.pace import REQUESTS, SCALE, WINDOW, callers
 from bench.stand import Service, simulator
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.settings import Settings, TemporalSettings, WorkerSettings
@@ -99,13 +99,7 @@ async def measured(processes: int, share: float) -> dict[str, Any]:
             client = await connect(TemporalSettings(address=server.address))
             settings = Settings(state_dir=Path(folder), worker=WorkerSettings(queues="quota"))
             async with workers(client, settings):
-                running = [
-                    await asyncio.create_subprocess_exec(
-                        sys.executable, "-m", "bench.pace", "caller", server.address, service.base_url,
-                        zone, str(seconds), str(AT_ONCE), stdout=asyncio.subprocess.PIPE,
-                    )
-                    for _ in range(processes)
-                ]  # fmt: skip
+                running = await callers(processes, server.address, service.base_url, zone, seconds, AT_ONCE)
                 await asyncio.sleep(ALONE * WINDOW)
                 await other(service, token, zone, share, BESIDE * WINDOW)
                 for one in running:

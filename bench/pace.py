@@ -96,6 +96,19 @@ def judged(times: list[float], statuses: list[int | None]) -> dict[str, Any]:
     }
 
 
+async def callers(
+    processes: int, address: str, base_url: str, zone: str, seconds: float, at_once: int
+) -> list[asyncio.subprocess.Process]:
+    """Processes that call for so many seconds, with PACE_TOKEN; each prints what it saw at its end."""
+    return [
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bench.pace", "caller", address, base_url, zone, str(seconds), str(at_once),
+            stdout=asyncio.subprocess.PIPE,
+        )
+        for _ in range(processes)
+    ]  # fmt: skip
+
+
 async def measured(processes: int, seconds: float, at_once: int) -> dict[str, Any]:
     """One measurement."""
     fleet = Fleet.model_validate({"zones": [{"name": "a.example", "plan": "pro"}]})
@@ -109,13 +122,9 @@ async def measured(processes: int, seconds: float, at_once: int) -> dict[str, An
             client = await connect(TemporalSettings(address=server.address))
             settings = Settings(state_dir=Path(folder), worker=WorkerSettings(queues="quota"))
             async with workers(client, settings):
-                running = [
-                    await asyncio.create_subprocess_exec(
-                        sys.executable, "-m", "bench.pace", "caller", server.address, service.base_url,
-                        fleet.zones[0].id, str(seconds), str(at_once), stdout=asyncio.subprocess.PIPE,
-                    )
-                    for _ in range(processes)
-                ]  # fmt: skip
+                running = await callers(
+                    processes, server.address, service.base_url, fleet.zones[0].id, seconds, at_once
+                )
                 said = [json.loads((await one.communicate())[0]) for one in running]
             journal = await service.control.journal()
     found = sorted(

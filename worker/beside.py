@@ -14,6 +14,7 @@ from typing import Self
 
 import structlog
 
+from edgeshift.runtime.child_processes import end_gently
 from edgeshift.runtime.settings import Settings
 
 log = structlog.get_logger("edgeshift.worker")
@@ -48,17 +49,7 @@ class Beside:
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
-        process = self._process
-        if process is None or process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-        try:
-            await asyncio.wait_for(process.wait(), GRACE)
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        await end_gently(self._process, GRACE)
 
     async def _start(self) -> None:
         self._process = process = await asyncio.create_subprocess_exec(
@@ -82,7 +73,11 @@ class Beside:
             code = await self._process.wait()
             log.error("the process that serves campaigns has ended; it is started again", code=code)
             await asyncio.sleep(AGAIN_AFTER)
-            await self._start()
+            try:
+                await self._start()
+            except OSError as failure:
+                # Such as for want of memory or of processes: tried again in the next round.
+                log.error("the process that serves campaigns cannot be started", reason=str(failure))
 
 
 def _same_path() -> tuple[str, ...]:

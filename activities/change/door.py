@@ -30,7 +30,6 @@ from activities.change.intents import (
     shows_within,
 )
 from activities.connections import Connections
-from activities.reminders import was_reset
 from edgeshift.messages import (
     UNSIGNED,
     Change,
@@ -113,21 +112,14 @@ class MutationActivities:
                 return await fix_permit(self._connections, batch, targets[permit.index].zone, permit)
 
         found = await asyncio.gather(*map(fixed, batch.permits))
-        if await self._was_reset(batch):
-            # Each zone has to say that it makes no step under any permit.
+        runs = (*batch.unasked, activity.info().workflow_run_id or "")
+        if await self._connections.reset_of(batch.campaign, runs):
+            # It may have forgotten a permit: each zone has to say that it makes no step under any.
             return PermitsGivenUp()
         numbers: dict[Fixed, list[int]] = {kind: [] for kind in Fixed}
         for permit, kind in zip(batch.permits, found, strict=True):
             numbers[kind].append(permit.number)
         return PermitsGivenUp(given_up=tuple(numbers[Fixed.GIVEN_UP]), over=tuple(numbers[Fixed.OVER]))
-
-    async def _was_reset(self, batch: GiveUpPermits) -> bool:
-        """Whether this run of the campaign, or one before it, came out of a reset: it may have forgotten a
-        permit that is in use.
-        """
-        runs = (*batch.unasked, activity.info().workflow_run_id or "")
-        temporal = self._connections.temporal
-        return any([run and await was_reset(temporal, batch.campaign, run) for run in runs])
 
     @activity.defn(name="look_back_at_commits")
     @named_failures

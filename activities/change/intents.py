@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
 from enum import Enum, auto
@@ -33,6 +34,9 @@ GIVEN_UP = "given_up"
 EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
 """What may be recorded of an intent that has had an effect, or may have had one."""
 
+
+RECORDED_WITHIN = 2.0
+"""Seconds that the record of an answered request may take, of the margin that a change has after it."""
 
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds before the archive is asked again for what stands in the way of a request."""
@@ -144,8 +148,10 @@ async def request_answered(connections: Connections, intent: str) -> None:
     """
     key, record = _beside(intent, "over"), Answered()
     try:
-        await create_record(connections.archive, key, record)
-    except ArchiveError as failure:
+        # What was answered is known: a slow archive must not make it unknown.
+        async with asyncio.timeout(RECORDED_WITHIN):
+            await create_record(connections.archive, key, record)
+    except (ArchiveError, TimeoutError) as failure:
         activity.logger.info("not recorded that %s was answered: %s", intent, failure)
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus
+from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.testing import ActivityEnvironment
 
@@ -18,6 +18,7 @@ from activities.connections import Connections
 from activities.fanout import ZoneActivities
 from edgeshift.messages import DescribedZones, DescribeZones
 from edgeshift.model.fleet import Area
+from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.temporal import FINGERPRINT, PHASE
 from tests.rules.ledger_kit import OTHER, SHAPE
 
@@ -116,7 +117,9 @@ async def look(
     environment.on_heartbeat = lambda position, _: positions.append(position)
     details = [done, DescribedZones()] if done else []
     environment.info = dataclasses.replace(environment.info, workflow_run_id=RUN, heartbeat_details=details)
-    connections = cast(Connections, SimpleNamespace(temporal=zones, targets=found))
+    nobody = cast(Any, None)
+    connections = Connections(cast(Client, zones), nobody, SystemClock(), nobody, "")
+    setattr(connections, "targets", found)  # noqa: B010
     answer = await environment.run(ZoneActivities(connections, {}).describe, batch)
     return answer, positions
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.change import calling_off, door
+from activities import connections
+from activities.change import calling_off, intents
 from activities.change.door import MutationActivities
 from activities.change.fence import Fence
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, GiveUpPermits, PermitsGivenUp, Step
@@ -20,7 +21,8 @@ from edgeshift.model.fleet import Area
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.others import Told
 from edgeshift.rate_limit.slots import Lane
-from edgeshift.stores.documents import FrozenTargets, encoded
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import Answered, Document, FrozenTargets, create_record, encoded
 from tests.kit import eventually
 from tests.service.gate_kit import Gate, gate
 
@@ -185,7 +187,7 @@ def resets(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     async def was_reset(client: object, identifier: str, run: str) -> bool:
         return run in found
 
-    monkeypatch.setattr(door, "was_reset", was_reset)
+    monkeypatch.setattr(connections, "was_reset", was_reset)
     return found
 
 
@@ -216,6 +218,25 @@ async def test_a_permit_whose_request_was_answered_is_over(tmp_path: Path) -> No
         change = await play.message(play.body, play.body)
         assert (await play.change(play.body, play.body)).status is ChangeStatus.ANSWERED
         assert await fixed(play, change) == PermitsGivenUp(over=(1,))
+
+
+async def test_an_answer_is_not_lost_to_an_archive_that_is_slow_to_record_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known stays known; its zone is asked instead."""
+    monkeypatch.setattr(intents, "RECORDED_WITHIN", 0.2)
+    create = create_record
+
+    async def slow(archive: Archive, key: str, record: Document) -> bool:
+        if isinstance(record, Answered):
+            await asyncio.get_running_loop().create_future()
+        return await create(archive, key, record)
+
+    monkeypatch.setattr(intents, "create_record", slow)
+    async with gate(tmp_path) as play:
+        change = await play.message(play.body, play.body)
+        assert (await play.change(play.body, play.body)).status is ChangeStatus.ANSWERED
+        assert await fixed(play, change) == PermitsGivenUp()
 
 
 async def test_a_permit_that_was_used_is_over_once_its_request_must_be(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from edgeshift.runtime.child_processes import end_gently
 from edgeshift.runtime.parent_death import tied_to_parent
 
 
@@ -60,17 +60,7 @@ class Child:
 
     async def stop(self, grace: float = 20.0) -> None:
         """Ask it to end, wait so many seconds, then end it."""
-        process = self._process
-        if process is None or process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-        try:
-            await asyncio.wait_for(process.wait(), grace)
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        await end_gently(self._process, grace)
 
     def last_words(self, lines: int = 5) -> str:
         """The end of its log, for an error message."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from edgeshift.runtime.child_processes import end_gently
 from edgeshift.runtime.parent_death import tied_to_parent
 
 STOPPED_WITHIN = 15.0
@@ -113,16 +114,7 @@ def begin_log(log: Path) -> int:
 
 async def stop_server(process: asyncio.subprocess.Process) -> None:
     """Ask the server to end, and end it when it does not."""
-    if process.returncode is not None:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        process.terminate()
-    try:
-        await asyncio.wait_for(process.wait(), STOPPED_WITHIN)
-    except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+    await end_gently(process, STOPPED_WITHIN)
 
 
 def refuse_taken(port: int | None) -> None:
