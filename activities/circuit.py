@@ -160,6 +160,7 @@ class HeldCallActivities:
             proxy=said_or_kept(service.proxy),
             ca_file=service.ca_file,
             request_limit=service.request_limit,
+            profile=service.facts,
         ) as client:
             try:
                 await anext(client.zones(), None)

@@ -9,14 +9,18 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from activities.authority import Authority
 from activities.effects import Effects
 from activities.reminders import was_reset
+from activities.results import Results
+from edgeshift.authority.loading import RootsFiles
+from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import Target, Zone
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRef, SecretRefError, said_or_kept
-from edgeshift.service_api import Credential, ServiceClient
+from edgeshift.service_api import Credential, Misconfigured, ServiceClient
 from edgeshift.service_api.transport import connections_for
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import FrozenTargets, PlannedReadings, get_document
@@ -61,6 +65,8 @@ class Connections:
     """The outside systems of one worker. ``clock``: tests let it follow skipped time.
 
     ``task_timeout``: of the zones' workflow tasks; local readings may take most of it without costing events.
+    ``roots``: of authority; without them nothing but a rehearsal on this machine is called. ``pen``: with
+    which it signs results.
     """
 
     def __init__(
@@ -71,12 +77,16 @@ class Connections:
         pacer: PacerSource,
         ticket_folder: str,
         task_timeout: timedelta = timedelta(seconds=30),
+        roots: RootsFiles | None = None,
+        pen: WorkerPen | None = None,
     ) -> None:
         self.task_timeout = task_timeout
         self.temporal = temporal
         self.archive = archive
         self.clock = clock
         self.effects = Effects(archive)
+        self.authority = Authority(roots, archive)
+        self.results = Results(self.authority, archive, clock, self.spec, pen)
         self._pacer = pacer
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)
@@ -152,6 +162,8 @@ class Connections:
         meanwhile is used from then on. Raises CredentialMissing where it leads nowhere.
         """
         key = f"{spec_digest}/{spec.service.credentials.index(credential)}"
+        if why := self.authority.refuses_service(spec):
+            raise Misconfigured(why)
         try:
             known = resolved(credential)
         except SecretRefError as why:
@@ -171,6 +183,7 @@ class Connections:
             ca_file=spec.service.ca_file,
             request_limit=spec.service.request_limit,
             assumed_block=rate.per,
+            profile=spec.service.facts,
             most_connections=connections_for(rate.requests / rate.per.total_seconds()),
         )
         self._clients[key] = (known, client)

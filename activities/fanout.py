@@ -18,7 +18,7 @@ from temporalio.common import (
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.boundary import named_failures
+from activities.boundary import heartbeating, named_failures
 from activities.change.area_work import AreaWork
 from activities.connections import Connections
 from activities.looks import Looks, attempt_of, described
@@ -46,7 +46,7 @@ from edgeshift.messages import (
 from edgeshift.model.fleet import Area, Target, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.temporal import FINGERPRINT, PHASE, PLAN, WAVE, of_campaign
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE, PLAN, WAVE, is_missing, of_campaign
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
 
@@ -92,6 +92,13 @@ class ZoneActivities:
         """Start a batch. The workflow id is the lock: whoever holds a zone already is named."""
         targets = await self._connections.targets(batch.start.targets)
         rejected = await self._rejected_before(batch)
+        asked = batch.start.policy
+        policy = self._connections.authority.policy_for(asked.sign_off)
+        stricter = policy != asked.sign_off
+        if stricter:
+            # Else zones would come to the door as soon as the first of several people has signed.
+            asked = asked.model_copy(update={"sign_off": policy})
+            batch = batch.model_copy(update={"start": batch.start.model_copy(update={"policy": asked})})
         done, excluded = _progress(StartedZones)
         excluded_so_far = list(excluded.excluded)
         for place in range(done, len(batch.indexes)):
@@ -100,7 +107,7 @@ class ZoneActivities:
             if exclusion := await self._start_one(batch, place, target, known[-MOST_REJECTED:]):
                 excluded_so_far.append(exclusion)
             activity.heartbeat(place + 1, StartedZones(excluded=tuple(excluded_so_far)))
-        return StartedZones(excluded=tuple(excluded_so_far))
+        return StartedZones(excluded=tuple(excluded_so_far), least=policy if stricter else None)
 
     async def _rejected_before(self, batch: StartZones) -> Rejected:
         """The digests that people rejected, of each zone of a campaign. They are listed now and then: of a
@@ -163,7 +170,7 @@ class ZoneActivities:
                     search_attributes=TypedSearchAttributes(
                         [
                             *of_campaign(start.name, start.started_by),
-                            SearchAttributePair(WAVE, target.wave),
+                            SearchAttributePair(WAVE, target.wave + 1),
                             SearchAttributePair(PLAN, zone.plan.value),
                             *_listed_as(message),
                         ]
@@ -230,7 +237,7 @@ class ZoneActivities:
         try:
             await self._connections.temporal.get_workflow_handle(identifier).signal("stop", stop)
         except RPCError as failure:
-            if failure.status is not RPCStatusCode.NOT_FOUND:
+            if not is_missing(failure):
                 raise
 
     @activity.defn(name="tell_zones")
@@ -266,12 +273,13 @@ class ZoneActivities:
         try:
             await handle.signal(batch.signal, _message(batch, place))
         except RPCError as failure:
-            if failure.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT):
+            if is_missing(failure) or failure.status is RPCStatusCode.INVALID_ARGUMENT:
                 return failure.status
             raise
         return RPCStatusCode.OK
 
     @activity.defn(name="describe_zones")
+    @heartbeating
     @named_failures
     async def describe(self, batch: DescribeZones) -> DescribedZones:
         """Look at zones that have been silent. One that closed without a word is settled by its own result,

@@ -1,11 +1,16 @@
 """A campaign's look at a batch of its zones: which have ended, how, and which are to say again what they wait
 for. The server describes each; a worker is not asked.
+
+How a zone has ended is what workers have signed of it (activities/results.py); where none has signed what its
+workflow ended with, the service is read. So neither a word to the campaign nor the end of a workflow, which
+can be anybody's, makes an outcome.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from temporalio import activity
 from temporalio.client import (
@@ -14,29 +19,37 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowFailureError,
 )
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
-from activities.boundary import hold_of, refuse_held
+from activities.boundary import come_to, hold_of, refuse_held
 from activities.change.area_work import AreaWork
-from activities.change.intents import commit_may_show
+from activities.change.intents import commit_left, commit_may_show
 from activities.connections import Connections
 from activities.reminders import is_doubtful, remind
+from activities.standing import settled_by, standing_of
 from edgeshift.messages import (
     DescribedZones,
     DescribeZones,
     LaterAttempt,
+    SignedStop,
     SilentZone,
     StartZones,
     ZoneResult,
 )
-from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
+from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, ZoneOutcome, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.runtime.secret_refs import SecretRefError
+from edgeshift.runtime.temporal import is_missing
 from edgeshift.service_api import ServiceError
+from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.documents import DocumentUnreadable
 
 SIDE_BY_SIDE = 10
 """Zones that a sweep looks at at the same time."""
+
+CLOSES_WITHIN = (0.1, 0.4, 1.5)
+"""Seconds before a zone is looked at again that is said to have ended: it says so just before it does."""
 
 LOOKS_PER_SECOND = 200
 """Zones that a sweep looks at a second, at most: 10,000 in a minute, with what else a batch takes."""
@@ -50,11 +63,16 @@ class Looks:
         self._work = work
 
     async def at(self, batch: DescribeZones, done: int, found: DescribedZones) -> DescribedZones:
-        """Look at a batch, from where an earlier attempt had come to, with what it had found. Heartbeats."""
+        """Look at a batch, from where an earlier attempt had come to, with what it had found."""
+        if batch.ended and not self._connections.results.asked_for(await self._connections.spec(batch.spec)):
+            return DescribedZones(by_word=True)
         targets = await self._connections.targets(batch.targets)
         closed, later, hold = list(found.closed), list(found.later), found.hold
+        still_open = list(found.still_open)
         run = activity.info().workflow_run_id or ""
         reset_run = await self._connections.reset_of(batch.campaign, (*batch.unasked, run))
+        stop = await self._stop(batch)
+        found = found.model_copy(update={"run": run, "reset_run": reset_run, "stop": stop})
         clock = asyncio.get_running_loop().time
         while done < len(batch.indexes):
             began, places = clock(), range(done, min(done + SIDE_BY_SIDE, len(batch.indexes)))
@@ -64,22 +82,47 @@ class Looks:
                     closed.append(looked)
                 elif isinstance(looked, LaterAttempt):
                     later.append(looked)
+                elif isinstance(looked, _StillOpen):
+                    still_open.append(looked.index)
                 else:
                     hold = hold or looked
             done = places.stop
-            found = DescribedZones(
-                closed=tuple(closed), later=tuple(later), hold=hold, run=run, reset_run=reset_run
+            found = found.model_copy(
+                update={
+                    "closed": tuple(closed),
+                    "later": tuple(later),
+                    "hold": hold,
+                    "still_open": tuple(still_open),
+                }
             )
-            activity.heartbeat(done, found)
+            come_to(done, found)
             if done < len(batch.indexes):
                 await asyncio.sleep(max(0.0, len(places) / LOOKS_PER_SECOND - (clock() - began)))
         return found
 
+    async def _stop(self, batch: DescribeZones) -> SignedStop | None:
+        """What people signed that stops the campaign; whoever cannot read it now looks at the next sweep."""
+        there = self._connections
+        try:
+            word = await there.authority.word_that_stops(batch.spec, there.spec, there.clock.now())
+        except ArchiveError as failure:
+            activity.logger.info("signed words cannot be read: %s", failure)
+            return None
+        if word is None:
+            return None
+        return SignedStop(word="abort" if word.word == "abort" else "pause", by=word.by, reason=word.reason)
+
     async def _look(
         self, batch: DescribeZones, place: int, target: Target
-    ) -> SilentZone | LaterAttempt | OpenCircuit | None:
+    ) -> SilentZone | LaterAttempt | OpenCircuit | _StillOpen | None:
+        index = batch.indexes[place]
         try:
-            return await self._settle(batch, place, target)
+            for pause in CLOSES_WITHIN if index in batch.ended else ():
+                if (looked := await self._settle(batch, place, target)) is not None:
+                    return looked
+                await asyncio.sleep(pause)
+            looked = await self._settle(batch, place, target)
+            return _StillOpen(index) if looked is None and index in batch.ended else looked
         except (ServiceError, SecretRefError) as failure:
             # Where it stands is found out once the service may be asked again.
             return hold_of(failure)
@@ -106,13 +149,9 @@ class Looks:
             if found.status is WorkflowExecutionStatus.COMPLETED and mine:
                 result = await self._result(identifier, found.run_id)
                 if result is not None:
-                    return SilentZone(
-                        index=index,
-                        attempt=attempt,
-                        outcome=result.outcome,
-                        reason=result.reason[:120],
-                        why=result.why,
-                    )
+                    if not await self._is_so(batch, target, attempt, result.outcome):
+                        return await self._as_shown(batch, index, attempt, target, result)
+                    return _ended_as(index, attempt, result)
         how = (
             found.status.name.lower() if found is not None and found.status is not None else "not to be found"
         )
@@ -128,20 +167,51 @@ class Looks:
             outcome = ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
         return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(_ended(how, shown),))
 
-    async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
-        """Where the service shows the target, tried a few times: one unreadable zone must not hold the
-        campaign up.
+    async def _is_so(self, batch: DescribeZones, target: Target, attempt: int, outcome: ZoneOutcome) -> bool:
+        """Whether what a zone's workflow ended with can be told as it is: a worker has signed that the
+        service shows it; or nothing of the attempt is on record that may be in force, where it says so.
         """
-        work, spec = self._work[batch.area], await self._connections.spec(batch.spec)
-        client = await self._connections.service(batch.spec, target.zone)
-        for pause in (0.5, 2.0):
+        spec = await self._connections.spec(batch.spec)
+        results = self._connections.results
+        if not results.asked_for(spec):
+            return True
+        run = batch.origin or batch.campaign_run
+        if outcome in CLAIMS:
+            return outcome in await results.proven(spec, run, target.zone.id, attempt)
+        if outcome in UNTOUCHED:
             try:
-                return await work.standing(client, spec, target.zone)
-            except ServiceError as failure:
-                refuse_held(failure)
-                activity.logger.info("reading %s again: %s", target.zone.name, failure)
-                await self._connections.clock.sleep(pause)
-        return await work.standing(client, spec, target.zone)
+                return not await commit_left(self._connections, target.zone, batch.area, run, attempt)
+            except DocumentUnreadable:
+                return False
+        return True
+
+    async def _as_shown(
+        self, batch: DescribeZones, index: int, attempt: int, target: Target, result: ZoneResult
+    ) -> SilentZone:
+        """What becomes of a zone whose workflow ended with something that is not on record: what the service
+        shows, which is signed here and now. ``told`` says what it ended with, where that is something else.
+        """
+        told = result.outcome
+        try:
+            standing, shown = await self._standing(batch, target)
+            outcome = await settled_by(
+                self._connections, batch.area, target, told, standing, batch.settles_in
+            )
+        except (ServiceError, SecretRefError) as failure:
+            refuse_held(failure)
+            outcome, shown = ZoneOutcome.UNKNOWN, f"the service could not be read: {failure}"
+        if outcome in CLAIMS:
+            run = batch.origin or batch.campaign_run
+            await self._connections.results.record_of(batch.spec, run, target.zone.id, attempt, outcome)
+        if outcome is told:
+            return _ended_as(index, attempt, result)
+        why = Reason(code=ReasonCode.NOT_ON_RECORD, state=told.value, said=shown[:100])
+        return SilentZone(
+            index=index, attempt=attempt, outcome=outcome, why=(why,), told=told, zone=target.zone.name
+        )
+
+    async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
+        return await standing_of(self._connections, self._work, batch.area, batch.spec, target)
 
     async def _result(self, identifier: str, run_id: str) -> ZoneResult | None:
         handle = self._connections.temporal.get_workflow_handle(
@@ -152,6 +222,24 @@ class Looks:
             return found
         except WorkflowFailureError:
             return None
+
+
+@dataclass(frozen=True)
+class _StillOpen:
+    """A zone that is said to have ended, and has not."""
+
+    index: int
+
+
+def _ended_as(index: int, attempt: int, result: ZoneResult) -> SilentZone:
+    """A zone's own end."""
+    return SilentZone(
+        index=index,
+        attempt=attempt,
+        outcome=result.outcome,
+        reason=result.reason[:120],
+        why=result.why,
+    )
 
 
 def _ended(how: str, shown: str) -> Reason:
@@ -173,6 +261,6 @@ async def described(
     try:
         return await temporal.get_workflow_handle(identifier, run_id=run).describe()
     except RPCError as failure:
-        if failure.status is RPCStatusCode.NOT_FOUND:
+        if is_missing(failure):
             return None
         raise

@@ -12,10 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.campaign.zone_reports import ANY
 from edgeshift.messages import UNTOLD, SayAgain, ZonePhase
-from edgeshift.runtime.temporal import FINGERPRINT, PHASE
-
-_DEAF = (RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT)
-"""It has ended meanwhile, or takes no signal at the moment: the next sweep finds it."""
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE, is_missing
 
 
 async def is_doubtful(found: WorkflowExecutionDescription, expected: str, asked: str) -> bool:
@@ -46,7 +43,8 @@ async def remind(
     try:
         await handle.signal("say_again", SayAgain(campaign_run=campaign_run, attempt=attempt))
     except RPCError as failure:
-        if failure.status not in _DEAF:
+        # One that has ended meanwhile, or takes no signal at the moment, is found by the next sweep.
+        if not is_missing(failure) and failure.status is not RPCStatusCode.INVALID_ARGUMENT:
             raise
 
 
@@ -58,7 +56,7 @@ async def was_reset(client: Client, identifier: str, run: str) -> bool:
     try:
         described = await handle.describe()
     except RPCError as failure:
-        if failure.status is not RPCStatusCode.NOT_FOUND:
+        if not is_missing(failure):
             raise
         return True
     if described.raw_description.workflow_execution_info.first_run_id == run:

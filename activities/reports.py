@@ -7,10 +7,11 @@ from typing import Any
 from temporalio import activity
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 from temporalio.exceptions import ApplicationError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from activities.connections import Connections
 from edgeshift.messages import Announce, Prepared, ReportKind, ZoneReport, ZoneStart
+from edgeshift.runtime.temporal import is_missing
 
 
 class ReportActivities:
@@ -33,7 +34,7 @@ async def tell_campaign(connections: Connections, announce: Announce) -> None:
     try:
         await handle.signal("zone_report", announce.report)
     except RPCError as failure:
-        if failure.status is not RPCStatusCode.NOT_FOUND:
+        if not is_missing(failure):
             raise
         kind = "CampaignClosed" if await _has_closed(handle) else "CampaignGone"
         text = f"no open campaign {announce.campaign}"
@@ -45,7 +46,7 @@ async def _has_closed(handle: WorkflowHandle[Any, Any]) -> bool:
     try:
         return (await handle.describe()).status is WorkflowExecutionStatus.COMPLETED
     except RPCError as failure:
-        if failure.status is not RPCStatusCode.NOT_FOUND:
+        if not is_missing(failure):
             raise
         return False
 

@@ -36,6 +36,7 @@ from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.rollout import freeze, plan_waves
 from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.service_api.prefix import without_prefix
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import (
     AssessedTargets,
@@ -72,7 +73,7 @@ class TargetActivities:
             for zone, account in await twice("zones.list", partial(listed, client)):
                 zones[zone.id] = zone
                 accounts[zone.account] = account
-            if too_late and (gone := too_late(self._connections.time_at(client))):
+            if too_late and (gone := too_late(self._connections.time_at(client), spec.service.facts)):
                 raise ApplicationError(text_of(gone), type="BadInput", non_retryable=True)
         chosen = choose(spec, list(zones.values()), accounts)
         chosen = self._work[spec.area].targets(spec, chosen, list(zones.values()), accounts)
@@ -206,13 +207,18 @@ class TargetActivities:
 
 
 async def listed(client: ServiceClient) -> list[tuple[Zone, str]]:
-    """The zones of a credential, each with the name of its account. Raises ServiceError."""
+    """The zones of a credential, each with the name of its account. Raises ServiceError, and Misconfigured
+    where the service's address lacks its prefix: trying again does not help then.
+    """
     found = []
-    async for zone in client.zones():
-        if zone.account is not None:
-            plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
-            made = Zone(id=zone.id, name=zone.name, account=zone.account.id, plan=plan)
-            found.append((made, zone.account.name))
+    try:
+        async for zone in client.zones():
+            if zone.account is not None:
+                plan = Plan.of(zone.plan.legacy_id if zone.plan else None)
+                made = Zone(id=zone.id, name=zone.name, account=zone.account.id, plan=plan)
+                found.append((made, zone.account.name))
+    except ServiceError as failure:
+        raise without_prefix(client.base_url, failure) or failure from None
     return found
 
 

@@ -26,11 +26,11 @@ class SupportActivities:
         zone = start.target.zone
         archive = self._connections.archive
         snapshot = await get_document(archive, Snapshot[waf.Reading], message.snapshot)
-        assessment = waf.assess(snapshot.reading)
-        title, body = waf.ticket_text(
-            zone, message.cause, assessment, (message.refusal,) if message.refusal else ()
-        )
         spec = await self._connections.spec(start.spec)
+        profile = spec.service.facts
+        assessment = waf.assess(snapshot.reading, profile)
+        refusal = (message.refusal,) if message.refusal else ()
+        title, body = waf.ticket_text(zone, message.cause, assessment, refusal, profile)
         key = ticket_key(zone.id, start.area.value, message.cause.value)
         opened = await self._connections.tickets(spec).open(
             Ticket(

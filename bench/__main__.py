@@ -12,7 +12,7 @@ from types import ModuleType
 
 from rich.console import Console
 
-from bench import esc, evidence, log_fields, waf
+from bench import authority, esc, evidence, log_fields, startup, waf
 from edgeshift.model.fleet import Area
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
@@ -22,10 +22,13 @@ MEASURES: dict[str, ModuleType] = {
     Area.WAF.value: waf,
     Area.ESC.value: esc,
     Area.LOG_FIELDS.value: log_fields,
+    "authority": authority,
     "evidence": evidence,
+    "startup": startup,
 }
-"""What is measured: of each area, and of the evidence of validation windows. Each is a module with
-``measure`` and ``tell``.
+"""What is measured: of each area, of the checks at the door, of the evidence of validation windows, and of
+the command line. Each is
+a module with ``measure`` and ``tell``.
 """
 
 OUT = Path("out")

@@ -45,13 +45,13 @@ TERMS: dict[str, Any] = {
         "probe": {"per_second": 1000},
     },
     "commit": {"poll": "1s"},
-    "service": {"rate": {"requests": 10_000_000}},
+    "service": {"rate": {"requests": 1_000_000}},
     "advance": {"percent": 1, "failures": ZONES},
 }
 OPTIONS = {
     "clock": "2023-10-02T08:00:00Z",
     "esc_effect_seconds": EFFECT,
-    "rate_limit": {"requests": 10_000_000},
+    "rate_limit": {"requests": 1_000_000},
 }
 PAGE = 10_000
 

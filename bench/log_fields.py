@@ -48,11 +48,11 @@ TERMS: dict[str, Any] = {
     # No entries are looked at: what is measured is what becomes of the rules.
     "log_fields": {**FIELDS, "verify": "1s", "every": "1s", "effect_limit": "30s"},
     "commit": {"poll": "250ms"},
-    "service": {"rate": {"requests": 10_000_000}},
+    "service": {"rate": {"requests": 1_000_000}},
     # What happens to one zone is to stop no other.
     "advance": {"percent": 1, "failures": ZONES},
 }
-OPTIONS = {"rate_limit": {"requests": 10_000_000}}
+OPTIONS = {"rate_limit": {"requests": 1_000_000}}
 
 
 def fleet_of(number: int) -> Fleet:

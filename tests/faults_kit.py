@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,22 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError
 
-from edgeshift.messages import Again, Answer, CampaignResult, ZonePhase, ZoneState
+from edgeshift.messages import (
+    Again,
+    Answer,
+    CampaignResult,
+    PlacesAsked,
+    TargetsAt,
+    ZonePhase,
+    ZoneState,
+)
 from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reasons import ReasonCode
+from edgeshift.operations.again import begin_again
+from edgeshift.operations.errors import OperationError
 from edgeshift.testbed.invariants.seen import Word
 from tests.kit import OPERATOR, Scene, eventually, fleet_of, scene
+from tests.kit.signing import Roster
 from tests.queue_kit import on_queue
 
 ASIDE = frozenset({3, 4, 7})
@@ -42,6 +55,13 @@ QUICK: dict[str, Any] = {
 """A campaign that notices lost work within seconds. Durations below their scaled floor stay as they are."""
 
 
+LOOKS_AT_HELD_EVERY = 5.0
+"""Seconds after which people look again why a zone is on hold."""
+
+MOST_REOPENED = 3
+"""How often people begin a zone again that the door has refused."""
+
+
 def zone(name: str, plan: str = "pro", **more: Any) -> dict[str, Any]:
     """A zone of a fleet; ``name`` gets an ending that no other scene has when it is staged."""
     return {"name": name, "plan": plan, **more}
@@ -57,10 +77,12 @@ async def staged(
     patience: str | None = None,
     simulator: dict[str, Any] | None = None,
     serve: bool = True,
+    authority: Roster | None = None,
     **spec: Any,
 ) -> AsyncIterator[Stage]:
     """A scene on a task queue of its own, whose zones' and account's names no other scene has.
 
+    ``authority``: whose keys count, by the roots of its workers; the campaign asks for as much as they do.
     ``spec``: over QUICK. ``commit`` and ``validation`` are merged with it. ``{zone}`` anywhere in a zone
     becomes its whole name.
     """
@@ -69,6 +91,8 @@ async def staged(
     chosen = {**QUICK, **spec}
     for part in ("commit", "validation"):
         chosen[part] = {**QUICK[part], **spec.get(part, {})}
+    if authority is not None:
+        chosen["sign_off"] = {**authority.policy, **spec.get("sign_off", {})}
     if chosen.get("area", "waf") != "waf" and "validation" not in spec:
         # Only the area waf validates.
         del chosen["validation"]
@@ -80,6 +104,7 @@ async def staged(
         begin=False,
         serve=serve,
         simulator=simulator,
+        authority=authority,
         **chosen,
     ) as play:
         service = play.spec.service.model_dump()
@@ -105,6 +130,8 @@ class Stage:
         self.tag = tag
         self._booked: set[str] = set()
         self._signed: set[tuple[str, str]] = set()
+        self._reopened: Counter[str] = Counter()
+        self._left_until: dict[str, float] = {}
         self.anew = 0
         """How often a campaign has forgotten what was signed."""
 
@@ -208,8 +235,10 @@ class Stage:
     async def _sign_once(self) -> bool:
         """Approve each fingerprint and each single zone that waits; whether the campaign is still open."""
         if await self.play.is_closed():
-            return False
+            return await self.reopen_refused()
         summary = await self.play.summary()
+        if summary.places.get("on_hold") and await self.reopen_refused():
+            return True
         waiting = [item for item in summary.waiting if item.zones > item.separate]
         if fresh := [item.fingerprint for item in waiting if item.fingerprint not in self._booked]:
             await self.play.sign(fresh)
@@ -223,6 +252,50 @@ class Stage:
                 await self.play.sign_zone(target.zone.name, digest=state.digest)
                 self._signed.add((state.zone.id, state.digest))
         return summary.state != "closed"
+
+    async def reopen_refused(self) -> bool:
+        """Begin those zones again that the door has refused since too few signatures counted, so that people
+        sign them; whether there were any. What somebody has rejected or aborted stays so.
+        """
+        play = self.play
+        if play.keys is None or any(stop.kind == "abort" for stop in play.stops):
+            return False
+        asked = PlacesAsked(places=("on_hold",))
+        held = TargetsAt.model_validate(await play.campaign.query("targets_at", asked, result_type=TargetsAt))
+        indexes = [found.index for found in held.targets if await self._was_refused(found.index)]
+        if not indexes:
+            return False
+        zones = [play.targets[index].zone.id for index in indexes]
+        self._reopened.update(zones)
+        play.words += [Word(by=OPERATOR, at=play.now(), zone=one, reopens=True) for one in zones]
+        # Nobody may answer now: they look again.
+        with suppress(OperationError):
+            await begin_again(
+                play.client,
+                play.spec.name,
+                "reopen",
+                by=OPERATOR,
+                reason="to be signed",
+                indexes=indexes,
+                places=["on_hold"],
+                pen=play.pen(OPERATOR),
+                zones=zones,
+            )
+        # Another attempt is signed anew.
+        self.forget_signed()
+        return True
+
+    async def _was_refused(self, index: int) -> bool:
+        zone = self.play.targets[index].zone
+        now = asyncio.get_running_loop().time()
+        if self._reopened[zone.id] >= MOST_REOPENED or now < self._left_until.get(zone.id, 0):
+            return False
+        said = [why.said for why in (await self.play.state(zone.name)).why if _is_refusal(why)]
+        if said and not any(word in said[0] for word in ("rejected", "aborted")):
+            return True
+        # Many may be on hold for other reasons, such as that nobody signed in time: not all at each look.
+        self._left_until[zone.id] = now + LOOKS_AT_HELD_EVERY
+        return False
 
     async def closed(self, within: float = 60) -> None:
         """Return once no zone's workflow is open, nor said to be by the server's list."""
@@ -240,6 +313,11 @@ class Stage:
     async def check(self, absent: Iterable[int] = ASIDE) -> None:
         """The checkers judge every rule but those that the scene has no case of."""
         await self.play.check_rules(absent=absent)
+
+
+def _is_refusal(why: Any) -> bool:
+    """Whether a reason says that the door did not find what it needs signed."""
+    return why.code in (ReasonCode.NOT_SIGNED, ReasonCode.SIGN_OFF_NOT_COUNTED)
 
 
 def _step(entry: dict[str, Any]) -> str:

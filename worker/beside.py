@@ -87,6 +87,8 @@ def _same_path() -> tuple[str, ...]:
 
 async def _serve() -> None:
     # What this imports is needed in this process alone.
+    from edgeshift.authority.loading import RootsError
+    from edgeshift.model.exit_codes import ExitCode
     from edgeshift.runtime.logging import bridge_temporal_core, configure_logging
     from worker.serving import serve, stop_signal
 
@@ -105,6 +107,10 @@ async def _serve() -> None:
     watching = asyncio.create_task(worker_gone())
     try:
         await serve(settings, stop)
+    except RootsError as why:
+        # The worker itself goes on, and refuses every change; this one is started again until it can read.
+        log.error("the roots of authority cannot be read", reason=str(why))
+        sys.exit(ExitCode.BAD_INPUT)
     finally:
         watching.cancel()
 

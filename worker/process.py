@@ -12,6 +12,7 @@ from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from worker.beside import Beside
 from worker.serving import serve, stop_signal
+from worker.wiring import pen_of, roots_of
 
 PEOPLE_WAIT_FOR = (Queue.CONTROL, Queue.QUOTA)
 """The queues that a process of its own serves: beside hundreds of zones at work an answer took seconds."""
@@ -35,8 +36,11 @@ def _serving(settings: Settings, queues: list[Queue]) -> Settings:
 async def run(settings: Settings, *, ready: Callable[[], None] | None = None) -> None:
     """Run a worker until SIGINT or SIGTERM; a change that is on the wire is seen through before it ends.
 
-    Raises TemporalError where Temporal cannot be used.
+    Raises TemporalError where Temporal cannot be used, RootsError where its roots of authority cannot.
     """
+    # Before anything runs: a worker that cannot read its roots would refuse everything, and of one without a
+    # key nobody could tell what it has seen.
+    pen_of(settings, roots_of(settings))
     stop = stop_signal()
     ours, theirs = divided(settings)
     async with AsyncExitStack() as running:

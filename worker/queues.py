@@ -55,10 +55,14 @@ def slots(settings: WorkerSettings) -> dict[Queue, dict[str, Any]]:
             "max_cached_workflows": settings.zones_cached,
             "max_concurrent_workflow_tasks": settings.zones_workflow_tasks,
             "max_concurrent_activities": settings.zones_activities,
-            "default_heartbeat_throttle_interval": HEARD_WITHIN,
             "max_concurrent_local_activities": settings.zones_local_activities,
             "workflow_task_poller_behavior": PollerBehaviorSimpleMaximum(settings.zones_workflow_pollers),
             "activity_task_poller_behavior": PollerBehaviorSimpleMaximum(settings.zones_activity_pollers),
+        },
+        Queue.CHANGES: {
+            "max_concurrent_activities": settings.changes_activities,
+            "default_heartbeat_throttle_interval": HEARD_WITHIN,
+            "activity_task_poller_behavior": PollerBehaviorSimpleMaximum(settings.changes_activity_pollers),
         },
         Queue.LONG: {
             "max_concurrent_activities": settings.long_activities,

@@ -10,7 +10,9 @@ import structlog
 
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import connect, ensure_search_attributes
-from worker.wiring import workers
+from edgeshift.stores.archive import Archive
+from worker.roots_told import roots_told
+from worker.wiring import pen_of, roots_of, workers
 
 log = structlog.get_logger("edgeshift.worker")
 
@@ -29,7 +31,12 @@ async def serve(settings: Settings, stop: asyncio.Event, ready: Callable[[], Non
     client = await connect(settings.temporal)
     await ensure_search_attributes(client)
     queues = ",".join(queue.short for queue in settings.worker.served)
-    async with workers(client, settings):
+    roots = roots_of(settings)
+    pen = pen_of(settings, roots)
+    async with (
+        workers(client, settings),
+        roots_told(client.identity, roots, Archive(settings.archive), pen.key if pen else ""),
+    ):
         log.info(
             "worker runs",
             address=settings.temporal.address,

@@ -18,9 +18,11 @@ from temporalio.worker import (
 )
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.calls_made import Counts, CountsCalls
 from activities.change.area_work import AreaWork
 from activities.change.door import MutationActivities
 from activities.circuit import HeldCallActivities, HeldCalls, HeldHere
+from activities.comparing import ComparingActivities
 from activities.connections import Connections, PacerSource
 from activities.fanout import ZoneActivities
 from activities.reports import ReportActivities
@@ -28,6 +30,8 @@ from activities.rulings import RulingActivities
 from activities.targets import TargetActivities
 from activities.tickets import SupportActivities
 from edgeshift.areas import AREAS
+from edgeshift.authority.loading import RootsFiles
+from edgeshift.authority.worker_pen import WorkerPen, worker_pen
 from edgeshift.model.fleet import Area
 from edgeshift.quota.leases import Quotas
 from edgeshift.runtime.clock import Clock, SystemClock
@@ -45,6 +49,7 @@ PARTS = {area: WORKER.of(area) for area in AREAS}
 WORKFLOWS: dict[Queue, list[type]] = {
     Queue.CONTROL: [Campaign, Assessment, TargetList],
     Queue.ZONES: [workflow for part in PARTS.values() for workflow in part.workflows],
+    Queue.CHANGES: [],
     Queue.LONG: [],
     Queue.QUOTA: [Quota],
 }
@@ -72,16 +77,17 @@ def area_work(connections: Connections) -> dict[Area, AreaWork]:
     return {area: part.work(connections) for area, part in PARTS.items()}
 
 
-def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[..., Any]]:
-    """Every activity, bound to these connections. ``calls``: who keeps what is held of a user's calls."""
+def activities_of(connections: Connections, calls: HeldCalls) -> dict[Queue, Sequence[Callable[..., Any]]]:
+    """The activities of each task queue, bound to these connections: what changes zones has one to itself,
+    and is done for nobody on another. ``calls``: who keeps what is held of a user's calls.
+    """
     waiting = HeldCallActivities(connections, calls)
     work = area_work(connections)
     zones, targets = ZoneActivities(connections, work), TargetActivities(connections, work)
     mutations = MutationActivities(connections, work)
     rulings = RulingActivities(connections)
-    return [
+    others: list[Callable[..., Any]] = [
         *(activity for part in PARTS.values() for activity in part.activities(connections)),
-        mutations.change,
         mutations.give_up,
         mutations.give_up_permits,
         mutations.look_back,
@@ -93,12 +99,15 @@ def activities_of(connections: Connections, calls: HeldCalls) -> list[Callable[.
         zones.start,
         zones.tell,
         zones.describe,
+        ComparingActivities(connections, work).compare,
         waiting.wait,
         waiting.let_go,
         targets.resolve,
         targets.assess,
         targets.merge,
     ]
+    found: dict[Queue, Sequence[Callable[..., Any]]] = {queue: others for queue in Queue}
+    return {**found, Queue.CHANGES: [mutations.change], Queue.QUOTA: ()}
 
 
 def sandbox() -> SandboxedWorkflowRunner:
@@ -135,6 +144,22 @@ def replayer() -> Replayer:
     )
 
 
+def roots_of(settings: Settings) -> RootsFiles | None:
+    """The worker's roots of authority, if it has some. Raises RootsError where they cannot be used."""
+    if settings.authority.roots is None:
+        return None
+    files = RootsFiles(settings.authority.roots)
+    files.current()
+    return files
+
+
+def pen_of(settings: Settings, roots: RootsFiles | None) -> WorkerPen | None:
+    """With what the worker signs its results, where its roots ask for that. Raises RootsError where it has no
+    key that they know.
+    """
+    return worker_pen(settings.authority.worker_key, roots.current() if roots else None)
+
+
 @asynccontextmanager
 async def workers(
     client: Client,
@@ -154,8 +179,9 @@ async def workers(
     process also serves the quotas, where its settings say so. ``extra``: further workflow types, beside the
     zones'.
     """
-    quotas = Quotas(client)
+    quotas = Quotas(client, address=settings.worker.address)
     folder = ticket_folder or settings.state_dir / "tickets"
+    roots = roots_of(settings)
     connections = Connections(
         client,
         Archive(settings.archive),
@@ -163,13 +189,16 @@ async def workers(
         pacer or quotas.pacer,
         str(folder),
         timedelta(seconds=settings.worker.workflow_task_timeout_seconds),
+        roots,
+        pen_of(settings, roots),
     )
+    counts = Counts(connections.archive)
     activities = activities_of(connections, HeldHere(connections.clock) if pacer else quotas)
     sizes = slots(settings.worker)
     served = {
         queue: Serves(
             workflows=[*WORKFLOWS[queue], *(extra if queue is Queue.ZONES else ())],
-            activities=() if queue is Queue.QUOTA else activities,
+            activities=activities[queue],
             slots=sizes[queue],
         )
         for queue in settings.worker.served
@@ -178,13 +207,14 @@ async def workers(
     async with AsyncExitStack() as running:
         running.push_async_callback(quotas.close)
         running.push_async_callback(connections.close)
+        await running.enter_async_context(counts.recorded())
         await running.enter_async_context(
             serving(
                 client,
                 served,
                 workflow_runner=sandbox(),
                 graceful_shutdown_timeout=grace,
-                interceptors=interceptors,
+                interceptors=[*interceptors, CountsCalls(counts)],
                 deployment_config=deployment(settings),
             )
         )

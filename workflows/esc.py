@@ -110,7 +110,9 @@ class EscScope:
                     break
                 if reached := await self._change.commit(probed, grant):
                     return reached
-                if not self._zone.called_off:
+                if self._zone.stands:
+                    await self._parts.changes.propose_as_it_is(probed)
+                elif not self._zone.called_off:
                     break
 
     async def _hold(self, prepared: Prepared) -> None:

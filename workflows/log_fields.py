@@ -55,5 +55,7 @@ class LogFieldsZone:
                 grant = await self._parts.sign_offs.signed_off(prepared)
                 if reached := await self._change.commit(prepared, grant):
                     return reached
-                if not self._zone.called_off:
+                if self._zone.stands:
+                    await self._parts.changes.propose_as_it_is(prepared)
+                elif not self._zone.called_off:
                     break

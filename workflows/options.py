@@ -101,7 +101,7 @@ def changing(change: Change, left: timedelta) -> dict[str, Any]:
     policy = change.start.policy
     look = min(LOOK, 3 * policy.poll + timedelta(seconds=10))
     return {
-        "task_queue": Queue.ZONES,
+        "task_queue": Queue.CHANGES,
         "schedule_to_start_timeout": max(left, timedelta(milliseconds=1)),
         "start_to_close_timeout": change.window
         + policy.request_limit

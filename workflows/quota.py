@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from edgeshift.rate_limit.circuit import Circuit, Standing, closed, fresh, opened, probe, standing, stops
     from edgeshift.rate_limit.others import Others, keep, reported
-    from edgeshift.rate_limit.slots import Lease, SlotBook, block, lease, with_terms
+    from edgeshift.rate_limit.slots import Lease, SlotBook, block, bounded, lease, with_terms
     from workflows.messages import one_message, refuse_nonsense
 
 MOST_EVENTS = 2_000
@@ -33,7 +33,8 @@ class Quota:
     @workflow.init
     def __init__(self, start: QuotaStart) -> None:
         self._start = start
-        self._book = start.book or SlotBook(terms=start.terms)
+        now = workflow.now().timestamp()
+        self._book = bounded(start.book, now) if start.book else SlotBook(terms=start.terms)
         self._circuit = start.circuit or Circuit()
         self._others = start.others or Others()
 

@@ -127,7 +127,9 @@ class WafZone:
                 grant = await self._parts.sign_offs.signed_off(prepared)
                 if record := await self._commit(prepared, grant):
                     return record
-                if not self._zone.called_off:
+                if self._zone.stands:
+                    await self._parts.changes.propose_as_it_is(prepared)
+                elif not self._zone.called_off:
                     break
 
     @property

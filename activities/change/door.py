@@ -43,11 +43,12 @@ from edgeshift.messages import (
     ZoneStart,
 )
 from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.failures import FAILURES, kind_of
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Tally, tally
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import NoTurn, ServiceError
-from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
 from edgeshift.stores.documents import Proposal, Snapshot, get_document, snapshot_key
 
 SIDE_BY_SIDE = 32
@@ -73,7 +74,7 @@ class MutationActivities:
     async def _made(self, change: Change, fence: Fence) -> ChangeResult:
         area = self._work[change.start.area]
         try:
-            body = await self._checked_body(change)
+            body = await self._checked_body(change, fence)
             area.check(change, body)
             client = await self._connections.service(change.start.spec, change.start.target.zone)
             return await area.send(Sending(change, fence, body, client))
@@ -88,6 +89,8 @@ class MutationActivities:
                 reason=f"before it was sent: {failure}"[:200],
                 hold=hold_of(failure),
                 turn=not isinstance(failure, NoTurn),
+                damaged=isinstance(failure, ArchiveCorrupt),
+                stands=isinstance(failure, ServiceError) and passes(failure),
             )
 
     @activity.defn(name="give_up_change")
@@ -95,7 +98,7 @@ class MutationActivities:
     async def give_up(self, change: Change) -> GivenUp:
         """Keep a change that was not answered from being sent from now on, where that is still possible."""
         given_up = await give_up(self._connections, change)
-        return GivenUp(given_up=given_up, permit=change.permit.number)
+        return GivenUp(given_up=given_up, permit=change.permit.number, stands=given_up)
 
     @activity.defn(name="give_up_permits")
     @heartbeating
@@ -134,9 +137,10 @@ class MutationActivities:
         may_show = await commit_may_show(self._connections, target, area, limit, answered=True)
         return Part(prepared=as_begun(mine), may_show=may_show)
 
-    async def _checked_body(self, change: Change) -> dict[str, Any]:
+    async def _checked_body(self, change: Change, fence: Fence) -> dict[str, Any]:
         """The body as it was signed, from the archive. Raises NotSent where anything is not as it must be."""
         start, archive = change.start, self._connections.archive
+        await fence.refuse_unsigned()
         zone, policy = start.target.zone, start.policy.sign_off
         body = (await get_document(archive, Proposal, change.proposal)).body
         if digest(body) != change.digest or fingerprint(body, zone) != change.fingerprint:
@@ -155,3 +159,11 @@ class MutationActivities:
             raise NotSent(f"there is no snapshot of the {zone.kind.value} in the archive")
         await get_document(archive, Snapshot[Any], change.snapshot)
         return body
+
+
+def passes(failure: ServiceError) -> bool:
+    """Whether a reading that failed says nothing of the zone, as where the service did not answer or is not
+    called for now. What it says for good, such as that there is no such zone, is found out by reading anew.
+    """
+    known = FAILURES[kind_of(type(failure)) or ServiceError.__name__]
+    return known.tries is None or hold_of(failure) is not None

@@ -13,6 +13,7 @@ from typing import Any
 
 from temporalio import activity
 
+from activities.authority import NotSigned, Targets
 from activities.boundary import hold_of
 from activities.change.intents import (
     ANSWERED,
@@ -27,12 +28,24 @@ from activities.change.intents import (
 )
 from activities.connections import Connections
 from edgeshift.areas import area_of
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.model.failures import FAILURES, Happened, kind_of
 from edgeshift.model.fleet import Area
 from edgeshift.service_api import Conflict, NoTurn, ServiceError
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import Intent, create_record, encoded
+
+CHECKED_AGAIN_AFTER = 1.0
+"""Seconds of waiting for its turn after which it is asked anew whether people's signatures let a change
+through: they may have stopped it since.
+"""
+
+TAKEN_BACK_WITHIN = 3.0
+"""Seconds in which a campaign that was paused takes its permits back, once the pause is signed."""
+
+Check = Callable[[Change, CampaignSpec, Targets, datetime], Awaitable[None]]
+"""Asks whether a change rests on what people signed."""
 
 WITHDRAWS_IN = 0.5
 """Seconds that another is given to withdraw its intent too."""
@@ -49,6 +62,8 @@ class NotSent(Exception):
         earlier: bool = False,
         turn: bool = True,
         called_off: bool = False,
+        unsigned: NotSigned | None = None,
+        stands: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -58,6 +73,10 @@ class NotSent(Exception):
         """False: a reading before it did not come in time, as where its turn to call did not."""
         self.called_off = called_off
         """Whether its permit was taken back."""
+        self.unsigned = unsigned
+        """Why it does not rest on what people signed, where it does not."""
+        self.stands = stands or not turn
+        """Whether nothing speaks against what was signed: it was only too late, or its turn did not come."""
 
     @property
     def result(self) -> ChangeResult:
@@ -69,6 +88,10 @@ class NotSent(Exception):
             earlier=self.earlier,
             turn=self.turn,
             called_off=self.called_off,
+            unsigned=self.unsigned is not None,
+            uncounted=self.unsigned is not None and self.unsigned.uncounted,
+            aborted_by=self.unsigned.aborted_by if self.unsigned is not None else "",
+            stands=self.stands and self.status is ChangeStatus.NOTHING_HAPPENED,
         )
 
 
@@ -95,8 +118,39 @@ class Fence:
     """Whether the permit's own record is there, which is created before the first request."""
     alone: bool = False
     """Whether it is sent only while no other commit of the zone may come to show."""
+    checked: float = 0.0
+    """When it was asked last whether people's signatures let it through, by this process's clock."""
     unsettled: bool = False
     """Whether nobody knows what became of the latest request, which may still come to show."""
+
+    async def refuse_unsigned(self) -> None:
+        """Raises NotSent where the step does not rest on what people signed with their keys."""
+        await self._ask(self.connections.authority.check)
+
+    async def _ask(self, check: Check) -> None:
+        there = self.connections
+        spec = await there.spec(self.change.start.spec)
+        try:
+            await check(self.change, spec, there.targets, self.now())
+        except NotSigned as why:
+            if why.halted:
+                # A moment later it is called off, and goes on at once when the campaign does. Else it is as
+                # if its turn had not come: a pause passes.
+                await there.clock.sleep(TAKEN_BACK_WITHIN)
+            raise NotSent(str(why), turn=not why.halted, unsigned=None if why.halted else why) from None
+        self.checked = there.clock.monotonic()
+
+    async def _refuse_what_was_stopped(self) -> None:
+        """The same, just before the first request, of a step that has waited for its turn since. Raises
+        NotSent, also where it cannot be seen.
+        """
+        waited = self.connections.clock.monotonic() - self.checked
+        if self.begun or self.change.step is Step.ROLL_BACK or waited < CHECKED_AGAIN_AFTER:
+            return
+        try:
+            await self._ask(self.connections.authority.check_again)
+        except ArchiveError as failure:
+            raise NotSent(f"what people signed could not be read: {failure}"[:200]) from None
 
     async def refuse_while_one_may_show(self) -> None:
         """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
@@ -137,11 +191,11 @@ class Fence:
 
     def time_left(self) -> timedelta:
         """How long something may still be sent under the permit."""
-        now = self._now()
+        now = self.now()
         passed = now - activity.info().started_time
         return min(self.change.permit.expires_at - now, self.change.window - passed)
 
-    def _now(self) -> datetime:
+    def now(self) -> datetime:
         """What time it is by the server's clock, or by this machine's where that is later.
 
         A process that was stopped before its first line has lost time that its own monotonic clock did not
@@ -160,9 +214,10 @@ class Fence:
         step of several requests is not left in the middle because it is called off.
         """
         if self.time_left() <= timedelta(0):
-            raise NotSent("the time to send ran out: slow readings, a stopped process, or a clock ahead")
+            why = "the time to send ran out: slow readings, a stopped process, or a clock ahead"
+            raise NotSent(why, stands=True)
         if activity.is_worker_shutdown():
-            raise NotSent("the worker was told to stop before it was sent")
+            raise NotSent("the worker was told to stop before it was sent", stands=True)
         whole = self.opened or self.change.step is Step.ROLL_BACK
         if activity.is_cancelled() and not whole:
             raise NotSent("it was called off before it was sent")
@@ -171,6 +226,7 @@ class Fence:
         """Create the intent, once. Raises NotSent with an unknown outcome where it exists already, and as
         nothing where the permit was given up meanwhile.
         """
+        await self._refuse_what_was_stopped()
         self.may_be_sent = self.begun = True
         self.check_time()
         if what and not self.opened:
@@ -212,7 +268,7 @@ class Fence:
             start.target.zone,
             start.area,
             start.policy.migration_limit,
-            now=self._now(),
+            now=self.now(),
             beside=beside,
         )
 
@@ -220,7 +276,7 @@ class Fence:
         """Create a record of this permit; False where there is one. Raises NotSent."""
         # What is drawn tells this record from any other: one whose answer was lost may be there all the same.
         key = self._key(what)
-        record = record_of(self.change, step, self._now(), drawn=uuid.uuid4().hex)
+        record = record_of(self.change, step, self.now(), drawn=uuid.uuid4().hex)
         try:
             created = await create_record(self.connections.archive, key, record)
         except ArchiveError as failure:
@@ -284,6 +340,7 @@ class Fence:
                     status=ChangeStatus.NOTHING_HAPPENED,
                     reason="its turn within the rate limit did not come",
                     turn=False,
+                    stands=True,
                 )
             return ChangeResult(status=ChangeStatus.UNKNOWN, reason="no answer within the request's limit")
         except ServiceError as failure:
@@ -313,10 +370,10 @@ def judged(failure: ServiceError, area: Area) -> ChangeResult:
         return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)
     if hold := hold_of(failure):
         # Nothing is wrong with the zone: it waits until the credential is fixed.
-        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, hold=hold, **facts)
+        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, hold=hold, stands=True, **facts)
     known = FAILURES[kind_of(type(failure)) or ServiceError.__name__]
     if known.happened is not Happened.NOTHING_IF_SAID:
-        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, **facts)
+        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, stands=True, **facts)
     case_of = area_of(area).support_cause
     cause = case_of(failure.unabridged) if case_of else None
     return ChangeResult(status=ChangeStatus.REFUSED, cause=cause, **facts)

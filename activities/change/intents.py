@@ -15,7 +15,16 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Change, GiveUpPermits, Permit, Prepared, Step, ZoneStart
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
-from edgeshift.stores.documents import Answered, Intent, NothingMore, Seen, create_record, get_record
+from edgeshift.stores.documents import (
+    Answered,
+    DocumentUnreadable,
+    Intent,
+    NothingMore,
+    Seen,
+    create_record,
+    get_record,
+)
+from edgeshift.stores.documents import intent_key as intent_key
 
 T = TypeVar("T")
 
@@ -35,16 +44,14 @@ EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
 """What may be recorded of an intent that has had an effect, or may have had one."""
 
 
+AHEAD = timedelta(days=1)
+"""How far the clock of whoever wrote an intent may be ahead of this one's."""
+
 RECORDED_WITHIN = 2.0
 """Seconds that the record of an answered request may take, of the margin that a change has after it."""
 
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds before the archive is asked again for what stands in the way of a request."""
-
-
-def intent_key(zone: Zone, area: Area, permit: str) -> str:
-    """The archive's name of an intent."""
-    return f"intent/{zone.id}/{area.value}/{permit}"
 
 
 def run_of(start: ZoneStart) -> str:
@@ -118,12 +125,36 @@ async def is_given_up(connections: Connections, key: str) -> bool:
 
 
 async def _intents(connections: Connections, zone: Zone, area: Area) -> AsyncIterator[tuple[str, Intent]]:
-    """Every intent of a zone, by whomever, with its record, in no order."""
+    """Every intent of a zone, by whomever, with its record, in no order.
+
+    Raises ArchiveError, naming the record, where one cannot be read: it may stand for what was sent. Unless
+    it is recorded beside it that nothing came of it, as a person may do who has looked (docs/runbook.md,
+    failed-archive).
+    """
     archive = connections.archive
-    async for key in archive.list(intent_key(zone, area, "").rstrip("/")):
-        record = await get_record(archive, Intent, key)
+    async for key in archive.list(intent_key(zone, area)):
+        try:
+            record = await get_record(archive, Intent, key)
+        except DocumentUnreadable:
+            if await _reason(connections, key) in EFFECTIVE:
+                raise
+            continue
         if record is not None and record.step not in (OPENED, GIVEN_UP):
-            yield key, record
+            yield key, await _dated(connections, key, record)
+
+
+async def _dated(connections: Connections, key: str, record: Intent) -> Intent:
+    """The record, at a time that can be: none is written before its time, so that one from the future is of
+    when the archive took it, which is not before anything was sent. Else it would keep the zone for ever.
+    """
+    now = connections.clock.now()
+    if activity.in_activity():
+        now = max(now, activity.info().started_time)
+    if record.at <= now + AHEAD:
+        return record
+    stored = await connections.archive.stored_at(key)
+    activity.logger.warning("%s is of %s, which has not come; it was stored at %s", key, record.at, stored)
+    return record.model_copy(update={"at": min(record.at, stored)})
 
 
 def _beside(intent: str, what: str) -> str:
@@ -247,6 +278,18 @@ async def left_in(
         if last is None or record.at > last.at:
             last = record
     return last
+
+
+async def commit_left(connections: Connections, zone: Zone, area: Area, run: str, attempt: int) -> bool:
+    """Whether a commit of this attempt of a campaign is on record that may be in force, and whose end nobody
+    has seen. ``run``: the campaign's first one.
+    """
+    async for key, record in _intents(connections, zone, area):
+        if record.step != Step.COMMIT.value or (record.run, record.attempt) != (run, attempt):
+            continue
+        if await _reason(connections, key) in EFFECTIVE and not await _is_seen(connections, key):
+            return True
+    return False
 
 
 async def own_commit(

@@ -27,12 +27,12 @@ from edgeshift.messages import Step as Kind
 from edgeshift.model.digests import digest, sha256
 from edgeshift.model.fleet import Area, ScopeKind, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import codes_of
+from edgeshift.model.reasons import Reason, codes_of
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.documents import CoveredZones, Snapshot, encoded, get_document
 
 SECRET_BYTES = 32
-"""Random bytes of a test secret; with its mark it stays well below 100 characters."""
+"""Random bytes of a test secret; with its mark it stays well below what a secret may have (§8)."""
 
 
 class EscWork(AreaWork):
@@ -58,7 +58,7 @@ class EscWork(AreaWork):
         read_at = self._connections.clock.now()
         reading, gone = await read_scope(self._connections, client, target.zone, "")
         now = self._connections.time_at(client)
-        found, kept = esc.assess(reading, now), ""
+        found, kept = esc.assess(reading, now, client.profile), ""
         if target.zone.kind is ScopeKind.ZONE and reading.told:
             # An account is read with the zones that it has by then; so is what the setting leaves open.
             prepared = await prepared_from(self._connections, spec, target.zone, reading, gone, now)
@@ -97,7 +97,7 @@ class EscWork(AreaWork):
         result = await step.fence.send(
             lambda: step.client.enable_esc(step.zone.scope, before_send=step.fence.intend)
         )
-        gone = esc.too_late(self._connections.time_at(step.client))
+        gone = esc.too_late(self._connections.time_at(step.client), step.client.profile)
         if result.status is ChangeStatus.REFUSED and gone:
             result = result.model_copy(update={"reason": text_of(gone), "final": True})
         return await self._closed(step, result)
@@ -145,7 +145,7 @@ class EscWork(AreaWork):
         result = await step.fence.send(
             lambda: step.client.disable_esc(step.zone.scope, before_send=step.fence.intend)
         )
-        gone = esc.too_late(self._connections.time_at(step.client))
+        gone = esc.too_late(self._connections.time_at(step.client), step.client.profile)
         if result.status is ChangeStatus.REFUSED and gone:
             await step.fence.confirm(result)
             return ChangeResult(status=ChangeStatus.DRIFTED, reason=text_of(gone))
@@ -161,20 +161,24 @@ class EscWork(AreaWork):
         """Raises NotSent with a drift where the scope is not as it was when it was proposed, or where Edge
         Side Code is removed by now.
         """
+        archive, snapshot = self._connections.archive, step.change.snapshot
+        before = digest(esc.state((await get_document(archive, Snapshot[esc.Reading], snapshot)).reading))
         try:
             async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
                 covered = await self._covered(step)
-                reading, gone = await twice(
-                    "esc.get",
-                    lambda: read_scope(self._connections, step.client, step.zone, covered, urgent=True),
-                )
+
+                async def read() -> tuple[esc.Reading, Reason | None]:
+                    return await read_scope(self._connections, step.client, step.zone, covered, urgent=True)
+
+                reading, gone = found = await read()
+                if gone or digest(esc.state(reading)) != before:
+                    # A difference is believed when it stays.
+                    reading, gone = await twice("esc.get", read, first=found)
         except TimeoutError:
             raise NotSent("the fresh reading did not come in time", turn=False) from None
-        if gone or (gone := esc.too_late(self._connections.time_at(step.client))):
+        if gone or (gone := esc.too_late(self._connections.time_at(step.client), step.client.profile)):
             raise NotSent(text_of(gone), ChangeStatus.DRIFTED)
-        snapshot = step.change.snapshot
-        before = await get_document(self._connections.archive, Snapshot[esc.Reading], snapshot)
-        if digest(esc.state(reading)) != digest(esc.state(before.reading)):
+        if digest(esc.state(reading)) != before:
             raise NotSent("the scope has changed since it was read", ChangeStatus.DRIFTED)
 
     async def _covered(self, step: Step) -> str:

@@ -13,7 +13,7 @@ from edgeshift.messages import Prepared, Step
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Zone
 from edgeshift.model.reasons import Reason
-from edgeshift.stores.documents import Proposal, put_document
+from edgeshift.stores.documents import Proposal, put_proposal
 
 
 async def prepared_from(
@@ -28,7 +28,7 @@ async def prepared_from(
     is the next step; what turning it off would change is proposed after a probe. ``gone``: why nothing can be
     done with it any more; ``now``: at the service. Raises ArchiveError.
     """
-    found = esc.assess(reading, now)
+    found = esc.assess(reading, now, spec.service.facts)
     if gone:
         found = found.model_copy(update={"verdict": Verdict.BLOCKED, "why": (gone,)})
     prepared = Prepared(
@@ -36,7 +36,7 @@ async def prepared_from(
         causes=found.causes,
         reasons=found.reasons,
         why=found.why,
-        snapshot=await archive_snapshot(connections, target, spec.area, reading),
+        snapshot=await archive_snapshot(connections, target, spec.area, reading, spec.service.profile),
         covered=reading.covered,
         config=digest(esc.state(reading)),
     )
@@ -51,5 +51,5 @@ async def kept_proposal(connections: Connections, target: Zone, proposal: Propos
     return {
         "digest": digest(proposal.body),
         "fingerprint": fingerprint(proposal.body, target),
-        "proposal": await put_document(connections.archive, proposal, verify=True),
+        "proposal": await put_proposal(connections.archive, proposal),
     }

@@ -64,7 +64,7 @@ async def read_scope(
         setting = await client.esc(target.scope, urgent=urgent)
     except Refused as refusal:
         refuse_held(refusal)
-        if gone := esc.too_late(connections.time_at(client)):
+        if gone := esc.too_late(connections.time_at(client), client.profile):
             return esc.Reading(covered=covered), gone
         raise
     secret = setting.with_secret.get_secret_value() if setting.with_secret else None

@@ -34,7 +34,7 @@ from edgeshift.messages import (
     Watch,
     Watched,
 )
-from edgeshift.model.fleet import ScopeKind
+from edgeshift.model.fleet import ScopeKind, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.probes import Baseline, Prober
@@ -74,12 +74,22 @@ class EscActivities:
             zones = await twice("zones.list", lambda: zones_of(client, target))
             listed = CoveredZones(tuple(zones))
             covered = await put_document(self._connections.archive, listed, verify=True)
-        reading, gone = await twice("esc.get", lambda: read_scope(self._connections, client, target, covered))
+
+        async def read() -> tuple[esc.Reading, Reason | None]:
+            return await read_scope(self._connections, client, target, covered)
+
+        reading, gone = found = await read()
+        now = self._connections.time_at(client)
+        if gone or not reading.told or esc.assess(reading, now, client.profile).verdict is not Verdict.READY:
+            # What ends a scope does not rest on one answer. One that is ready is read again before each step.
+            reading, gone = await twice("esc.get", read, first=found)
         spec, now = await self._connections.spec(start.spec), self._connections.time_at(client)
         prepared = await prepared_from(self._connections, spec, target, reading, gone, now)
         may_be_off = prepared.verdict is Verdict.READY and not reading.told
         if may_be_off or prepared.verdict is Verdict.ALREADY_SETTLED:
             mine = await taken_up(self._connections, start, prepared, read_at)
+            if prepared.verdict is Verdict.ALREADY_SETTLED and not mine.begun:
+                await self._connections.results.record(start, ZoneOutcome.ALREADY_SETTLED, seen=mine.snapshot)
             if not may_be_off or (mine.begun and await self._can_tell(message, mine)):
                 # What an earlier attempt sent is seen through, also where the setting does not tell.
                 return mine.model_copy(update={"verdict": Verdict.ALREADY_SETTLED})
@@ -107,7 +117,7 @@ class EscActivities:
         try:
             setting = await client.esc(target.scope)
         except ServiceError:
-            if not (gone := esc.too_late(self._connections.time_at(client))):
+            if not (gone := esc.too_late(self._connections.time_at(client), client.profile)):
                 raise
             return Probed(prepared=prepared.blocked_by(gone))
         if setting.always:
@@ -127,7 +137,9 @@ class EscActivities:
         body = esc.body(target, esc_probe.summary(report))
         warnings = list(
             esc.assess(
-                esc.Reading(secret=esc.whose(secret.get_secret_value())), self._connections.time_at(client)
+                esc.Reading(secret=esc.whose(secret.get_secret_value())),
+                self._connections.time_at(client),
+                client.profile,
             ).warnings
         )
         doubts = [*above, *esc_told.doubts(report)]
@@ -172,7 +184,7 @@ class EscActivities:
             try:
                 setting = await client.esc(target.scope, urgent=True)
             except ServiceError:
-                if gone := esc.too_late(self._connections.time_at(client)):
+                if gone := esc.too_late(self._connections.time_at(client), client.profile):
                     return Shown(reached=message.wanted, hopeless=True, why=(gone,))
                 raise
             off, alone = shows(setting)
@@ -245,9 +257,12 @@ class EscActivities:
             return await self._watch_back(message, spec, agreed, baseline)
         client = await self._connections.service(start.spec, start.target.zone)
         try:
-            setting = await twice("esc.get", lambda: client.esc(start.target.zone.scope))
+            setting = await client.esc(start.target.zone.scope)
+            if message.last or not setting.always:
+                # What ends a watch, or takes a change back, does not rest on one answer.
+                setting = await twice("esc.get", lambda: client.esc(start.target.zone.scope), first=setting)
         except ServiceError:
-            if not (gone := esc.too_late(self._connections.time_at(client))):
+            if not (gone := esc.too_late(self._connections.time_at(client), client.profile)):
                 raise
             # Nothing is left that could be off or on.
             return Watched.as_done(gone, record=await self._record(message, agreed, gone))
@@ -317,7 +332,9 @@ class EscActivities:
             changed_at=message.since,
             aftercare=Advice(advice=tuple(esc_told.told(seen))),
         )
-        return await put_document(archive, record, verify=True)
+        kept = await put_document(archive, record, verify=True)
+        await self._connections.results.record_watched(message, kept)
+        return kept
 
 
 def _beat(done: int, of: int) -> None:

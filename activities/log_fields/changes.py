@@ -30,6 +30,7 @@ from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaig
 from edgeshift.model.reason_texts import text_of
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import StepWritten, put_document
 
@@ -55,7 +56,7 @@ class LogFieldsWork(AreaWork):
         client = await self._connections.service(spec_digest, zone)
         read_at = self._connections.clock.now()
         reading = await read_zone(client, zone)
-        proposal = await proposed(spec.log_fields, zone, reading)
+        proposal = await proposed(spec.log_fields, zone, reading, client.profile)
         found = proposal.assessment
         prepared = await prepared_from(self._connections, spec, zone, reading, proposal, found.verdict)
         return line.model_copy(
@@ -130,14 +131,18 @@ class LogFieldsWork(AreaWork):
         wanted = log_fields.fields_of_document(step.body["fields"])
 
         def drift(reading: log_fields.Reading) -> str:
-            found = log_fields.assess(reading, step.zone, wanted, spec.job)
+            found = log_fields.assess(reading, step.zone, wanted, spec.job, step.client.profile)
             if found.verdict is Verdict.BLOCKED:
                 return found.reasons[0]
             same = digest(log_fields.proposal_body(reading, step.zone, wanted, spec.job))
             return "" if same == step.change.digest else "the log jobs are others than when it was proposed"
 
+        reading: log_fields.Reading | None = None
+
         async def look() -> str:
-            return drift(await read_zone(step.client, step.zone, urgent=True))
+            nonlocal reading
+            reading = await read_zone(step.client, step.zone, urgent=True)
+            return drift(reading)
 
         # One answer that is wrong must not take back what has been written.
         if await in_time(step, look()) and (why := await in_time(step, twice("logpush.jobs.list", look))):
@@ -147,9 +152,11 @@ class LogFieldsWork(AreaWork):
         def merged(rules: list[Rule], over: str) -> list[Rule]:
             return log_fields.merge(rules, wanted, log_fields.marked(label, over))
 
-        result = await RulesetWriter(step, trail, written, merged).put()
+        assert reading is not None
+        there = Ruleset.of(reading.ruleset) if reading.ruleset else None
+        result = await RulesetWriter(step, trail, written, merged, there).put()
         if result.status is ChangeStatus.ANSWERED:
-            result = await JobsWriter(step, trail, written).list_fields(spec.job)
+            result = await JobsWriter(step, trail, written, reading.jobs).list_fields(spec.job)
         return result
 
     async def _take_back(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
@@ -192,7 +199,7 @@ class LogFieldsWork(AreaWork):
         """By the zone's rules and log jobs. Of the requests of its change some may have been made."""
         reading = await read_sound(client, zone)
         wanted = spec.log_fields.wanted(zone.id, zone.name)
-        if lacking := log_fields.lacking(reading, wanted):
+        if lacking := log_fields.lacking(reading, wanted, client.profile):
             campaign = campaign_id(spec.name)
             if await left_in(self._connections, zone, Area.LOG_FIELDS, campaign) is not None:
                 return ZoneOutcome.UNKNOWN, f"a part of the change may stand: {lacking}"

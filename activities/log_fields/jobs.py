@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,28 +21,40 @@ from edgeshift.model.fleet import Zone
 from edgeshift.runtime.redaction import register_destination, register_secret
 from edgeshift.runtime.secret_refs import SecretRef
 from edgeshift.service_api import LogJob, NotFound
+from edgeshift.stores.documents import JobBefore
 from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 MOST_UPDATES = 5
 """How often one job is updated in one step, each time because somebody else wrote it meanwhile."""
 
-_MOVING = frozenset({"last_complete", "last_error", "error_message", "logpull_options"})
+_LISTS = frozenset({"logpull_options", "output_options"})
+_MOVING = frozenset({"last_complete", "last_error", "error_message"}) | _LISTS
 
 
 class JobsWriter:
-    """Has each pushing log job list what is needed, or takes that out again."""
+    """Has each pushing log job list what is needed, or takes that out again. ``seen``: the zone's log jobs,
+    where they were read just now.
+    """
 
-    def __init__(self, step: Step, trail: RollbackLog, written: Written) -> None:
+    def __init__(
+        self,
+        step: Step,
+        trail: RollbackLog,
+        written: Written,
+        seen: Sequence[dict[str, Any]] | None = None,
+    ) -> None:
         self._step, self._trail, self._written = step, trail, written
+        self._seen = seen
         self._names: list[str] = step.body["jobs"]["list"]
 
     async def list_fields(self, job: NewJobSpec | None) -> ChangeResult:
         """The log fields into every job that pushes request logs; a new job where there is none. Raises
         NotSent.
         """
-        jobs = [one for one in await self._jobs() if log_fields.pushes(one.safe)]
+        there = await self._jobs()
+        jobs = [one for one in there if log_fields.pushes(one.safe)]
         if not jobs and self._step.body["jobs"]["new"] and job is not None:
-            return await self._new_job(job)
+            return await self._new_job(job, there)
         if not jobs:
             raise NotSent("the zone has no log job that pushes request logs any more", ChangeStatus.DRIFTED)
         for one in jobs:
@@ -51,7 +65,8 @@ class JobsWriter:
 
     async def take_back(self) -> ChangeResult:
         """What was added to the jobs out again, and nothing else; a job that was created is turned off."""
-        before, created = await self._trail.jobs(), await self._trail.created_job()
+        before = await self._trail.jobs()
+        created = await self._trail.created_job(log_fields.signed_job(self._step.body, self._step.zone))
         for job in await self._jobs():
             result = ANSWERED
             if job.id in before:
@@ -64,60 +79,67 @@ class JobsWriter:
 
     async def _jobs(self) -> list[LogJob]:
         """Every log job, read alike twice in a row: whoever has none gets one."""
-        step = self._step
-        return await in_time(
-            step,
-            twice(
-                "logpush.jobs.list",
-                lambda: step.client.log_jobs(step.zone.id, urgent=True),
-                lambda jobs: [lasting(job) for job in jobs],
-            ),
-        )
+        step, seen = self._step, self._seen
+        self._seen = None
+
+        async def read() -> list[LogJob]:
+            return await step.client.log_jobs(step.zone.id, urgent=True)
+
+        async def agreed() -> list[LogJob]:
+            first = await read()
+            if seen is not None and [lasting(job) for job in first] == [_lasting(job) for job in seen]:
+                return first
+            return await twice(
+                "logpush.jobs.list", read, lambda jobs: [lasting(job) for job in jobs], first=first
+            )
+
+        return await in_time(step, agreed())
 
     async def _list(self, job: LogJob) -> ChangeResult:
         await self._trail_of(job)
-        return await self._update(job, lambda one: log_fields.updated(one.safe, self._names))
+        return await self._update(job, lambda one: self._updated(one))
 
     async def _trail_of(self, job: LogJob) -> None:
-        if log_fields.updated(job.safe, self._names) is not None:
-            await self._trail.changing_job(job.id, job.logpull_options)
+        if self._updated(job) is not None:
+            await self._trail.changing_job(job)
 
-    def _restored(self, job: LogJob, before: str | None) -> str | None:
+    def _updated(self, job: LogJob) -> dict[str, Any] | None:
+        return log_fields.updated(job.safe, self._names, self._step.client.profile)
+
+    def _restored(self, job: LogJob, before: JobBefore) -> dict[str, Any] | None:
         try:
-            return log_fields.restored(job.safe, before, self._names)
+            return log_fields.restored(job.safe, before.options, self._names, self._step.client.profile)
         except log_fields.OddOptions:
             # Somebody has rewritten the whole string since: nothing of ours is to be found in it.
             return None
 
-    async def _update(self, job: LogJob, options_of: Any) -> ChangeResult:
+    async def _update(self, job: LogJob, body_of: Callable[[LogJob], dict[str, Any] | None]) -> ChangeResult:
         """Read, write and read back, until the job is as it is to be and all else of it as it was."""
         lost: ChangeResult | None = None
-        zone_id = self._step.zone.id
+        seen = job
         for number in range(1, MOST_UPDATES + 1):
             try:
-                fresh = await in_time(
-                    self._step,
-                    twice(
-                        "logpush.jobs.get",
-                        lambda: self._step.client.log_job(zone_id, job.id, urgent=True),
-                        lasting,
-                    ),
-                )
-                options = options_of(fresh)
+                if number > 1:
+                    seen = await in_time(self._step, self._job(job.id))
+                # Its options are sent back as they are. That they were kept is looked at again by others.
+                if number == 1 or lost is not None or not _needs_nothing(seen, body_of):
+                    agreed = twice("logpush.jobs.get", partial(self._job, job.id), lasting, first=seen)
+                    seen = await in_time(self._step, agreed)
+                fresh, body = seen, body_of(seen)
             except NotFound:
                 return ANSWERED
             except log_fields.OddOptions as odd:
                 raise NotSent(f"log job {job.id}: {odd}"[:200], ChangeStatus.DRIFTED) from None
             if number > 1:
                 self._note_changes(job, fresh)
-            if options is None:
+            if body is None:
                 if lost is not None:
                     # Its answer was lost, but it shows.
                     await self._step.fence.close()
                 return ANSWERED
             if lost is not None:
                 return lost
-            result = await self._send(job, {"logpull_options": options}, f"-job-{job.id}-{number}")
+            result = await self._send(job, body, f"-job-{job.id}-{number}")
             if result.status is ChangeStatus.UNKNOWN:
                 lost = result
             elif result.status is not ChangeStatus.ANSWERED:
@@ -126,6 +148,9 @@ class JobsWriter:
             status=ChangeStatus.REFUSED,
             reason=f"log job {job.id} does not keep the fields that it is to list",
         )
+
+    async def _job(self, identifier: int) -> LogJob:
+        return await self._step.client.log_job(self._step.zone.id, identifier, urgent=True)
 
     def _note_changes(self, before: LogJob, after: LogJob) -> None:
         """What else of the job is another than it was, for the record; destinations are masked."""
@@ -147,12 +172,12 @@ class JobsWriter:
 
     # --- a new job
 
-    async def _new_job(self, spec: NewJobSpec) -> ChangeResult:
+    async def _new_job(self, spec: NewJobSpec, there: Sequence[LogJob]) -> ChangeResult:
         """A new job, or the one of an earlier campaign turned on again. Raises NotSent."""
         step, zone = self._step, self._step.zone
         name = log_fields.own_name(spec, zone)
         destination = destination_of(spec, zone)
-        same = [job for job in await self._jobs() if job.name == name and job.dataset == log_fields.DATASET]
+        same = [job for job in there if job.name == name and job.dataset == log_fields.DATASET]
         elsewhere = [job for job in same if job.destination_conf != destination]
         if elsewhere:
             raise NotSent(
@@ -225,9 +250,20 @@ class JobsWriter:
         return challenge
 
 
+def _needs_nothing(job: LogJob, body_of: Callable[[LogJob], dict[str, Any] | None]) -> bool:
+    try:
+        return body_of(job) is None
+    except log_fields.OddOptions:
+        return False
+
+
 def lasting(job: LogJob) -> object:
     """What of a job its pushing does not change."""
-    return {key: value for key, value in job.safe.items() if key not in _MOVING - {"logpull_options"}}
+    return _lasting(job.safe)
+
+
+def _lasting(job: Mapping[str, Any]) -> object:
+    return {key: value for key, value in job.items() if key not in _MOVING - _LISTS}
 
 
 def destination_of(spec: NewJobSpec, zone: Zone) -> SecretStr:

@@ -12,7 +12,7 @@ from edgeshift.messages import Prepared
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Zone
 from edgeshift.model.reason_texts import text_of
-from edgeshift.stores.documents import Proposal, put_document
+from edgeshift.stores.documents import Proposal, put_proposal
 
 
 async def prepared_from(
@@ -35,7 +35,7 @@ async def prepared_from(
         causes=assessment.causes,
         reasons=assessment.reasons,
         why=assessment.why,
-        snapshot=await archive_snapshot(connections, zone, spec.area, reading),
+        snapshot=await archive_snapshot(connections, zone, spec.area, reading, spec.service.profile),
         begun=begun,
     )
     if verdict is not Verdict.READY and not begun:
@@ -51,6 +51,6 @@ async def prepared_from(
         update={
             "digest": digest(body),
             "fingerprint": fingerprint(body, zone),
-            "proposal": await put_document(connections.archive, document, verify=True),
+            "proposal": await put_proposal(connections.archive, document),
         }
     )

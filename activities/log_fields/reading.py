@@ -10,6 +10,7 @@ from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import (
     NotFound,
     NotUnderstood,
@@ -78,10 +79,12 @@ async def _with_rules(
 
 
 async def size_notices(
-    spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading, wanted: FieldSet
+    spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading, wanted: FieldSet, room: int | None
 ) -> list[Reason]:
-    """What sampled log entries say of the 8 KB that an entry has for custom fields, before the rollout."""
-    if spec.entries is None:
+    """What sampled log entries say of the room that an entry has for custom fields, before the rollout.
+    ``room``: in bytes; None where no limit is known.
+    """
+    if spec.entries is None or room is None:
         return []
     sample: list[dict[str, Any]] = []
     try:
@@ -92,8 +95,8 @@ async def size_notices(
     except LogStoreError as failure:
         return [Reason(code=ReasonCode.FIELDS_SIZE_UNKNOWN, said=str(failure)[:150])]
     fields = {*log_fields.fields_of(wanted), *log_fields.carried(reading.rules)}
-    sizes = log_fields.sizes(sample, fields)
-    notice = log_fields.size_reason(sizes) if sizes else None
+    sizes = log_fields.sizes(sample, fields, room)
+    notice = log_fields.size_reason(sizes, room) if sizes else None
     return [notice] if notice else []
 
 
@@ -106,8 +109,11 @@ class Proposed:
     notices: tuple[Reason, ...]
 
 
-async def proposed(spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading) -> Proposed:
+async def proposed(
+    spec: LogFieldsSpec, zone: Zone, reading: log_fields.Reading, profile: ServiceProfile
+) -> Proposed:
     """What a reading leads to."""
     wanted = spec.wanted(zone.id, zone.name)
-    found = log_fields.assess(reading, zone, wanted, spec.job)
-    return Proposed(wanted, found, tuple(await size_notices(spec, zone, reading, wanted)))
+    found = log_fields.assess(reading, zone, wanted, spec.job, profile)
+    notices = await size_notices(spec, zone, reading, wanted, profile.most_log_data)
+    return Proposed(wanted, found, tuple(notices))

@@ -12,6 +12,7 @@ from edgeshift.areas.log_fields.rules import Rule
 from edgeshift.messages import ZoneStart
 from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import Area
+from edgeshift.service_api import LogJob
 from edgeshift.stores.documents import (
     Intent,
     JobBefore,
@@ -38,12 +39,16 @@ class RollbackLog:
         has been none.
         """
         record = RulesBefore(version=present.number, rules=list(present.rules))
-        await create_record(self._archive, f"{self._prefix}/{ruleset_id}/base", record)
+        await create_record(self._archive, self.base_key(ruleset_id), record)
         return await self.first(ruleset_id) or present
+
+    def base_key(self, ruleset_id: str) -> str:
+        """Where that version lies."""
+        return f"{self._prefix}/{ruleset_id}/base"
 
     async def first(self, ruleset_id: str) -> log_fields.Version | None:
         """The version before the campaign's first write to this ruleset, or None before there was one."""
-        found = await get_record(self._archive, RulesBefore, f"{self._prefix}/{ruleset_id}/base")
+        found = await get_record(self._archive, RulesBefore, self.base_key(ruleset_id))
         return log_fields.Version(found.version, found.rules) if found else None
 
     async def sending(self, ruleset_id: str, over: int, rules: list[Rule]) -> None:
@@ -78,25 +83,27 @@ class RollbackLog:
         start = self._start
         return await left_in(self._connections, start.target.zone, start.area, start.campaign, run_of(start))
 
-    async def changing_job(self, job_id: int, options: str | None) -> None:
-        """Record a log job's parameter string before it is changed for the first time."""
-        record = JobBefore(logpull_options=options)
-        await create_record(self._archive, f"{self._prefix}/job-{job_id}", record)
+    async def changing_job(self, job: LogJob) -> None:
+        """Record what a log job lists before that is changed for the first time."""
+        record = JobBefore(logpull_options=job.logpull_options, output_options=job.output_options)
+        await create_record(self._archive, f"{self._prefix}/job-{job.id}", record)
 
     async def creating_job(self, name: str) -> None:
         """Record that a log job is about to be created, or turned on again."""
         await create_record(self._archive, f"{self._prefix}/new-job", JobCreated(name=name))
 
-    async def jobs(self) -> dict[int, str | None]:
-        """The parameter strings of the changed log jobs, as they were before."""
+    async def jobs(self) -> dict[int, JobBefore]:
+        """What the changed log jobs listed before."""
         found = {}
         async for key in self._archive.list(self._prefix):
             name = key.rpartition("/")[2]
             if name.startswith("job-") and (record := await get_record(self._archive, JobBefore, key)):
-                found[int(name.removeprefix("job-"))] = record.logpull_options
+                found[int(name.removeprefix("job-"))] = record
         return found
 
-    async def created_job(self) -> str | None:
-        """The name of the log job that the campaign created, or was about to."""
+    async def created_job(self, signed: str | None) -> str | None:
+        """The name of the log job that the campaign created, or was about to. ``signed``: the name of the one
+        that people signed, if any: whoever may write to the archive can name somebody else's.
+        """
         record = await get_record(self._archive, JobCreated, f"{self._prefix}/new-job")
-        return record.name if record else None
+        return record.name if record and record.name == signed else None

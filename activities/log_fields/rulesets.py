@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from activities.change.area_work import Step
 from activities.change.fence import NotSent
 from activities.log_fields.rollback_log import RollbackLog
-from activities.stable_read import twice
+from activities.stable_read import FRESH, twice
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.rules import Rule
 from edgeshift.areas.log_fields.terms import FieldSet
@@ -20,6 +20,7 @@ from edgeshift.model.counts import agreed
 from edgeshift.service_api import NotFound, ServiceClient, ServiceError
 from edgeshift.service_api.caller import BeforeSend
 from edgeshift.service_api.models import Ruleset
+from edgeshift.stores.archive import ArchiveCorrupt
 
 T = TypeVar("T")
 
@@ -85,12 +86,29 @@ async def find_ruleset(client: ServiceClient, zone_id: str) -> Ruleset | None:
     return None
 
 
-async def agreed_ruleset(client: ServiceClient, zone_id: str) -> Ruleset | None:
-    """The same, read alike twice in a row: its rules are sent back as they are."""
+async def present_ruleset(client: ServiceClient, zone_id: str, known: str) -> Ruleset | None:
+    """The same; by its identifier, where it is ``known`` and still there."""
+    if known:
+        try:
+            return await client.ruleset(zone_id, known, urgent=True)
+        except NotFound:
+            pass
+    return await find_ruleset(client, zone_id)
+
+
+async def agreed_ruleset(
+    client: ServiceClient, zone_id: str, seen: Ruleset | object | None = FRESH
+) -> Ruleset | None:
+    """The same, read alike twice in a row: its rules are sent back as they are. ``seen``: the reading before,
+    where it was made just now.
+    """
+    first = await find_ruleset(client, zone_id) if seen is FRESH else cast("Ruleset | None", seen)
+    known = str(first.id) if first is not None else ""
     return await twice(
         "rulesets.get",
-        lambda: find_ruleset(client, zone_id),
+        lambda: present_ruleset(client, zone_id, known),
         lambda found: found and (found.id, found.version, found.raw.get("rules")),
+        first=first,
     )
 
 
@@ -150,17 +168,31 @@ def _versions(numbers: Sequence[int]) -> str:
 
 
 class RulesetWriter:
-    """Puts the rules as often as it takes until ours are in, or out, and nobody's are lost."""
+    """Puts the rules as often as it takes until ours are in, or out, and nobody's are lost. ``seen``: the
+    zone's ruleset, or that it has none, where that was read just now.
+    """
 
-    def __init__(self, step: Step, trail: RollbackLog, written: Written, change: RuleChange) -> None:
+    def __init__(
+        self,
+        step: Step,
+        trail: RollbackLog,
+        written: Written,
+        change: RuleChange,
+        seen: Ruleset | object | None = FRESH,
+    ) -> None:
         self._step, self._trail, self._written, self._change = step, trail, written, change
+        self._seen = seen
         self._put_over: int | None = None
 
     async def put(self) -> ChangeResult:
         """Make the change. Raises NotSent."""
         back = self._step.change.step is Kind.ROLL_BACK
         for number in range(1, MOST_PUTS + 1):
-            ruleset = await in_time(self._step, agreed_ruleset(self._step.client, self._step.zone.id))
+            if number > 1:
+                self._seen = await in_time(self._step, self._present())
+                if await self._stands(self._seen):
+                    return ANSWERED
+            ruleset = await in_time(self._step, self._agreed())
             if ruleset is None:
                 if back:
                     return ANSWERED
@@ -174,6 +206,48 @@ class RulesetWriter:
         return ChangeResult(
             status=ChangeStatus.NOTHING_HAPPENED,
             reason=f"somebody else wrote the ruleset {MOST_PUTS} times meanwhile",
+        )
+
+    async def _present(self) -> Ruleset | None:
+        return await present_ruleset(self._step.client, self._step.zone.id, self._written.ruleset)
+
+    async def _agreed(self) -> Ruleset | None:
+        return await agreed_ruleset(self._step.client, self._step.zone.id, self._seen)
+
+    async def _stands(self, ruleset: Ruleset | None) -> bool:
+        """Whether our change is in a ruleset that we have put, and nobody's rules are lost. One answer is
+        enough for that: nothing is sent by it, and it is looked at again.
+        """
+        if ruleset is None or self._put_over is None:
+            return False
+        client, zone_id, ruleset_id = self._step.client, self._step.zone.id, str(ruleset.id)
+        base = await self._trail.first(ruleset_id)
+        if base is None:
+            return False
+        try:
+            present = version_of(ruleset)
+            await self._refuse_other_base(ruleset_id, base, present)
+            since = await in_time(
+                self._step, versions_since(client, zone_id, ruleset_id, base.number, present)
+            )
+        except (NotSent, ArchiveCorrupt):
+            # One answer says so: it is read again.
+            return False
+        found = self._reconciled(base, await self._trail.sent(ruleset_id), since, present)
+        if found.put is not None or found.overwritten:
+            return False
+        self._written.versions, self._written.overwritten = list(found.written), []
+        return True
+
+    def _reconciled(
+        self,
+        base: log_fields.Version,
+        sent: Sequence[log_fields.Sent],
+        since: Sequence[log_fields.Version],
+        present: log_fields.Version,
+    ) -> log_fields.Reconciled:
+        return log_fields.reconcile(
+            base, sent, since, lambda rules: self._change(list(rules), str(present.number))
         )
 
     async def _create(self, number: int) -> ChangeResult | None:
@@ -205,6 +279,7 @@ class RulesetWriter:
         self._written.ruleset = ruleset_id
         present = version_of(ruleset)
         base = await self._trail.base(ruleset_id, present)
+        await self._refuse_other_base(ruleset_id, base, present)
         sent = await self._trail.sent(ruleset_id)
         since = await in_time(
             step,
@@ -213,9 +288,7 @@ class RulesetWriter:
                 lambda: versions_since(step.client, zone_id, ruleset_id, base.number, present),
             ),
         )
-        found = log_fields.reconcile(
-            base, sent, since, lambda rules: self._change(list(rules), str(present.number))
-        )
+        found = self._reconciled(base, sent, since, present)
         self._written.versions = list(found.written)
         self._written.overwritten = list(found.overwritten)
         if lost := [number for number in found.overwritten if number in found.unread]:
@@ -227,10 +300,9 @@ class RulesetWriter:
                 return ChangeResult(status=ChangeStatus.REFUSED, reason=note)
         if found.put is None:
             return ANSWERED
-        if step.change.step is Kind.COMMIT and log_fields.count(found.put) > log_fields.MOST_FIELDS:
-            said = (
-                f"with what others have added the zone would have {log_fields.count(found.put)} custom fields"
-            )
+        most, count = step.client.profile.most_log_fields, log_fields.count(found.put)
+        if step.change.step is Kind.COMMIT and most is not None and count > most:
+            said = f"with what others have added the zone would have {count} custom fields"
             return ChangeResult(status=ChangeStatus.REFUSED, reason=said)
         if self._put_over is not None and present.number == self._put_over + 1:
             return ChangeResult(
@@ -258,6 +330,31 @@ class RulesetWriter:
             self._put_over = None
             return None
         return None if result.status is ChangeStatus.ANSWERED else result
+
+    async def _refuse_other_base(
+        self, ruleset_id: str, base: log_fields.Version, present: log_fields.Version
+    ) -> None:
+        """Raises ArchiveCorrupt where the record of what was there before the first write is not what the
+        service has as that version: our rules would be made of whatever somebody has put into the archive.
+        One that the service has no more is believed.
+        """
+        client, zone_id = self._step.client, self._step.zone.id
+
+        async def same() -> bool:
+            if base.number == present.number:
+                return log_fields.same_rules(base.rules, present.rules)
+            try:
+                found = await client.ruleset_version(zone_id, ruleset_id, base.number, urgent=True)
+            except NotFound:
+                return True
+            rules = found.raw.get("rules") or []
+            return log_fields.unsound(rules) is not None or log_fields.same_rules(base.rules, rules)
+
+        # A difference is believed when it stays.
+        known = 0 < base.number <= present.number
+        if not known or not (await in_time(self._step, same()) or await in_time(self._step, same())):
+            key = self._trail.base_key(ruleset_id)
+            raise ArchiveCorrupt(f"the record {key} in the archive is not what the service had then")
 
     async def _deleted(self, ruleset_id: str) -> bool:
         """Whether a refusal came of somebody's having deleted the ruleset since it was read."""

@@ -29,8 +29,10 @@ from edgeshift.messages import (
     Watched,
     ZoneStart,
 )
+from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import ServiceClient
 from edgeshift.service_api.models import Ruleset
 from edgeshift.stores.documents import (
@@ -64,22 +66,26 @@ class LogFieldsActivities:
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
         reading = await read_zone(client, zone)
-        found = await proposed(spec.log_fields, zone, reading)
+        found = await proposed(spec.log_fields, zone, reading, client.profile)
         if found.assessment.verdict is not Verdict.READY:
             # What would end a zone does not rest on one answer.
             reading = await twice(
                 "rulesets.get",
                 lambda: read_zone(client, zone),
-                lambda read: log_fields.assess(read, zone, found.wanted, spec.log_fields.job),
+                lambda read: log_fields.assess(read, zone, found.wanted, spec.log_fields.job, client.profile),
             )
-            found = await proposed(spec.log_fields, zone, reading)
+            found = await proposed(spec.log_fields, zone, reading, client.profile)
         verdict, trail = found.assessment.verdict, RollbackLog(self._connections, start)
         if verdict is Verdict.ALREADY_SETTLED and await trail.any_sent():
             # It was this campaign that wrote it: it is looked at to the end.
             verdict = Verdict.READY
         # What was written in part is taken back where the zone cannot go on.
         begun = verdict is Verdict.BLOCKED and await trail.left_in() is not None
-        return await prepared_from(self._connections, spec, zone, reading, found, verdict, begun=begun)
+        prepared = await prepared_from(self._connections, spec, zone, reading, found, verdict, begun=begun)
+        if verdict is Verdict.ALREADY_SETTLED:
+            results = self._connections.results
+            await results.record(start, ZoneOutcome.ALREADY_SETTLED, seen=prepared.snapshot)
+        return prepared
 
     @activity.defn(name="look_back_at_log_fields_zone")
     @named_failures
@@ -103,16 +109,17 @@ class LogFieldsActivities:
         """Read rules and log jobs until they show the change, or may no longer be expected to."""
         start, zone = message.start, message.start.target.zone
         client = await self._connections.service(start.spec, zone)
-        wanted = await self._fields(message.prepared)
+        body = await self._signed(message.prepared)
+        wanted = log_fields.fields_of_document(body["fields"])
         lacking, reading = "", None
 
         async def look() -> Shown | None:
             nonlocal lacking, reading
             if message.wanted:
                 reading = await read_sound(client, zone)
-                lacking = log_fields.lacking(reading, wanted)
+                lacking = log_fields.lacking(reading, wanted, client.profile)
             else:
-                reading, lacking = await self._not_undone(client, start, wanted)
+                reading, lacking = await self._not_undone(client, start, body)
             if lacking:
                 return None
             await close_intents(self._connections, zone, start.area)
@@ -124,57 +131,67 @@ class LogFieldsActivities:
             return shown
         if trouble or reading is None:
             return Shown(reached=False, why=(Reason(code=ReasonCode.ZONE_UNREADABLE, said=trouble),))
-        unchanged = message.wanted and await self._as_before(message.prepared, reading)
+        unchanged = message.wanted and await self._as_before(message.prepared, reading, client.profile)
         # A part that was written, by a worker that is gone maybe, is taken back by what the trail has of it.
         worse = message.wanted and not unchanged and await RollbackLog(self._connections, start).any_sent()
         # One that was there before this proposal was made is gone on with as long as it may be.
-        part = unchanged and bool(await self._still_there(start, reading, wanted))
+        part = unchanged and bool(await self._still_there(start, reading, body, client.profile))
         code = ReasonCode.FIELDS_LACKING if message.wanted else ReasonCode.FIELDS_STAY
         why = (Reason(code=code, said=lacking[:200]),)
         return Shown(reached=False, unchanged=unchanged, worse=worse, part=part, why=why)
 
-    async def _fields(self, prepared: Prepared) -> FieldSet:
-        proposal = await get_document(self._connections.archive, Proposal, prepared.proposal)
-        return log_fields.fields_of_document(proposal.body["fields"])
+    async def _signed(self, prepared: Prepared) -> dict[str, Any]:
+        """The body that was signed."""
+        return (await get_document(self._connections.archive, Proposal, prepared.proposal)).body
 
     async def _not_undone(
-        self, client: ServiceClient, start: ZoneStart, wanted: FieldSet
+        self, client: ServiceClient, start: ZoneStart, body: dict[str, Any]
     ) -> tuple[log_fields.Reading, str]:
         """The zone, and what of the campaign's writes is still there, or empty. That nothing is does not rest
         on one answer: one that lacks the ruleset for a moment says so too.
         """
         for _ in range(2):
             reading = await read_sound(client, start.target.zone)
-            if still := await self._still_there(start, reading, wanted):
+            if still := await self._still_there(start, reading, body, client.profile):
                 break
         return reading, still
 
-    async def _still_there(self, start: ZoneStart, reading: log_fields.Reading, wanted: FieldSet) -> str:
-        trail = RollbackLog(self._connections, start)
+    async def _still_there(
+        self,
+        start: ZoneStart,
+        reading: log_fields.Reading,
+        body: dict[str, Any],
+        profile: ServiceProfile,
+    ) -> str:
+        trail, wanted = RollbackLog(self._connections, start), log_fields.fields_of_document(body["fields"])
         first = await trail.first(str((reading.ruleset or {}).get("id")))
         if first is not None:
             left = log_fields.rollback(first.rules, reading.rules, wanted)
             if not log_fields.same_rules(left, reading.rules):
                 return "fields of the campaign are still in the rules"
-        before, created = await trail.jobs(), await trail.created_job()
+        before = await trail.jobs()
+        created = await trail.created_job(log_fields.signed_job(body, start.target.zone))
         names = log_fields.needed(wanted)
         for job in reading.jobs:
             if created and job.get("name") == created and job.get("enabled"):
                 return f"the log job {created} is still enabled"
             try:
-                if job["id"] in before and log_fields.restored(job, before[job["id"]], names) is not None:
+                was = before.get(job["id"])
+                if was and log_fields.restored(job, was.options, names, profile) is not None:
                     return f"log job {job['id']} still lists what it is not to"
             except log_fields.OddOptions:
                 continue
         return ""
 
-    async def _as_before(self, prepared: Prepared, reading: log_fields.Reading) -> bool:
+    async def _as_before(
+        self, prepared: Prepared, reading: log_fields.Reading, profile: ServiceProfile
+    ) -> bool:
         """Whether rules and log jobs are as in the snapshot."""
         archive = self._connections.archive
         before = (await get_document(archive, Snapshot[log_fields.Reading], prepared.snapshot)).reading
         return log_fields.same_rules(before.rules, reading.rules) and {
-            job["id"]: log_fields.listed(job) for job in before.jobs
-        } == {job["id"]: log_fields.listed(job) for job in reading.jobs}
+            job["id"]: log_fields.listed(job, profile) for job in before.jobs
+        } == {job["id"]: log_fields.listed(job, profile) for job in reading.jobs}
 
     @activity.defn(name="watch_log_fields_zone")
     @named_failures
@@ -184,20 +201,21 @@ class LogFieldsActivities:
         start, zone = message.start, message.start.target.zone
         terms = (await self._connections.spec(start.spec)).log_fields
         client = await self._connections.service(start.spec, zone)
-        wanted = await self._fields(message.prepared)
+        body = await self._signed(message.prepared)
         if message.back:
-            return await self._watch_back(message, client, wanted)
+            return await self._watch_back(message, client, body)
+        wanted = log_fields.fields_of_document(body["fields"])
         reading = await read_sound(client, zone)
-        if log_fields.lacking(reading, wanted):
+        if log_fields.lacking(reading, wanted, client.profile):
             # What takes a change back does not rest on one answer.
             reading = await twice(
                 "rulesets.get",
                 lambda: read_sound(client, zone),
-                lambda read: log_fields.lacking(read, wanted),
+                lambda read: log_fields.lacking(read, wanted, client.profile),
             )
-        if lacks := log_fields.lacking(reading, wanted):
+        if lacks := log_fields.lacking(reading, wanted, client.profile):
             return Watched.as_worse(Reason(code=ReasonCode.FIELDS_CHANGED_BY_OTHERS, said=lacks))
-        found, trouble = await self._judged(message, terms, reading, wanted)
+        found, trouble = await self._judged(message, terms, reading, wanted, client.profile)
         settled = found is not None and found.settled
         if not settled and not message.last:
             return Watched()
@@ -217,10 +235,10 @@ class LogFieldsActivities:
             return await self._kept(message, found, kept)
         return await self._kept(message, found, seen_in(found))
 
-    async def _watch_back(self, message: Watch, client: ServiceClient, wanted: FieldSet) -> Watched:
+    async def _watch_back(self, message: Watch, client: ServiceClient, body: dict[str, Any]) -> Watched:
         """After a way back: whether it is undone still."""
         start = message.start
-        _, still = await self._not_undone(client, start, wanted)
+        _, still = await self._not_undone(client, start, body)
         if still:
             return Watched.as_worse(Reason(code=ReasonCode.FIELDS_STAY, said=still))
         await seen_through(self._connections, start.target.zone, start.area, start.campaign)
@@ -230,7 +248,12 @@ class LogFieldsActivities:
         return Watched.as_done(why, record=await self._record(message, found, why))
 
     async def _judged(
-        self, message: Watch, terms: LogFieldsSpec, reading: log_fields.Reading, wanted: FieldSet
+        self,
+        message: Watch,
+        terms: LogFieldsSpec,
+        reading: log_fields.Reading,
+        wanted: FieldSet,
+        profile: ServiceProfile,
     ) -> tuple[log_fields.Judgement | None, str]:
         """What the entries since the change say, or why there are none to read."""
         if terms.entries is None:
@@ -243,7 +266,8 @@ class LogFieldsActivities:
                 entries.append(entry)
         except LogStoreError as failure:
             return None, str(failure)[:150]
-        return log_fields.judge(entries, wanted, reading.transforms, reading.jobs, terms.enough), ""
+        judged = log_fields.judge(entries, wanted, reading.transforms, reading.jobs, terms.enough, profile)
+        return judged, ""
 
     async def _changed_at(self, message: Watch) -> datetime | None:
         """When the change was made, by the service's time; None where that is not known."""
@@ -269,7 +293,9 @@ class LogFieldsActivities:
             changed_at=message.since,
             aftercare=Advice(advice=tuple(str(field) for field in found.fields) if found else ()),
         )
-        return await put_document(archive, record, verify=True)
+        kept = await put_document(archive, record, verify=True)
+        await self._connections.results.record_watched(message, kept)
+        return kept
 
 
 def seen_in(found: log_fields.Judgement) -> Reason:

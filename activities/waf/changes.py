@@ -20,10 +20,12 @@ from activities.stable_read import twice
 from activities.waf.proposing import configuration_digest, deletion_body, prepared_from
 from activities.waf.zone import present_plan, read_configuration, read_zone, runs
 from edgeshift.areas import waf
+from edgeshift.areas.waf.loss_texts import summaries
+from edgeshift.areas.waf.losses import lost_counts
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
-from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.digests import digest
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome, campaign_id
 from edgeshift.service_api import ServiceClient, ServiceError
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError, ArchiveMissing
@@ -45,27 +47,38 @@ class WafWork(AreaWork):
         """A plan's line for one zone, by reading alone."""
         client = await self._connections.service(spec_digest, target.zone)
         read_at = self._connections.clock.now()
-        reading = await read_zone(client, target.zone)
-        found = waf.assess(reading)
+        # The list says the plan, and it is asked for once more before anything is sent with validation.
+        reading = await read_zone(client, target.zone, listed=True)
+        found = waf.assess(reading, client.profile)
         prepared = await prepared_from(self._connections, spec, target.zone, reading)
         line = line.model_copy(
             update={
-                "verdict": found.verdict,
-                "causes": list(found.causes),
-                "reasons": list(found.reasons),
-                "losses": list(found.losses),
-                "warnings": list(found.warnings),
+                "verdict": prepared.verdict,
+                "causes": list(prepared.causes),
+                "reasons": list(prepared.reasons),
+                "losses": list(summaries(found.losses, waf.Fate.LOST)),
+                "lost": lost_counts(found.losses),
+                "warnings": [*found.warnings, *summaries(found.losses, waf.Fate.COMPARE)],
                 "reading": await keep_reading(self._connections, spec, target.zone, read_at, prepared),
             }
         )
         if reading.config is None or not reading.config.get("rules"):
             return line
         proposal = waf.propose(reading, spec.adjustments)
-        shape = fingerprint(proposal.body, target.zone)
-        return line.model_copy(update={"fingerprint": shape, "additions": list(proposal.additions)})
+        more = waf.protection_warnings(reading, proposal.body)
+        return line.model_copy(
+            update={
+                # Of a zone that is blocked there is nothing to sign.
+                "fingerprint": prepared.fingerprint,
+                "additions": list(proposal.additions),
+                "warnings": [*line.warnings, *more],
+            }
+        )
 
     def check(self, change: Change, body: dict[str, Any]) -> None:
         """What is never sent, whoever signed it."""
+        if change.step not in (Kind.VALIDATE, Kind.DELETE_OVERRIDES, Kind.COMMIT):
+            raise NotSent(f"waf knows no step {change.step.value}")
         if change.step is Kind.COMMIT and waf.is_log_only(body):
             raise NotSent("a body that only logs is never committed")
         plan = change.start.target.zone.plan
@@ -81,6 +94,7 @@ class WafWork(AreaWork):
         await fence.refuse_while_one_may_show()
         if change.step is Kind.COMMIT:
             await self._compare_fresh(step)
+            await self._refuse_unprotected(step)
             result = await self._put(step, step.body, waf.Mode.PENDING)
             await fence.confirm(result)
             return result
@@ -115,6 +129,20 @@ class WafWork(AreaWork):
             if not await twice("entrypoint.get", lambda: runs(client, zone, signed.body)):
                 return ZoneOutcome.UNKNOWN, "migrated, but the stored rules differ from the signed body"
         return ZoneOutcome.MIGRATED, "the service shows it"
+
+    async def _refuse_unprotected(self, step: Step) -> None:
+        """Raises NotSent with a drift where the body would leave a zone without a WAF that has one, and
+        nobody has consented, as after a proposal of an earlier version. The zone is read again, and blocked.
+        """
+        if not waf.runs_nothing(step.body):
+            return
+        spec = await self._connections.spec(step.change.start.spec)
+        before = await get_document(self._connections.archive, Snapshot[waf.Reading], step.change.snapshot)
+        if waf.unprotected(before.reading, step.body) and not spec.consents.leaves_unprotected(step.zone):
+            raise NotSent(
+                "its new configuration runs no managed rule, and nobody has consented to that for this zone",
+                ChangeStatus.DRIFTED,
+            )
 
     async def _refuse_other_plan(self, step: Step) -> None:
         """Raises NotSent with a drift where the zone is not Enterprise any more: its reading may be a day

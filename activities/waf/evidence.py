@@ -13,6 +13,7 @@ from activities.connections import Connections
 from activities.reports import tell_campaign
 from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Window, agreed_rules, judge
+from edgeshift.areas.waf.evidence_terms import EvidenceCause
 from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport
 from edgeshift.stores.documents import Proposal, get_document, put_document
 
@@ -57,14 +58,18 @@ class EvidenceActivities:
                 earlier=message.earlier,
             ),
         )
-        doubt = ""
+        doubt, cause = "", EvidenceCause.NOT_VALIDATING
         if not waf.in_validation(status):
             shown = str(status.get("migration_state"))[:30]
             doubt = f"the zone is not in validation any more: its status shows {shown}"
         elif not message.comparable:
             doubt = "the zone was found in validation with other rules than the proposal's"
+            cause = EvidenceCause.OTHER_RULES
         if doubt:
-            evidence = evidence.model_copy(update={"verdict": EvidenceVerdict.INCONCLUSIVE, "why": doubt})
+            judged = {"verdict": EvidenceVerdict.INCONCLUSIVE, "why": doubt, "cause": cause}
+            evidence = evidence.model_copy(update=judged)
+        about = {"zone": zone.id, "proposal": message.digest}
+        evidence = evidence.model_copy(update=about)
         found = await put_document(self._connections.archive, evidence, verify=True)
         if message.announce:
             report = ZoneReport(

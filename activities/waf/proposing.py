@@ -7,12 +7,13 @@ from typing import Any
 from activities.connections import Connections
 from activities.snapshots import archive_snapshot
 from edgeshift.areas import waf
+from edgeshift.areas.waf.rule_items import DELETION
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Prepared, Step
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Zone
 from edgeshift.model.reasons import Reason, ReasonCode
-from edgeshift.stores.documents import Proposal, put_document
+from edgeshift.stores.documents import Proposal, put_proposal
 
 
 async def prepared_from(
@@ -21,19 +22,31 @@ async def prepared_from(
     """Archive a reading as the zone's snapshot, and what follows from it as the proposal. Raises
     ArchiveError.
     """
-    assessment = waf.assess(reading)
+    assessment = waf.assess(reading, spec.service.facts)
     prepared = Prepared(
         verdict=assessment.verdict,
         causes=assessment.causes,
         reasons=assessment.reasons,
         why=assessment.why,
-        snapshot=await archive_snapshot(connections, zone, spec.area, reading),
+        snapshot=await archive_snapshot(connections, zone, spec.area, reading, spec.service.profile),
     )
     if assessment.verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
         return await _proposed(connections, prepared, zone, spec, reading, assessment)
     if ReasonCode.URI_OVERRIDES in assessment.causes and spec.consents.delete_uri_overrides:
         return await _deletion(connections, prepared, zone, reading)
     return prepared
+
+
+def never_committed(spec: CampaignSpec, zone: Zone, reading: waf.Reading) -> Reason | None:
+    """Why the body that follows from a reading is not committed, whoever signs it; None where it may be."""
+    if reading.config is None or not reading.config.get("rules"):
+        return None
+    body = waf.propose(reading, spec.adjustments).body
+    if waf.is_log_only(body):
+        return Reason(code=ReasonCode.LOG_ONLY)
+    if waf.unprotected(reading, body) and not spec.consents.leaves_unprotected(zone):
+        return Reason(code=ReasonCode.UNPROTECTED)
+    return None
 
 
 async def _proposed(
@@ -44,18 +57,22 @@ async def _proposed(
     reading: waf.Reading,
     assessment: waf.Assessment,
 ) -> Prepared:
+    if (why := never_committed(spec, zone, reading)) is not None:
+        return prepared.blocked_by(why)
     proposal = waf.propose(reading, spec.adjustments)
-    if waf.is_log_only(proposal.body):
-        return prepared.blocked_by(Reason(code=ReasonCode.LOG_ONLY))
-    stored = await put_document(
+    notices: tuple[Reason, ...] = ()
+    if waf.unprotected(reading, proposal.body):
+        notices = (Reason(code=ReasonCode.UNPROTECTED),)
+    stored = await put_proposal(
         connections.archive,
         Proposal(
             body=proposal.body,
             additions=proposal.additions,
-            losses=assessment.losses,
-            warnings=assessment.warnings,
+            losses=tuple(map(waf.text_of_loss, assessment.losses)),
+            warnings=(*assessment.warnings, *waf.protection_warnings(reading, proposal.body)),
+            notices=notices,
+            lost=assessment.losses,
         ),
-        verify=True,
     )
     runs = waf.same_rules(reading.entry_point, proposal.body)
     shadowed = waf.same_rules(reading.entry_point, waf.shadow(proposal.body))
@@ -75,7 +92,7 @@ async def _deletion(
     connections: Connections, prepared: Prepared, zone: Zone, reading: waf.Reading
 ) -> Prepared:
     body = deletion_body(reading.overrides)
-    stored = await put_document(connections.archive, Proposal(body=body))
+    stored = await put_proposal(connections.archive, Proposal(body=body))
     return prepared.model_copy(
         update={
             "step": Step.DELETE_OVERRIDES,
@@ -95,6 +112,6 @@ def deletion_body(overrides: list[dict[str, Any]]) -> dict[str, Any]:
     """What is signed when overrides are to be deleted: each of them, as it was read."""
     ordered = sorted(overrides, key=lambda item: str(item.get("id")))
     return {
-        "name": "delete_overrides",
+        "name": DELETION,
         "rules": [{"action": "delete_override", "override": item} for item in ordered],
     }

@@ -13,10 +13,11 @@ from activities.change.intents import seen_through, taken_up
 from activities.connections import Connections
 from activities.polling import Lookout
 from activities.stable_read import twice
-from activities.waf.proposing import prepared_from
+from activities.waf.proposing import never_committed, prepared_from
 from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import Evidence
+from edgeshift.areas.waf.terraform import EntryPoint
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import (
     Prepare,
@@ -24,8 +25,9 @@ from edgeshift.messages import (
     Verification,
     Verify,
 )
-from edgeshift.model.fleet import Plan, Zone
+from edgeshift.model.fleet import Plan, Zone, ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import NotUnderstood, Outcome, RateLimited, Refused, ServiceClient, ServiceError
 from edgeshift.stores.documents import Proposal, Snapshot, WafRecord, get_document, put_document
 
@@ -46,13 +48,25 @@ class WafActivities:
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
         read_at = self._connections.clock.now()
+        profile = client.profile
         reading = await read_zone(client, zone)
-        if waf.assess(reading).verdict is not waf.Verdict.READY:
+
+        def decides(found: waf.Reading) -> object:
+            return told(found, profile), never_committed(spec, zone, found)
+
+        if waf.assess(reading, profile).verdict is not waf.Verdict.READY or never_committed(
+            spec, zone, reading
+        ):
             # What would end or hold up a zone does not rest on one answer.
-            reading = await twice("waf.check", lambda: read_zone(client, zone), told)
+            reading = await twice("waf.check", lambda: read_zone(client, zone), decides)
         prepared = await prepared_from(self._connections, spec, zone, reading)
         if prepared.verdict is waf.Verdict.ALREADY_MIGRATED:
-            return await taken_up(self._connections, start, prepared, read_at)
+            found = await taken_up(self._connections, start, prepared, read_at)
+            if not found.begun:
+                await self._connections.results.record(
+                    start, ZoneOutcome.ALREADY_MIGRATED, seen=found.snapshot
+                )
+            return found
         return prepared
 
     @activity.defn(name="verify_waf_zone")
@@ -126,8 +140,11 @@ class WafActivities:
             if stored is not None and waf.same_rules(stored.raw, body):
                 if had_rules and not await shows_migrated(client, zone):
                     return None
-                record = await self._record(message, body, str(stored.raw.get("id") or ""))
+                record = await self._record(message, body, stored_as(stored.raw))
                 await seen_through(self._connections, zone, message.start.area, message.start.campaign)
+                await self._connections.results.record(
+                    message.start, ZoneOutcome.MIGRATED, proposal=message.digest, seen=record
+                )
                 shown = Reason(code=ReasonCode.MIGRATED_AS_SIGNED)
                 return Verification(reached=True, reason="migrated", why=(shown,), record=record)
             seen.append(stored.raw if stored is not None else {})
@@ -139,10 +156,15 @@ class WafActivities:
         weaker = tuple(waf.weakened(seen[-1], body))
         return Verification(reached=True, why=(Reason(code=ReasonCode.STORED_RULES_DIFFER, names=weaker),))
 
-    async def _record(self, message: Verify, body: dict[str, Any], ruleset: str) -> str:
+    async def _record(self, message: Verify, body: dict[str, Any], entry: EntryPoint) -> str:
         archive, zone = self._connections.archive, message.start.target.zone
         proposal = await get_document(archive, Proposal, message.proposal)
         evidence = await get_document(archive, Evidence, message.evidence) if message.evidence else None
+        lost = proposal.lost
+        if lost is None:
+            # An earlier version has proposed it, and kept its losses in sentences.
+            before = await get_document(archive, Snapshot[waf.Reading], message.snapshot)
+            lost = waf.losses(before.reading)
         record = WafRecord(
             zone=zone,
             campaign=message.start.campaign,
@@ -150,14 +172,22 @@ class WafActivities:
             snapshot=message.snapshot,
             proposal=message.proposal,
             evidence=message.evidence,
-            aftercare=aftercare(zone, body, proposal.losses, evidence, ruleset=ruleset),
+            aftercare=aftercare(zone, body, lost, evidence, entry=entry, campaign=message.start.campaign),
+            entry_point=entry,
         )
         return await put_document(archive, record, verify=True)
 
 
-async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
+def stored_as(entry_point: dict[str, Any]) -> EntryPoint:
+    """An entry point as it was read back: what its configuration in Terraform needs beside the rules."""
+    told = {key: str(entry_point.get(key) or "") for key in ("id", "name", "description")}
+    return EntryPoint(**told)
+
+
+async def read_zone(client: ServiceClient, zone: Zone, *, listed: bool = False) -> waf.Reading:
     """Everything readable of a zone that matters to the migration. A migrated zone has no legacy settings any
-    more.
+    more; one that is over a limit of the profile, or not ready otherwise, is not asked for its configuration.
+    ``listed``: its plan is that of the list which this reading follows, and is not asked for.
     """
     (check, refused), asked = await together(_checked(client, zone), client.waf_status(zone.id))
     status = asked.raw
@@ -165,7 +195,7 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
         stored = await client.entry_point(zone.id)
         return waf.Reading(check=check, status=status, entry_point=stored.raw if stored else None)
     plan, rules, overrides, pages, setting, entry, (packages, groups, own_modes) = await together(
-        present_plan(client, zone),
+        _as_listed() if listed else present_plan(client, zone),
         client.firewall_rules(zone.id),
         client.waf_overrides(zone.id),
         client.page_rules(zone.id),
@@ -187,7 +217,7 @@ async def read_zone(client: ServiceClient, zone: Zone) -> waf.Reading:
         entry_point=entry.raw if entry else None,
         refused=refused,
     )
-    if waf.assess(reading).verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
+    if waf.assess(reading, client.profile).verdict in (waf.Verdict.READY, waf.Verdict.IN_VALIDATION):
         try:
             config = await read_configuration(client, zone, empty=True)
             reading = reading.model_copy(update={"config": config})
@@ -206,6 +236,10 @@ async def present_plan(client: ServiceClient, zone: Zone, *, urgent: bool = Fals
     return Plan.of(found.legacy_id).value if found is not None and found.legacy_id else ""
 
 
+async def _as_listed() -> str:
+    return ""
+
+
 async def _checked(client: ServiceClient, zone: Zone) -> tuple[dict[str, Any], tuple[ReasonCode, str] | None]:
     """The compatibility check, or the support case that the service made of it."""
     try:
@@ -214,9 +248,9 @@ async def _checked(client: ServiceClient, zone: Zone) -> tuple[dict[str, Any], t
         return {}, support_case(refusal)
 
 
-def told(reading: waf.Reading) -> object:
+def told(reading: waf.Reading, profile: ServiceProfile) -> object:
     """What of a reading decides whether its zone goes on."""
-    found = waf.assess(reading)
+    found = waf.assess(reading, profile)
     return found.verdict, found.causes, found.overrides, found.rules, found.migration_state, reading.plan
 
 

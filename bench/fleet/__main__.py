@@ -16,8 +16,9 @@ from bench.fleet.campaign import Course, measured
 from bench.fleet.kept import Kept, described
 from bench.fleet.many import Many, measured_many
 from bench.fleet.page import PAGE, put
-from bench.fleet.parts import PARTS, chosen, summed_up
-from bench.fleet.tables import show_course
+from bench.fleet.parts import PARTS, Part, chosen, summed_up
+from bench.fleet.processes import Processes, measured_processes
+from bench.fleet.tables import show_course, show_processes
 
 OUT = Path("out")
 FOLDER = OUT / "bench-fleet"
@@ -25,7 +26,7 @@ FIGURES = OUT / "bench-fleet.json"
 ENGINE = OUT / "bench-waf.json"
 
 
-async def measure(console: Console, kept: Kept, parts: Sequence[Course | Many]) -> None:
+async def measure(console: Console, kept: Kept, parts: Sequence[Part]) -> None:
     """Measure the parts that were not measured on this code, and write what there is after each."""
     for part in parts:
         if (found := kept.figures(part.name, part)) is None:
@@ -36,16 +37,20 @@ async def measure(console: Console, kept: Kept, parts: Sequence[Course | Many]) 
             console.print(f"{part.name}: measured before on this code")
         if isinstance(part, Course):
             show_course(console, found)
+        if isinstance(part, Processes):
+            show_processes(console, found)
         write(kept, parts)
 
 
-async def _one(part: Course | Many, kept: Kept, say: Any) -> dict[str, Any]:
+async def _one(part: Part, kept: Kept, say: Any) -> dict[str, Any]:
     if isinstance(part, Many):
         return await measured_many(part, FOLDER / f"state-{part.name}", kept.code, say)
+    if isinstance(part, Processes):
+        return await measured_processes(part)
     return await measured(part, FOLDER / f"state-{part.name}", say)
 
 
-def write(kept: Kept, parts: Sequence[Course | Many]) -> None:
+def write(kept: Kept, parts: Sequence[Part]) -> None:
     """Sum up all that was measured on this code: the parts as they were asked for, the others as they are."""
     asked = {part.name: part for part in (*PARTS, *parts)}
     found = {name: one for name, part in asked.items() if (one := kept.figures(name, part)) is not None}
@@ -79,6 +84,7 @@ def main() -> None:
     verbs = parser.add_subparsers(dest="verb", required=True)
     run = verbs.add_parser("run", help="Measure what was not measured on this code.")
     run.add_argument("parts", nargs="*", metavar="PART", help=", ".join(part.name for part in PARTS))
+    run.add_argument("--short", action="store_true", help="In minutes each, with fewer zones.")
     run.add_argument("--zones", type=int, help="So many zones in place of the part's own number.")
     run.add_argument("--workers", type=int, help="So many worker processes in place of the part's own.")
     table = verbs.add_parser("table", help="Put the tables and pictures into the page.")
@@ -92,7 +98,7 @@ def main() -> None:
             parser.error(str(error))
         return
     try:
-        parts = chosen(given.parts, zones=given.zones, workers=given.workers)
+        parts = chosen(given.parts, zones=given.zones, workers=given.workers, short=given.short)
     except ValueError as error:
         parser.error(str(error))
     asyncio.run(measure(Console(), Kept(FOLDER), parts))

@@ -21,11 +21,14 @@ from pydantic import BaseModel
 from temporalio.client import Client
 
 from bench.fleet.records import Answered, Asked, Kind, Standing
-from edgeshift.messages import CampaignSummary
+from edgeshift.authority.keyring import Keyring
+from edgeshift.messages import CampaignSummary, Step
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import NotFound, OperationError, Refused, pause, resume, sign_fingerprints, summary
+from edgeshift.operations.signed import Pen
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
+from edgeshift.stores.archive import Archive
 from edgeshift.testbed.invariants.control import Control
 from edgeshift.testbed.invariants.seen import Signature, StopRecord
 
@@ -53,12 +56,15 @@ class Asking(BaseModel):
 
     ``gather``: nobody signs before so many targets wait. For ``held_for`` seconds from then on, nobody signs
     the share ``hold_back`` of the fingerprints; at their end the simulator (its control API at ``hurry``) is
-    told that further migrations take no time, where that is given.
+    told that further migrations take no time, where that is given. ``archive``: its URL; ``authority``: the
+    folder with everybody's keys.
     """
 
     address: str
     namespace: str
     campaign: str
+    archive: str
+    authority: str
     status_every: float = 1.0
     sign_every: float = 2.0
     pause_every: float | None = 15.0
@@ -79,6 +85,9 @@ class People:
         self._known: set[str] = set()
         self._signed: set[str] = set()
         self._over = asyncio.Event()
+        self._spec = ""
+        keyring, archive = Keyring(Path(options.authority)), Archive(options.archive)
+        self._pens = {by: Pen(keyring.signer(by), archive, by) for by in (APPROVER, OPERATOR)}
 
     async def work(self) -> None:
         """Ask until the campaign is closed."""
@@ -108,6 +117,7 @@ class People:
             await asyncio.sleep(self._options.status_every)
 
     def _note(self, found: CampaignSummary) -> None:
+        self._spec = found.spec
         self._known |= {item.fingerprint for item in found.waiting if item.zones > item.separate}
         standing = Standing(
             at=datetime.now(UTC), state=found.state, places=found.places, permits=found.permits_out
@@ -134,6 +144,9 @@ class People:
     async def _sign_these(self, fingerprints: Sequence[str]) -> None:
         async def sign() -> None:
             name, said = self._options.campaign, "read"
+            await self._pens[APPROVER].fingerprints(
+                name, self._spec, Choice.APPROVE, step=Step.COMMIT, fingerprints=fingerprints, reason=said
+            )
             await sign_fingerprints(
                 self._client, name, fingerprints, Choice.APPROVE, by=APPROVER, reason=said
             )
@@ -157,10 +170,10 @@ class People:
         name, reason = self._options.campaign, "measured"
 
         async def stop() -> None:
-            await pause(self._client, name, by=OPERATOR, reason=reason)
+            await pause(self._client, name, by=OPERATOR, reason=reason, pen=self._pens[OPERATOR])
 
         async def go_on() -> None:
-            await resume(self._client, name, by=OPERATOR, reason=reason)
+            await resume(self._client, name, by=OPERATOR, reason=reason, pen=self._pens[OPERATOR])
 
         while self._options.pause_every is not None:
             await asyncio.sleep(self._options.pause_every)

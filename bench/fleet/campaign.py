@@ -18,13 +18,17 @@ from temporalio.client import Client, WorkflowHandle
 from bench.fleet.asking import Asking, asked, people
 from bench.fleet.checked import checked, lost, verdicts
 from bench.fleet.counted import counted_up
+from bench.fleet.figures import Span
 from bench.fleet.histories import campaign_histories, zone_histories
 from bench.fleet.usage import Usage, measurable, with_children
+from bench.fleet.users import outage_of_the_last, users_of
 from bench.fleet.zones import fleet_of, plans_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignResult
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations import assess, planned, pollers, start_campaign, store_spec
+from edgeshift.operations.signed import Pen
+from edgeshift.rate_limit.slots import MOST_REQUESTS
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
@@ -58,6 +62,9 @@ class Course(BaseModel):
     ``hold_back``, ``held_for``: as of ``Asking``.
     ``window``: ``auto`` where there is that, else ``WINDOW``; of a number, as much as the product takes.
     ``pause_every``: real seconds, None: never.
+    ``users``: so many accounts share the zones, each with a user, a token and a limit of its own.
+    ``outage``: how many real seconds after the campaign's first call, and for how many, the service does not
+    answer the last user.
     """
 
     name: str
@@ -75,15 +82,17 @@ class Course(BaseModel):
     gather: float = 0.0
     hold_back: float = 0.0
     held_for: float = 0.0
+    users: int = 1
+    outage: tuple[float, float] | None = None
 
     @property
     def limit(self) -> int:
         """Calls of the user in one window of the limit."""
-        return REQUESTS if self.limited else 100_000_000
+        return REQUESTS if self.limited else MOST_REQUESTS
 
     @property
     def calls_per_second(self) -> float:
-        """Of real time."""
+        """Of one user, of real time."""
         return self.limit * self.scale / PER
 
     @property
@@ -140,7 +149,9 @@ async def measured(course: Course, folder: Path, say: Say) -> dict[str, Any]:
     """
     if not measurable():
         say("this machine has no /proc: memory and CPU are not measured")
-    fleet = fleet_of(course.zones, enterprise=course.enterprise, fingerprints=course.fingerprints)
+    fleet = fleet_of(
+        course.zones, enterprise=course.enterprise, fingerprints=course.fingerprints, users=course.users
+    )
     shutil.rmtree(folder, ignore_errors=True)
     try:
         async with stack(
@@ -159,6 +170,7 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
     spec, archive = spec_of(course, running), Archive(running.archive)
     workers = Usage(lambda: (pid for child in running.workers for pid in with_children(child.pid)))
     rest = Usage(lambda: (running.temporal_pid, running.simulator.pid, os.getpid()))
+    outages: list[Span] = []
     looking = [asyncio.create_task(one.work()) for one in (workers, rest)]
     try:
         say(f"{course.name}: planning {course.zones:,} zones")
@@ -169,11 +181,15 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
             await running.control.send("POST", "faults", fault)
         say(f"{course.name}: the campaign begins")
         began, clock = datetime.now(UTC), time.perf_counter()
-        start = await start_campaign(client, archive, spec, by="bench", frozen=frozen)
+        pen = Pen(running.keyring.signer("bench"), archive, "bench")
+        start = await start_campaign(client, archive, spec, by="bench", frozen=frozen, pen=pen)
         handle: WorkflowHandle[object, CampaignResult] = client.get_workflow_handle(
             campaign_id(spec.name), result_type=CampaignResult
         )
         notes = running.places.folder / "asked.txt"
+        if course.outage:
+            down = outage_of_the_last(running.control, course.users, *course.outage, outages)
+            looking.append(asyncio.create_task(down))
         async with people(_asking(course, running, spec), notes) as process:
             result = await ended(handle, process)
             makespan, over = time.perf_counter() - clock, datetime.now(UTC)
@@ -198,6 +214,8 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
         latency=course.latency,
         workers=workers,
         rest=rest,
+        users=users_of(running.fleet),
+        outages=outages,
     )
     found |= await campaign_histories(client, campaign_id(spec.name))
     found["history_events_per_zone"] = await zone_histories(client, plans, course.zones)
@@ -232,6 +250,8 @@ def _asking(course: Course, running: Stack, spec: CampaignSpec) -> Asking:
         address=running.address,
         namespace=running.namespace,
         campaign=spec.name,
+        archive=running.archive,
+        authority=str(running.places.authority),
         pause_every=course.pause_every,
         gather=int(course.gather * course.zones),
         hold_back=course.hold_back,

@@ -9,8 +9,10 @@ from typing import Any
 
 from bench.figures import spread
 from bench.fleet import figures
+from bench.fleet.figures import rounded
 from bench.fleet.records import KINDS, Asked, Used
 from bench.fleet.usage import Usage
+from bench.fleet.users import by_user
 from edgeshift.testbed.invariants.pace import busiest
 from edgeshift.testbed.invariants.requests import Request
 
@@ -35,12 +37,15 @@ def counted_up(
     latency: float,
     workers: Usage,
     rest: Usage,
+    users: Mapping[str, str] | None = None,
+    outages: Sequence[figures.Span] = (),
 ) -> dict[str, Any]:
     """The figures. ``plans``: the zones' plans by identifier; ``planned_at``, ``began``, ``over``: when the
-    plan and the campaign began, and when that ended; ``calls_per_second``: what the limit
-    allows, None where none binds; ``limit_seconds``: the limit's own window. Seconds are real ones.
+    plan and the campaign began, and when that ended; ``calls_per_second``: what the limit of one user
+    allows, None where none binds; ``limit_seconds``: the limit's own window; ``users``, ``outages``: as of
+    ``by_user``, where there are several. Seconds are real ones.
     """
-    zones = len(plans)
+    zones, users = len(plans), users or {}
     calls = [request for request in journal if began <= request.time <= over]
     pauses = pauses_of(noted)
     paused = figures.overlap(pauses, began, over)
@@ -68,19 +73,22 @@ def counted_up(
     work = figures.work_of(calls)
     read = [request for request in journal if planned_at <= request.time < began]
     reading = (read[0].time, read[-1].time) if read else None
-    most, _ = busiest(list(journal), limit_seconds)
-    return found | {
-        "makespan_ratio": _rounded(
-            figures.makespan_ratio(makespan - paused, counts, calls_per_second, latency)
-        ),
-        "makespan_ratio_with_pauses": _rounded(
-            figures.makespan_ratio(makespan, counts, calls_per_second, latency)
-        ),
-        "quota_used": _rounded(work and figures.quota_used(calls, work, calls_per_second, pauses)),
-        "quota_used_plan": _rounded(reading and figures.quota_used(read, reading, calls_per_second)),
-        "quota_windows": figures.windows(calls, work, limit_seconds, calls_per_second) if work else [],
-        "busiest_window": {"calls": most, "allowed": round(calls_per_second * limit_seconds)},
+    own = [[one for one in journal if one.user == user] for user in users] if len(users) > 1 else [journal]
+    rate = calls_per_second * len(own)
+    found |= {
+        "makespan_ratio": rounded(figures.makespan_ratio(makespan - paused, counts, rate, latency)),
+        "makespan_ratio_with_pauses": rounded(figures.makespan_ratio(makespan, counts, rate, latency)),
+        "quota_used": rounded(work and figures.quota_used(calls, work, rate, pauses)),
+        "quota_used_plan": rounded(reading and figures.quota_used(read, reading, rate)),
+        "quota_windows": figures.windows(calls, work, limit_seconds, rate) if work else [],
+        "busiest_window": {
+            "calls": max(busiest(list(made), limit_seconds)[0] for made in own),
+            "allowed": round(calls_per_second * limit_seconds),
+        },
     }
+    if len(users) > 1:
+        found |= by_user(calls, users, calls_per_second, pauses, outages)
+    return found
 
 
 def pauses_of(noted: Asked) -> list[figures.Span]:
@@ -143,7 +151,3 @@ def plots(
 
 def _each(total: float | None, zones: int) -> float | None:
     return round(total / zones, 4) if total is not None and zones else None
-
-
-def _rounded(value: float | None) -> float | None:
-    return round(value, 4) if value is not None else None

@@ -167,6 +167,11 @@ def a_second(moments: Iterable[datetime], begin: datetime, seconds: float) -> li
     ]
 
 
+def rounded(value: float | None) -> float | None:
+    """To four places; None stays None."""
+    return round(value, 4) if value is not None else None
+
+
 def _number(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 

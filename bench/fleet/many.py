@@ -27,12 +27,13 @@ from bench.fleet.histories import campaign_histories, last_tasks
 from bench.fleet.usage import Usage
 from bench.fleet.zones import fleet_of
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import PlanReport
+from edgeshift.messages import PlanReport, Step
 from edgeshift.model.fleet import ZoneOutcome, assessment_id, campaign_id, zone_migration_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import (
     Frozen,
     OperationError,
+    Refused,
     assess,
     frozen_targets,
     pause,
@@ -44,6 +45,7 @@ from edgeshift.operations import (
     summary,
 )
 from edgeshift.operations.campaigns import describe
+from edgeshift.operations.signed import Pen
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
@@ -123,6 +125,7 @@ class _Scene:
         self._many, self._running, self._client, self._say = many, running, client, say
         self._stages = stages
         self._archive = Archive(running.archive)
+        self._keyring = running.keyring
         base = spec_of(many.course, running).model_dump(mode="json", exclude_defaults=True)
         waves = [{"zones": -(-many.zones // many.waves)}] * many.waves
         approvers = {"approvers": many.approvers, "required": len(many.approvers)}
@@ -173,6 +176,10 @@ class _Scene:
             "worker_cpu_per_zone": found["migrated"]["cpu_per_zone"],
         }
 
+    def _pen(self, by: str) -> Pen:
+        """Who signs with the key of a person."""
+        return Pen(self._keyring.signer(by), self._archive, by)
+
     async def _plan(self) -> dict[str, Any]:
         """List, read and start."""
         frozen = await self._frozen()
@@ -180,7 +187,9 @@ class _Scene:
             await assess(self._client, self._archive, self._spec)
             frozen = await self._frozen()
         if await describe(self._client, campaign_id(self._spec.name)) is None:
-            await start_campaign(self._client, self._archive, self._spec, by="olga", frozen=frozen)
+            await start_campaign(
+                self._client, self._archive, self._spec, by="olga", frozen=frozen, pen=self._pen("olga")
+            )
         return {"waves": len(frozen.waves) if frozen else None}
 
     async def _frozen(self) -> Frozen | None:
@@ -195,15 +204,24 @@ class _Scene:
     async def _sign(self) -> dict[str, Any]:
         """Every fingerprint by every approver, while the campaign is paused."""
         name = self._spec.name
-        await pause(self._client, name, by="olga", reason="measured")
+        await pause(self._client, name, by="olga", reason="measured", pen=self._pen("olga"))
         seconds: list[float] = []
         refused = 0
         reason = ("Read, compared with the settings of today, and agreed. " * 10)[: self._many.reason]
         prints = await self._fingerprints()
+        spec = await store_spec(self._archive, self._spec)
         for person in self._many.approvers:
             for first in range(0, len(prints), BLOCK):
                 began = time.perf_counter()
                 try:
+                    await self._pen(person).fingerprints(
+                        name,
+                        spec,
+                        Choice.APPROVE,
+                        step=Step.COMMIT,
+                        fingerprints=prints[first : first + BLOCK],
+                        reason=reason,
+                    )
                     await sign_fingerprints(
                         self._client,
                         name,
@@ -259,11 +277,13 @@ class _Scene:
         before = (await summary(self._client, name)).places.get("migrated", 0)
         used = self._usage.look().cpu
         began = time.perf_counter()
-        await resume(self._client, name, by="olga", reason="measured")
+        await resume(self._client, name, by="olga", reason="measured", pen=self._pen("olga"))
         asked = await self._until(lambda places: places.get("migrated", 0) >= self._many.migrated)
         took = time.perf_counter() - began
         stopping = time.perf_counter()
-        await pause(self._client, name, by="olga", reason="measured")
+        # A small one may be over by then.
+        with contextlib.suppress(Refused):
+            await pause(self._client, name, by="olga", reason="measured", pen=self._pen("olga"))
         stopped = time.perf_counter() - stopping
         after = (await summary(self._client, name)).places.get("migrated", 0)
         zones = max(1, after - before)

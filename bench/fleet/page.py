@@ -9,7 +9,14 @@ from typing import Any
 from bench.fleet import figures, parts
 from bench.fleet.kept import ROOT
 from bench.fleet.picture import line_chart
-from bench.fleet.tables import markdown, markdown_cpu, markdown_faults, markdown_many
+from bench.fleet.tables import (
+    markdown,
+    markdown_cpu,
+    markdown_faults,
+    markdown_many,
+    markdown_processes,
+    markdown_users,
+)
 
 PAGE = ROOT / "docs" / "performance.md"
 IMAGES = "images"
@@ -48,6 +55,10 @@ def text(found: Found, engine: Found | None, pictures: list[str]) -> str:
         paced.insert(0, engine["paced"])
     if paced:
         blocks += ["## At the rate limit", markdown(paced)]
+    if processes := _of("processes-", measured):
+        blocks += ["## Processes of one user", markdown_processes(processes)]
+    if "users" in measured:
+        blocks += ["## Users side by side", markdown_users(measured["users"])]
     if engine is not None:
         blocks += ["## Without a limit, beside other flows", _engine(engine)]
     if cpu := _of("cpu-", measured):

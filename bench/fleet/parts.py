@@ -8,6 +8,10 @@ from typing import Any
 from bench.fleet import figures
 from bench.fleet.campaign import Course
 from bench.fleet.many import Many
+from bench.fleet.processes import Processes
+
+Part = Course | Many | Processes
+"""Whatever can be measured."""
 
 KEYS = (
     "zones",
@@ -44,7 +48,9 @@ _ENGINE = Course(
 )
 _FAULTY = Course(name="faults-0", zones=1_000, fingerprints=50, pause_every=None)
 
-PARTS: tuple[Course | Many, ...] = (
+PARTS: tuple[Part, ...] = (
+    Processes(name="processes-1"),
+    Processes(name="processes-12", processes=12, at_once=10),
     _ENGINE,
     _ENGINE.model_copy(update={"name": "cpu-1000", "zones": 1_000}),
     _ENGINE.model_copy(update={"name": "cpu-10000", "zones": 10_000, "fingerprints": 200}),
@@ -52,6 +58,19 @@ PARTS: tuple[Course | Many, ...] = (
     _FAULTY.model_copy(update={"name": "faults-1", "faults": 0.01}),
     _FAULTY.model_copy(update={"name": "faults-3", "faults": 0.03}),
     _FAULTY.model_copy(update={"name": "faults-5", "faults": 0.05}),
+    # A limit each; the last one's calls go wrong for a while, and the others have work for longer than that.
+    # A slow scale: what is measured are users beside each other, not two cores.
+    Course(
+        name="users",
+        zones=1_200,
+        enterprise=0,
+        users=3,
+        scale=1.5,
+        migration=30.0,
+        window=400,
+        pause_every=None,
+        outage=(60.0, 60.0),
+    ),
     _FLEET,
     _FLEET.model_copy(update={"name": "paced-4", "workers": 4}),
     # All wait; then one fingerprint in five is signed, and for a quarter of an hour these zones are in flight
@@ -73,6 +92,20 @@ PARTS: tuple[Course | Many, ...] = (
 )
 """The shorter ones come first. Those of 10,000 zones at the limit take more than an hour each: the plan
 alone makes 110,000 calls.
+"""
+
+SHORT: dict[str, dict[str, object]] = {
+    "processes": {"seconds": 60.0},
+    "cpu-1000": {"zones": 300},
+    "cpu-10000": {"zones": 900, "fingerprints": 20},
+    "faults": {"zones": 200, "fingerprints": 10, "window": 400},
+    "users": {"zones": 300, "outage": (20.0, 40.0)},
+    "paced": {"zones": 600, "fingerprints": 20, "window": 400, "pause_every": 20.0},
+    "crowd": {"zones": 600, "window": 120, "held_for": 90.0, "pause_every": 10.0, "fingerprints": 20},
+    "many": {"zones": 2_000, "fingerprints": 200, "migrated": 200, "reason": 500},
+}
+"""The same parts in minutes each, by the beginning of their names: enough to find what has become worse. So
+few zones are over before a window of ``auto`` has grown.
 """
 
 GOALS: dict[str, tuple[str, float]] = {
@@ -107,6 +140,18 @@ MANY_GOALS: dict[str, tuple[str, float]] = {
     "double_commits": ("<=", 0),
 }
 
+PROCESSES_GOALS: dict[str, tuple[str, float]] = {
+    "quota_used": (">=", 0.98),
+    "own_429": ("<=", 0),
+    "over": ("<=", 1),
+}
+
+USERS_GOALS: dict[str, tuple[str, float]] = {
+    **SAFE_GOALS,
+    "own_429": ("<=", 0),
+    "others_kept": (">=", 0.98),
+}
+
 CPU_SPREAD = 0.15
 """How far the worker's CPU a zone may be from that of the smallest fleet."""
 
@@ -115,10 +160,11 @@ FAULTS_COST = 0.02
 
 
 def chosen(
-    parts: Sequence[str], *, zones: int | None = None, workers: int | None = None
-) -> list[Course | Many]:
-    """The parts of these names, or else those whose names begin with one; all where there are none. ``zones``
-    and ``workers``: in place of their own numbers. Raises ValueError for a name that none begins with.
+    parts: Sequence[str], *, zones: int | None = None, workers: int | None = None, short: bool = False
+) -> list[Part]:
+    """The parts of these names, or else those whose names begin with one; all where there are none.
+    ``short``: in minutes each. ``zones`` and ``workers``: in place of their own numbers. Raises ValueError
+    for a name that none begins with.
     """
     names = [one.name for one in PARTS]
     meant: set[str] = set() if parts else set(names)
@@ -127,12 +173,21 @@ def chosen(
         if not beginning:
             raise ValueError(f"there is no part {name!r}; there are {', '.join(names)}")
         meant |= {name} if name in names else beginning
-    found = [one for one in PARTS if one.name in meant]
-    if zones:
-        found = [one.model_copy(update={"zones": zones}) for one in found]
-    if workers:
-        found = [one.model_copy(update={"workers": workers}) for one in found]
-    return found
+    given = {"zones": zones, "workers": workers}
+    return [
+        one.model_copy(
+            update={
+                **(_shorter(one.name) if short else {}),
+                **{key: value for key, value in given.items() if value and key in type(one).model_fields},
+            }
+        )
+        for one in PARTS
+        if one.name in meant
+    ]
+
+
+def _shorter(name: str) -> dict[str, object]:
+    return next((terms for beginning, terms in SHORT.items() if name.startswith(beginning)), {})
 
 
 def summed_up(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -161,7 +216,9 @@ def _goals(name: str) -> Mapping[str, tuple[str, float]]:
     """What a part of this name is to reach by itself."""
     if name.startswith("paced"):
         return GOALS
-    return {"crowd": CROWD_GOALS, "many": MANY_GOALS}.get(name, SAFE_GOALS)
+    if name.startswith("processes"):
+        return PROCESSES_GOALS
+    return {"users": USERS_GOALS, "crowd": CROWD_GOALS, "many": MANY_GOALS}.get(name, SAFE_GOALS)
 
 
 def with_broken(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,6 +82,50 @@ def show_course(console: Console, one: Found) -> None:
         for text in rule["violations"]:
             console.print(f"rule {rule['rule']} ({rule['title']}): {text}", markup=False)
 
+    if "users" in one:
+        show(console, f"{one['users']} users side by side, the last one out for a while", _users(one))
+
+
+def _users(one: Found) -> list[tuple[str, object]]:
+    by_user = [f"{used:.1%}" if used is not None else "none" for used in one["quota_used_by_user"].values()]
+    return [
+        ("quota used, of each user's own limit", "; ".join(by_user)),
+        ("seconds of the last one's outage", one.get("outage_seconds")),
+        ("what the others used then, in what they used before (goal ≥ 0.98)", one.get("others_kept")),
+        ("calls of the last one in vain", one.get("calls_in_vain")),
+        ("its first answer after the outage, seconds", one.get("back_in_seconds")),
+    ]
+
+
+def _processes(one: Found) -> list[tuple[str, object]]:
+    return [
+        ("quota used (goal ≥ 0.98)", one["quota_used"]),
+        ("calls in the fullest window; allowed", f"{one['fullest_window']:,}; {one['of']:,}"),
+        ("own 429s (goal 0)", one["own_429"]),
+        ("calls of the process with the fewest; with the most", "; ".join(map(_text, one["done"]))),
+    ]
+
+
+def show_processes(console: Console, one: Found) -> None:
+    """How much of the limit processes use together, in a terminal."""
+    rows = [(name, _text(value)) for name, value in _processes(one)]
+    show(console, f"{one['processes']} processes of one user, calling as fast as they are let", rows)
+
+
+def markdown_processes(columns: Mapping[str, Found]) -> str:
+    """One process beside many of the same user."""
+    names = [str(one["processes"]) for one in columns.values()]
+    lines = [f"| Processes | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
+    for row in zip(*(_processes(one) for one in columns.values()), strict=True):
+        lines.append(f"| {row[0][0]} | {' | '.join(_text(value) for _, value in row)} |")
+    return "\n".join(lines)
+
+
+def markdown_users(one: Found) -> str:
+    """Several users in one campaign."""
+    rows = "\n".join(f"| {name} | {_text(value)} |" for name, value in _users(one))
+    return f"| Measure | Value |\n|---|---|\n{rows}"
+
 
 def markdown(columns: Sequence[Found]) -> str:
     """Campaigns side by side."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from edgeshift.testbed.simulator.fleet_file import Fleet
 
 
-def fleet_of(zones: int, *, enterprise: int = 0, fingerprints: int = 1, settled: int = 0) -> Fleet:
+def fleet_of(
+    zones: int, *, enterprise: int = 0, fingerprints: int = 1, settled: int = 0, users: int = 1
+) -> Fleet:
     """So many zones, every ``enterprise``-th of them Enterprise (0: none), the others Professional.
 
     A rule of its own gives each of the ``fingerprints`` its proposal. The first ``settled`` zones were
-    migrated long ago.
+    migrated long ago. ``users``: so many accounts share the zones evenly, each with a user and a token of its
+    own.
     """
     made = []
     for index in range(zones):
@@ -22,8 +25,32 @@ def fleet_of(zones: int, *, enterprise: int = 0, fingerprints: int = 1, settled:
             zone["firewall_rules"] = [{"expression": path, "action": "bypass", "products": ["waf"]}]
         # What is measured is the machinery: no traffic, and evidence that needs none (bench.fleet.campaign).
         zone["traffic"] = {"requests_per_minute": 0}
+        if users > 1:
+            zone["account"] = account_of(index % users)
         made.append(zone)
-    return Fleet.model_validate({"zones": made})
+    if users == 1:
+        return Fleet.model_validate({"zones": made})
+    return Fleet.model_validate(
+        {
+            "accounts": [{"name": account_of(number)} for number in range(users)],
+            "users": [{"email": email_of(number)} for number in range(users)],
+            "credentials": [
+                {"label": f"token-{number}", "user": email_of(number), "accounts": [account_of(number)]}
+                for number in range(users)
+            ],
+            "zones": made,
+        }
+    )
+
+
+def account_of(number: int) -> str:
+    """The name of the account with this number."""
+    return f"account-{number}"
+
+
+def email_of(number: int) -> str:
+    """The e-mail of the user whose token is for the account with this number."""
+    return f"user-{number}@bench.example"
 
 
 def plans_of(fleet: Fleet) -> dict[str, str]:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from edgeshift.alarms.kinds import DOCTOR, DOCTOR_FILE, HISTORY, RESUME, STATUS, ZONE_STATUS, Kind, Severity
+from edgeshift.alarms.kinds import (
+    DOCTOR,
+    DOCTOR_FILE,
+    HISTORY,
+    RESUME,
+    RETRY,
+    SHOW,
+    STATUS,
+    ZONE_STATUS,
+    Kind,
+    Severity,
+)
 
 _THERE = "--workflow-id WORKFLOW --namespace NAMESPACE --address ADDRESS"
 _SHOW = f"temporal workflow show {_THERE}"
@@ -195,6 +206,13 @@ CAMPAIGN = (
         (STATUS, DOCTOR),
     ),
     Kind(
+        "told-wrong",
+        Severity.CRITICAL,
+        "a zone was told to have an outcome that no worker has signed, or that the service does not show",
+        (STATUS, "edgeshift check CAMPAIGN --all", HISTORY, DOCTOR),
+        (RETRY,),
+    ),
+    Kind(
         "zone-stuck",
         Severity.WARNING,
         "zones have been at one step for longer than it may take",
@@ -210,35 +228,35 @@ SIGN_OFFS = (
         "sign-off-waits",
         Severity.NOTICE,
         "zones wait for a sign-off of their fingerprint",
-        (STATUS, ZONE_STATUS),
+        (STATUS, ZONE_STATUS, SHOW),
         (_APPROVE, _REJECT_ZONE),
     ),
     Kind(
         "sign-off-alone",
         Severity.NOTICE,
         "zones wait for a sign-off of their own: their evidence did not pass, or each zone is signed alone",
-        (ZONE_STATUS, HISTORY),
+        (ZONE_STATUS, SHOW, HISTORY),
         (_REJECT_ZONE,),
     ),
     Kind(
         "sign-off-again",
         Severity.NOTICE,
         "the configuration changed between sign-off and commit: nothing was sent, the new proposal waits",
-        (ZONE_STATUS, HISTORY),
+        (ZONE_STATUS, SHOW, HISTORY),
         (_REJECT_ZONE,),
     ),
     Kind(
         "sign-off-expires",
         Severity.WARNING,
         "zones have waited for most of the time that the campaign lets them: they go on hold soon",
-        (ZONE_STATUS, HISTORY),
+        (ZONE_STATUS, SHOW, HISTORY),
         (_REJECT_ZONE,),
     ),
     Kind(
         "log-entry-size",
         Severity.NOTICE,
-        "sampled log entries say that the fields do not fit into 8 KB: what comes last is cut off",
-        (ZONE_STATUS, HISTORY),
+        "sampled log entries say that the fields do not fit into an entry: what comes last is cut off",
+        (ZONE_STATUS, SHOW, HISTORY),
         (_REJECT_ZONE,),
     ),
 )

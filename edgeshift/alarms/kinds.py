@@ -44,6 +44,7 @@ def filled(command: str, names: dict[str, str]) -> str:
 
 STATUS = "edgeshift status CAMPAIGN"
 ZONE_STATUS = "edgeshift status CAMPAIGN --zone ZONE"
+SHOW = "edgeshift show ZONE --campaign CAMPAIGN"
 HISTORY = "edgeshift history ZONE --campaign CAMPAIGN"
 DOCTOR = "edgeshift doctor"
 DOCTOR_FILE = "edgeshift doctor FILE"

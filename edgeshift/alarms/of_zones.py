@@ -25,6 +25,7 @@ _BLOCKED = {
     ReasonCode.NOT_COMPATIBLE: "blocked-not-compatible",
     ReasonCode.LOG_ONLY: "blocked-log-only",
     ReasonCode.EMPTY_CONFIGURATION: "blocked-log-only",
+    ReasonCode.UNPROTECTED: "blocked-unprotected",
     ReasonCode.REMOVED: "blocked-removal-date",
     ReasonCode.ACCOUNT_ZONES_HELD: "blocked-account",
     ReasonCode.NOT_ENTITLED: "blocked-plan",
@@ -60,6 +61,11 @@ BY_CODE: Mapping[str, Mapping[ReasonCode, str]] = {
     "blocked": _BLOCKED,
     "failed": _FAILED,
     "unknown": _UNKNOWN,
+    "on_hold": {
+        ReasonCode.SIGN_OFF_NOT_COUNTED: "on-hold-uncounted",
+        ReasonCode.NOT_SIGNED: "on-hold-unsigned",
+    },
+    "settled": {ReasonCode.FIELDS_KEPT_UNVERIFIED: "fields-unverified"},
 }
 """By place: which alarm a code is."""
 

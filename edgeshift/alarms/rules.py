@@ -12,10 +12,11 @@ from edgeshift.alarms.facts import CampaignFact, CheckFact, Facts, ZoneFact
 from edgeshift.alarms.kinds import RANK, Kind, Severity, filled
 from edgeshift.alarms.of_zones import OF_ENTRY_SIZE, alarm_codes
 from edgeshift.alarms.zone_kinds import ZONES
-from edgeshift.messages import CampaignSummary
+from edgeshift.messages import CampaignSummary, wrong_text
 from edgeshift.model.counts import counted
+from edgeshift.model.fleet import Plan
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import codes_of
+from edgeshift.model.reasons import ReasonCode, codes_of
 from edgeshift.rate_limit.circuit import Trouble
 
 KINDS: dict[str, Kind] = {
@@ -41,6 +42,9 @@ _HOLDS = {
     Trouble.OUTAGE: "service-outage",
 }
 _WORKING = frozenset({"working", "permitted", "rejecting", "expiring", "stopping", "rolling_back"})
+_ENDING = ("aborting", "closed")
+"""States of a campaign in which nothing waits for a sign-off, whatever its zones say."""
+
 _CHECKS = (
     ("Temporal", "temporal-unreachable"),
     ("search attributes", "search-attributes"),
@@ -96,23 +100,42 @@ def _alarm(
     workflow: str = "",
 ) -> Alarm:
     kind = KINDS[code]
-    first = zones[0] if zones else None
     names = facts.names | {"CAMPAIGN": campaign, "WORKFLOW": workflow}
-    if first is not None:
-        names |= {"ZONE": first.name, "FINGERPRINT": first.fingerprint[:12]}
+    helped = _helped(code, zones)
+    offered = kind.do if helped or not zones else ()
     return Alarm(
         code=code,
         severity=kind.severity,
         campaign=campaign,
         what=kind.what,
         text=text,
-        look_at=tuple(filled(command, names) for command in kind.look_at),
-        do=tuple(filled(command, names) for command in kind.do),
+        look_at=tuple(filled(command, names | _first(zones)) for command in kind.look_at),
+        do=tuple(filled(command, names | _first(helped)) for command in offered),
         since=since,
         zones=tuple(zone.name for zone in zones[:MOST_NAMED]),
         count=len(zones),
         runbook=f"docs/runbook.md#{code}",
     )
+
+
+def _first(zones: Sequence[ZoneFact]) -> dict[str, str]:
+    """What fills the placeholders of a zone, by the first of these."""
+    return {"ZONE": zones[0].name, "FINGERPRINT": zones[0].fingerprint[:12]} if zones else {}
+
+
+def _helped(code: str, zones: Sequence[ZoneFact]) -> Sequence[ZoneFact]:
+    """The zones to which the commands of this alarm can do any good: a zone of another plan stays of that
+    plan however often it is tried, but the service may come to entitle one that it has refused.
+    """
+    if code == "told-wrong":
+        return [zone for zone in zones if zone.place in ("failed", "unknown")]
+    if code != "blocked-plan":
+        return zones
+    return [
+        zone
+        for zone in zones
+        if any(one.code is ReasonCode.NOT_ENTITLED and one.plan == Plan.ENTERPRISE for one in zone.why)
+    ]
 
 
 def _of_checks(facts: Facts) -> Iterator[Alarm]:
@@ -160,7 +183,20 @@ def _of_campaign(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
     if summary is not None:
         for code, text, since in _of_summary(facts, campaign, summary):
             yield _alarm(facts, code, text, campaign=name, since=since)
+        if summary.wrong:
+            yield _told_wrong(facts, summary)
     yield from _of_zones(facts, campaign)
+
+
+def _told_wrong(facts: Facts, summary: CampaignSummary) -> Alarm:
+    """What was told that is not so. Only a zone whose outcome it changed can be begun again."""
+    zones = [
+        ZoneFact(name=one.zone or str(one.index), area=summary.area, place=(one.shown or one.told).value)
+        for one in summary.told_wrong
+    ]
+    text = wrong_text(summary.told_wrong[0]) if summary.told_wrong else ""
+    more = f" (and {summary.wrong - 1} more)" if summary.wrong > 1 else ""
+    return _alarm(facts, "told-wrong", f"{text}{more}", campaign=summary.name, zones=zones)
 
 
 def _of_summary(
@@ -203,6 +239,9 @@ def _of_zones(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
 def _waiting(facts: Facts, campaign: CampaignFact, zone: ZoneFact) -> Iterator[str]:
     age = facts.now - zone.since if zone.since else timedelta(0)
     if zone.place in ("awaiting", "awaiting_separate"):
+        if campaign.summary is not None and campaign.summary.state in _ENDING:
+            # Its zones end by themselves: a decision leads to nothing any more.
+            return
         if zone.drifted:
             yield "sign-off-again"
         else:

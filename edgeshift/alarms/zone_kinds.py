@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgeshift.alarms.kinds import HISTORY, REOPEN, RETRY, ZONE_STATUS, Kind, Severity
+from edgeshift.alarms.kinds import DOCTOR, DOCTOR_FILE, HISTORY, REOPEN, RETRY, ZONE_STATUS, Kind, Severity
 
 _LOOK = (ZONE_STATUS, HISTORY)
 _FIXED = 'edgeshift support-resolved CAMPAIGN --zone ZONE --reason "REASON"'
@@ -11,14 +11,16 @@ SUPPORT = (
     Kind(
         "support-too-many-rules",
         Severity.WARNING,
-        "more than 200 firewall rules would migrate: the provider's support has to act, a ticket is open",
+        "more firewall rules would migrate than the service takes: the provider's support has to act,"
+        " a ticket is open",
         _LOOK,
         (_FIXED,),
     ),
     Kind(
         "support-long-expression",
         Severity.WARNING,
-        "an expression of a migrating rule is over 4 KB: the provider's support has to act, a ticket is open",
+        "an expression of a migrating rule is longer than the service takes: the provider's support has to"
+        " act, a ticket is open",
         _LOOK,
         (_FIXED,),
     ),
@@ -57,6 +59,13 @@ BLOCKED = (
         "blocked-log-only",
         Severity.WARNING,
         "the new configuration would only log, or has no rule, which would leave the zone without a WAF",
+        _LOOK,
+        (RETRY,),
+    ),
+    Kind(
+        "blocked-unprotected",
+        Severity.WARNING,
+        "the new configuration runs no managed rule, and the previous WAF protects the zone",
         _LOOK,
         (RETRY,),
     ),
@@ -127,6 +136,20 @@ OUTCOMES = (
         (REOPEN,),
     ),
     Kind(
+        "on-hold-uncounted",
+        Severity.WARNING,
+        "it was signed off, and that does not count by the workers' roots: it is to be signed off again",
+        _LOOK,
+        (REOPEN,),
+    ),
+    Kind(
+        "on-hold-unsigned",
+        Severity.WARNING,
+        "what it needs besides its sign-off was not signed, or does not count by the workers' roots",
+        (*_LOOK, DOCTOR),
+        ("edgeshift start FILE --again",),
+    ),
+    Kind(
         "aborted",
         Severity.NOTICE,
         "its campaign was aborted; an Enterprise zone of the area waf may have been left in validation mode",
@@ -146,6 +169,12 @@ OUTCOMES = (
         "it got worse than was agreed, or could not be finished, and was rolled back",
         _LOOK,
         (REOPEN,),
+    ),
+    Kind(
+        "fields-unverified",
+        Severity.NOTICE,
+        "the fields were written, and no log entry was read that could show them",
+        (ZONE_STATUS, HISTORY, DOCTOR_FILE),
     ),
     Kind(
         "failed-way-back",
@@ -179,7 +208,7 @@ OUTCOMES = (
         "failed-credential",
         Severity.CRITICAL,
         "the service does not take the credential, or not for this zone, or the secret is not there",
-        (ZONE_STATUS, HISTORY, "edgeshift doctor FILE"),
+        (ZONE_STATUS, HISTORY, DOCTOR_FILE),
         (RETRY,),
     ),
     Kind(
@@ -193,7 +222,7 @@ OUTCOMES = (
         "failed-reading",
         Severity.WARNING,
         "the zone could not be read or archived for as long as the campaign tries: nothing was sent",
-        (ZONE_STATUS, HISTORY, "edgeshift doctor FILE"),
+        (ZONE_STATUS, HISTORY, DOCTOR_FILE),
         (RETRY,),
     ),
     Kind(

@@ -17,6 +17,7 @@ from edgeshift.areas.section import Times as Times
 from edgeshift.model.area_reasons import AreaReason
 from edgeshift.model.fleet import Area
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.profiles import ServiceProfile
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,12 @@ class AreaDefinition:
     ``support_cause``: which case for the provider's support a refusal is, by what the service says of it, or
     None; None by itself where the area has no such cases.
 
-    ``calls``: how many calls of the service one target takes, counted generously, for forecasts;
-    ``calls_validated``: of an Enterprise zone that is validated first, where that differs; ``waits``: what a
+    ``calls``: how many calls of the service one target takes after the plan where all goes well, for
+    forecasts; ``calls_validated``: of an Enterprise zone that is validated first, where that differs;
+    ``calls_a_look``: of each look at a change, where it is watched for all of its time; ``waits``: what a
     forecast does not count. ``needs``, ``promise``: what a new campaign file has to say, and what it says of
-    starting it. ``too_late``: why nothing can be done any more at the service's time that it is given, or
-    None; None by itself where the area has no such date.
+    starting it. ``too_late``: why nothing can be done any more at the service's time that it is given, by
+    the profile of the service, or None; None by itself where the area has no such date.
 
     ``parts``: where its parts lie, ``module:attribute`` by the part's name (edgeshift/areas/parts.py).
     """
@@ -89,10 +91,11 @@ class AreaDefinition:
     support_cause: Callable[[Iterable[str]], ReasonCode | None] | None = None
     calls: int = 10
     calls_validated: int = 0
+    calls_a_look: int = 0
     waits: str = "besides sign-offs and the service's own time"
     needs: str = "name, targets and area"
     promise: str = "nothing is changed without a sign-off"
-    too_late: Callable[[datetime], Reason | None] | None = None
+    too_late: Callable[[datetime, ServiceProfile], Reason | None] | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -106,6 +109,12 @@ class AreaDefinition:
     def keys(self) -> tuple[str, ...]:
         """Every key of a campaign file that means nothing in other areas."""
         return (*self.sections, *((self.section.key,) if self.section else ()))
+
+    def calls_of(self, spec: object, *, validated: bool = False) -> int:
+        """The calls that a target of this campaign takes where all goes well."""
+        calls = self.calls_validated if validated and self.calls_validated else self.calls
+        times = self.times(spec) if self.calls_a_look else None
+        return calls + (self.calls_a_look * -(-times.watch // times.every) if times else 0)
 
     def times(self, spec: object) -> Times | None:
         """How long a change of one target takes in this campaign, its section as scaled as the campaign is;

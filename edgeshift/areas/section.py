@@ -10,6 +10,7 @@ from typing import Protocol, Self
 
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import Part, Trouble
+from edgeshift.profiles import ServiceProfile
 
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,29}")
 
@@ -88,6 +89,12 @@ class AreaSection(Part):
     def troubles(self, targets: Targets | None) -> Iterable[Trouble]:
         """What is wrong with it beside the targets of its campaign, each with its path from the section.
         ``targets``: None where they are wrong by themselves.
+        """
+        return ()
+
+    def over(self, profile: ServiceProfile) -> Iterable[Trouble]:
+        """What in it is over a limit of the service, by the campaign's profile, each with its path from the
+        section.
         """
         return ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 
 from edgeshift.campaign.target_states import OUTCOME_PLACE, REOPENED, TargetState
@@ -22,7 +22,7 @@ class Attempts(TargetTable):
         """The target is being started: a new attempt."""
         self.places[index] = TargetState.WORKING
         self.ended_as.pop(index, None)
-        for known in (self.held, self.newer_attempts, self.woken_after_end, self.accepted):
+        for known in (self.held, self.newer_attempts, self.woken_after_end, self.accepted, self.uncounted):
             known.discard(index)
         self.asked.pop(index, None)
         self.attempts[index] = min(255, self.attempts[index] + 1)
@@ -32,17 +32,23 @@ class Attempts(TargetTable):
 
     def again(self, index: int, *, named: bool = False) -> None:
         """The target is to be started again. Where its fingerprint was rejected, people decide on it anew:
-        neither the rejection nor any approval of before counts. ``named``: somebody asked for this very one.
+        neither the rejection nor any approval of before counts. So too where what the book has of it did not
+        count at the door: else nobody could sign it again. ``named``: somebody asked for this very one.
         """
-        if self.places[index] == TargetState.REJECTED and (shape := self.fingerprint_group(index)):
-            self.book.forget(shape.fingerprint)
         place = self.places[index]
+        if self.decided_anew(index) and (shape := self.fingerprint_group(index)):
+            self.book.forget(shape.fingerprint)
+        self.uncounted.discard(index)
         if place == TargetState.REJECTED or (named and place in REOPENED):
             self.reopened.add(index)
         if self.places[index] != TargetState.EXCLUDED:
             self.ended_as[index] = TargetState(self.places[index])
         self.places[index] = TargetState.PENDING
         self.excluded.pop(index, None)
+
+    def decided_anew(self, index: int) -> bool:
+        """Whether people are to decide on the target's fingerprint anew, once it begins again."""
+        return self.places[index] == TargetState.REJECTED or index in self.uncounted
 
     def stand_down(self, index: int) -> None:
         """The target, which has not begun, is not to begin any more. What an earlier attempt came to
@@ -72,10 +78,14 @@ class Attempts(TargetTable):
         if len(self.excluded) < MOST_NAMED:
             self.excluded[index], self._excluded_for[index] = reason[:120], code
 
-    def finish(self, index: int, outcome: ZoneOutcome, attempt: int = 0) -> None:
+    def finish(
+        self, index: int, outcome: ZoneOutcome, attempt: int = 0, codes: Collection[ReasonCode] = ()
+    ) -> None:
         """The target has an outcome. ``attempt``: in which of its attempts, where that may be a later one
-        than is known.
+        than is known; ``codes``: of the reasons for it.
         """
+        if ReasonCode.SIGN_OFF_NOT_COUNTED in codes:
+            self.uncounted.add(index)
         self.attempts[index] = max(self.attempts[index], min(255, attempt))
         self.settle_all(index)
         for known in (self.held, self.duplicate_sequences, self.accepted):

@@ -81,6 +81,10 @@ class DecisionBook:
     def __contains__(self, fingerprint: str) -> bool:
         return fingerprint in self._waves
 
+    def fingerprints(self) -> Iterable[str]:
+        """The fingerprints that it has decisions on."""
+        return self._waves.keys()
+
     @property
     def weight(self) -> int:
         """Bytes that it takes before it is compressed, beside the reasons."""

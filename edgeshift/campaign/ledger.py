@@ -17,7 +17,9 @@ from pydantic import BaseModel
 from edgeshift.campaign.book import DecisionBook
 from edgeshift.campaign.packing import (
     Bits,
+    as_text,
     join,
+    of_text,
     pack,
     pack_bits,
     pack_numbers,
@@ -64,7 +66,7 @@ _STEP_NUMBER = {step: number for number, step in enumerate(STEPS)}
 
 class _Rest(BaseModel):
     """``permits``: number, index, step, microseconds since 1970 until which each counts, and the place of its
-    name's beginning in ``names``.
+    name's beginning in ``names``. ``uncounted``: a set of targets, packed, as text.
     """
 
     permits: list[tuple[int, int, int, int, int]] = []
@@ -73,6 +75,7 @@ class _Rest(BaseModel):
     excluded_for: dict[int, ReasonCode] = {}
     asked: dict[int, str] = {}
     idle: list[int] = []
+    uncounted: str = ""
 
 
 class Ledger(ZoneReports):
@@ -178,6 +181,7 @@ class Ledger(ZoneReports):
             excluded_for=self.excluded_codes,
             asked=self.asked,
             idle=sorted(self.held & self.idle),
+            uncounted=as_text(pack_bits(self.uncounted, self.count)) if self.uncounted else "",
         )
 
     def unpack(self, packed: bytes) -> None:
@@ -229,6 +233,9 @@ class Ledger(ZoneReports):
             )
         self.excluded, self._excluded_for, self.asked = rest.excluded, rest.excluded_for, rest.asked
         self.idle = set(rest.idle)
+        self.uncounted = set(Bits(of_text(rest.uncounted)))
+        if max(self.uncounted, default=0) >= self.count:
+            raise ValueError("the ledger names a target that it does not have")
 
     def _enter_those_that_wait(self, places: bytes) -> None:
         for place in AWAITING:

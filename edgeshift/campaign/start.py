@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from edgeshift.areas import area_of
 from edgeshift.areas.area import Times
+from edgeshift.campaign_file.forecast import zones_a_second
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.campaign_file.warnings import zones_a_second
 from edgeshift.messages import Callers, CampaignStart, ZonePolicy
 from edgeshift.model.fleet import Wave
 
@@ -50,8 +50,11 @@ def campaign_start(
     covers: str = "",
     callers: Callers | None = None,
     readings: str = "",
+    archive: str = "",
 ) -> CampaignStart:
-    """The input of a campaign. ``spec``: as its file says it; its durations are scaled here."""
+    """The input of a campaign. ``spec``: as its file says it; its durations are scaled here. ``archive``: the
+    identity of the archive that has its documents.
+    """
     scaled = spec.scaled()
     return CampaignStart(
         name=spec.name,
@@ -73,4 +76,5 @@ def campaign_start(
         callers=callers or Callers(),
         readings=readings,
         time_scale=spec.time_scale,
+        archive=archive,
     )

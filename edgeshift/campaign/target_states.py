@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from edgeshift.messages import ReportKind, ZoneReport
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import ZoneOutcome
 
 
@@ -84,6 +85,14 @@ KNOWN = {
     TargetState.AWAITING_SEPARATE: ReportKind.AWAITING,
 }
 """What a target has said last that is at a place."""
+
+
+def signed_anew(zones: int) -> str:
+    """What is told beside how many targets begin again: so many whose sign-off did not count, if any."""
+    if not zones:
+        return ""
+    be = agreed(zones, "is to be signed off again, for its", "are to be signed off again, for their")
+    return f"; {counted(zones, 'zone')} {be} sign-off did not count"
 
 
 def is_said(report: ZoneReport, known: str) -> bool:

@@ -14,7 +14,7 @@ from edgeshift.campaign.permits import Permits
 from edgeshift.campaign.state_counts import TargetStates
 from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, IN_FLIGHT, PLACE_OUTCOME, TargetState
 from edgeshift.campaign.waiters import Group, Waiters
-from edgeshift.messages import Step
+from edgeshift.messages import Step, ZoneReport
 from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 
@@ -73,6 +73,10 @@ class TargetTable:
         """Targets of which a word came from a later attempt than is known, until they are looked at: the
         campaign was reset to before it began that.
         """
+        self.proves_ends = False
+        """Whether a word that a target has ended is only looked into, by what workers have signed."""
+        self.ended_words: dict[int, ZoneReport] = {}
+        """The last of such words, of targets that have not been looked at since."""
         self.woken_after_end: set[int] = set()
         """Targets that have ended, and of which a word came since, as where somebody reset their workflow.
         They are to be told that nobody waits for them.
@@ -81,6 +85,8 @@ class TargetTable:
         """Targets that were to be started and were not to be found, and are started once more."""
         self.reopened: set[int] = set()
         """Targets that a person has reopened: no rejection of before counts, not even an earlier run's."""
+        self.uncounted: set[int] = set()
+        """Targets that ended at the door, where no sign-off of theirs counted."""
         self.accepted: set[int] = set()
         """Targets whose failure a person has accepted."""
         self.ended_as: dict[int, TargetState] = {}

@@ -59,6 +59,10 @@ class ZoneReports(Attempts):
             if self.places[index] >= TargetState.EXCLUDED and report.kind not in LAST_WORDS:
                 self.woken_after_end.add(index)
             return settled
+        if report.kind is ReportKind.FINISHED and self.proves_ends:
+            # Whatever its number: it says no more than where to look.
+            self.ended_words[index] = report
+            return True
         if report.sequence <= self.sequences[index]:
             self.duplicate_sequences.add(index)
             return settled
@@ -73,7 +77,7 @@ class ZoneReports(Attempts):
         if report.kind is not ReportKind.RELEASED:
             self.held.discard(index)
         if report.kind is ReportKind.FINISHED:
-            self.finish(index, report.outcome or ZoneOutcome.UNKNOWN)
+            self.finish(index, report.outcome or ZoneOutcome.UNKNOWN, codes=report.codes)
         elif self.places[index] == TargetState.STOPPING:
             pass
         elif report.kind is ReportKind.AWAITING:

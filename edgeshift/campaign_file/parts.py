@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from enum import StrEnum
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -19,10 +18,11 @@ from pydantic import (
 
 from edgeshift.areas.waf.evidence import EvidencePolicy
 from edgeshift.areas.waf.redacted import redacted_path
+from edgeshift.campaign_file.modes import ValidationMode
 from edgeshift.campaign_file.service import A_REFERENCE, Reference
-from edgeshift.model.addresses import is_reference, web_or_reference
+from edgeshift.model.addresses import is_reference, safe_webhook, web_or_reference
 from edgeshift.model.durations import Duration
-from edgeshift.model.fleet import Plan
+from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.validators import NUMBER, UP, Part, listed_once, refuse, right
 
 
@@ -73,13 +73,6 @@ class TargetSpec(Part):
         return self
 
 
-class ValidationMode(StrEnum):
-    """How the window runs: new rules only log (``shadow``) or act as proposed (``enforce``)."""
-
-    SHADOW = "shadow"
-    ENFORCE = "enforce"
-
-
 class ValidationSpec(Part):
     """The validation window of Enterprise zones."""
 
@@ -112,6 +105,20 @@ class ConsentSpec(Part):
     enforce_validation: bool = Field(
         default=False, description="Let the new WAF block before anyone agreed to its rules."
     )
+    unprotected: tuple[str, ...] = Field(
+        default=(),
+        description="Zones, by name or identifier, that are migrated although their new WAF runs no rule.",
+    )
+
+    @field_validator("unprotected")
+    @classmethod
+    def _each_zone_once(cls, zones: tuple[str, ...]) -> tuple[str, ...]:
+        refuse(listed_once(zones))
+        return zones
+
+    def leaves_unprotected(self, zone: Zone) -> bool:
+        """Whether somebody has agreed, for this very zone, that its new WAF runs nothing."""
+        return {zone.id, zone.name.lower()} & {name.lower().rstrip(".") for name in self.unprotected} != set()
 
 
 class PlanSpec(Part):
@@ -201,7 +208,7 @@ class TicketSpec(Part):
         Annotated[
             str,
             StringConstraints(pattern=r"^(https?://\S+|env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"),
-            AfterValidator(web_or_reference),
+            AfterValidator(safe_webhook),
             AfterValidator(_without_key),
         ]
         | None

@@ -1,14 +1,14 @@
 """What is made from the model of campaign files: tables of every option with its default and its meaning.
 
-``python -m edgeshift.campaign_file.reference docs`` writes those of docs/campaign-file.md anew, and
-docs/campaign.schema.json. With the name of an area in place of the folder, an installed one too, it prints
-what that area alone has: options and reasons.
+``python -m edgeshift.campaign_file.reference docs`` writes those of docs/campaign-file.md anew, the profiles
+of docs/service.md, and docs/campaign.schema.json. With the name of an area in place of the folder, an
+installed one too, it prints what that area alone has: options and reasons.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from inspect import getdoc
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from edgeshift.campaign_file.options import OF_SUPPORT, Option, options
 from edgeshift.campaign_file.schema import schema_text
 from edgeshift.campaign_file.sections import SECTIONS
 from edgeshift.model.fleet import Area
+from edgeshift.profiles.table import table as profiles
 
 BEGIN = "<!-- made by python -m edgeshift.campaign_file.reference docs -->"
 END = "<!-- end of what is made -->"
@@ -52,13 +53,13 @@ def _meaning(documented: type) -> str:
     return " ".join((getdoc(documented) or "").partition("\n\n")[0].split())
 
 
-def page(text: str) -> str:
-    """The page ``text`` with its tables as they are now. Raises ValueError where it has no place for them."""
+def page(text: str, made: str) -> str:
+    """The page ``text`` with what is ``made`` in its place. Raises ValueError where it has none."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise ValueError(f"the page has no lines {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{tables()}\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{made}\n{END}{after}"
 
 
 def _row(option: Option) -> str:
@@ -70,10 +71,15 @@ def _cells(*texts: str) -> Iterable[str]:
     return (text.replace("|", "\\|") for text in texts)
 
 
+PAGES: dict[str, Callable[[], str]] = {"campaign-file.md": tables, "service.md": profiles}
+"""What is made of each page of the documentation."""
+
+
 def write(folder: Path) -> None:
     """Write the tables and the schema into the folder of the documentation."""
-    file = folder / "campaign-file.md"
-    file.write_text(page(file.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, made in PAGES.items():
+        file = folder / name
+        file.write_text(page(file.read_text(encoding="utf-8"), made()), encoding="utf-8")
     (folder / "campaign.schema.json").write_text(schema_text(), encoding="utf-8")
 
 

@@ -11,6 +11,8 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from edgeshift.model.addresses import safe_address, web_or_reference
 from edgeshift.model.durations import Duration
 from edgeshift.model.validators import NUMBER, Part, at_most, right
+from edgeshift.profiles import DEFAULT, SPECIFICATION, ProfileName, ServiceProfile, profile_named
+from edgeshift.rate_limit.slots import MOST_REQUESTS
 
 Reference = Annotated[str, StringConstraints(pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$")]
 """Where a secret is to be found by the worker: ``env:NAME`` or ``file:PATH``. Never the secret."""
@@ -21,12 +23,16 @@ LONGEST_REQUEST = timedelta(minutes=1)
 """The longest time that one request may be given: a worker that is told to stop sees it through."""
 
 
+EVERYBODY = "default"
+"""The user of credentials that name none."""
+
+
 class CredentialSpec(Part):
     """A credential of the service: either ``token``, or ``key`` with ``email`` (docs/service.md §5)."""
 
     user: Annotated[str, StringConstraints(pattern=r"^[\w.@+-]{1,100}$")] = Field(
-        default="default",
-        description="Whose rate limit the credential counts against; several may share one.",
+        default=EVERYBODY,
+        description="Whose rate limit it counts against; several may share one (docs/service.md §10).",
         json_schema_extra=right("a user has 1 to 100 letters, digits and . _ @ + -"),
     )
     token: Reference | None = Field(
@@ -64,11 +70,13 @@ class RateSpec(Part):
     observed).
     """
 
-    requests: Annotated[int, Field(ge=10), NUMBER] = Field(
-        default=1200, description="How many requests of one user the service takes in the time `per`."
+    requests: Annotated[int, Field(ge=10, le=MOST_REQUESTS), NUMBER] = Field(
+        default=SPECIFICATION.rate.requests,
+        description="How many requests of one user the service takes in the time `per`.",
     )
     per: Duration = Field(
-        default=timedelta(minutes=5), description="The time over which the service counts them."
+        default=timedelta(seconds=SPECIFICATION.rate.window_seconds),
+        description="The time over which the service counts them.",
     )
     people: Annotated[float, Field(ge=0, lt=1), NUMBER] = Field(
         default=0.1, description="The share that is left to people and other programs: 0.1 is a tenth."
@@ -84,6 +92,10 @@ class ServiceSpec(Part):
         default="http://127.0.0.1:8780/client/v4",
         description="The service's address with the path prefix /client/v4. The default is the simulator's.",
         json_schema_extra=right("it is written as https://HOST/client/v4, without a query"),
+    )
+    profile: ProfileName = Field(
+        default=DEFAULT,
+        description="The state of the service that is relied on: specification, or public-2025-04.",
     )
     credentials: tuple[CredentialSpec, ...] = Field(
         default=(CredentialSpec(token="env:EDGESHIFT_TOKEN"),),
@@ -115,8 +127,23 @@ class ServiceSpec(Part):
             raise ValueError("at least one credential is needed")
         return self
 
+    @property
+    def facts(self) -> ServiceProfile:
+        """What the profile says of the service."""
+        return profile_named(self.profile)
+
     def caller(self, credential: CredentialSpec) -> str:
-        """Whose rate limit a call counts against: a user of the service at this address. At another one, such
-        as that of a rehearsal or a mistyped one, the same user is somebody else.
+        """Whose rate limit a call counts against: a user of the service at this address, or, where the
+        profile counts by credential and the credential names no user, the credential itself, by its
+        reference. At another address, such as that of a rehearsal or a mistyped one, the same user is
+        somebody else.
         """
-        return f"{urlsplit(self.base_url).netloc}/{credential.user}"
+        own = self.facts.rate.counts_by == "credential" and credential.user == EVERYBODY
+        who = credential.reference.replace("/", "_")[-100:] if own else credential.user
+        return f"{urlsplit(self.base_url).netloc}/{who}"
+
+    def address(self, name: str) -> str:
+        """Whose rate limit calls from an address count against, where the profile knows such a limit: that
+        address, by the name which its workers have for it. No user and no reference has a name like this.
+        """
+        return f"{urlsplit(self.base_url).netloc}/from:{name}"

@@ -33,20 +33,20 @@ from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.areas.log_fields.terms import LogFieldsSpec
 from edgeshift.areas.section import AreaSection, shorter
 from edgeshift.areas.waf import Adjustment
+from edgeshift.campaign_file.modes import ValidationMode
 from edgeshift.campaign_file.parts import (
     CommitSpec,
     ConsentSpec,
     PlanSpec,
     TargetSpec,
     TicketSpec,
-    ValidationMode,
     ValidationSpec,
     WaveAdvance,
 )
 from edgeshift.campaign_file.sections import INSTALLED, OWN, SECTIONS, own_section
 from edgeshift.campaign_file.service import CredentialSpec, RateSpec, Reference, ServiceSpec
 from edgeshift.model.durations import Duration
-from edgeshift.model.fleet import DEFAULT_AREA, Area
+from edgeshift.model.fleet import CAMPAIGN_NAME, DEFAULT_AREA, Area
 from edgeshift.model.rollout import WaveSpec, wave_troubles
 from edgeshift.model.sign_off import SignOffPolicy, policy_troubles
 from edgeshift.model.validators import NUMBER, UP, Part, refuse, right
@@ -85,7 +85,7 @@ Window = Annotated[Literal["auto"] | _SIZE, WrapValidator(_auto_or_size)]
 LARGEST_AUTO = 5_000
 """Zones beyond which no window grows by itself: each costs the workers memory while it works."""
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
+Name = Annotated[str, StringConstraints(pattern=f"^{CAMPAIGN_NAME.pattern}$")]
 
 
 class CampaignSpec(Part):
@@ -197,7 +197,9 @@ class CampaignSpec(Part):
     @classmethod
     def _fits_the_targets(cls, section: AreaSection, info: ValidationInfo) -> AreaSection:
         if info.data.get("area") is SECTIONS[str(info.field_name)]:
-            refuse(section.troubles(info.data.get("targets")))
+            service = info.data.get("service")
+            over = section.over(service.facts) if isinstance(service, ServiceSpec) else ()
+            refuse([*section.troubles(info.data.get("targets")), *over])
         return section
 
     @field_validator(*SECTIONS, mode="wrap", check_fields=False)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from edgeshift.alarms import Alarm, Severity, alarms_of
 from edgeshift.alarms.kinds import RANK
+from edgeshift.cli import candidates
 from edgeshift.cli.errors import ExitCode
+from edgeshift.cli.options import checked_campaign
 from edgeshift.cli.shell import current, run
 from edgeshift.model.counts import counted
+from edgeshift.views.widths import Command, Paragraph
 
 STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "magenta"}
 
@@ -20,7 +25,12 @@ FEW_NAMES = 8
 
 def alarms(
     campaign: Annotated[
-        str | None, typer.Argument(help="Only this campaign; none: all that run or have closed lately.")
+        str | None,
+        typer.Argument(
+            help="Only this campaign; none: all that run or have closed lately.",
+            callback=checked_campaign,
+            autocompletion=candidates.campaigns,
+        ),
     ] = None,
     least: Annotated[
         Severity, typer.Option(help="Only alarms of this severity, and more severe ones.")
@@ -34,13 +44,15 @@ def alarms(
     from edgeshift.views.alarming import gather
 
     shell = current()
-    facts = run(gather(shell.settings, campaign, service=service))
+    facts = run(gather(shell.settings, campaign, service=service), waiting="looking at every part")
     found = [alarm for alarm in alarms_of(facts) if RANK[alarm.severity] <= RANK[least]]
     if as_json:
         shell.print_json({"alarms": found})
     else:
         for alarm in found:
-            shell.console.print(told(alarm), soft_wrap=True)
+            # Whoever reads it line by line, in a pipe, gets each line whole.
+            shown = paragraphs(alarm) if shell.console.is_terminal else told(alarm)
+            shell.console.print(shown, soft_wrap=True)
         shell.console.print(
             f"{counted(len(found), 'alarm')}; docs/runbook.md has each by its code" if found else "no alarms"
         )
@@ -50,16 +62,39 @@ def alarms(
 
 def told(alarm: Alarm) -> Text:
     """One alarm, on a few lines."""
+    text = _head(alarm)
+    for words in _words(alarm):
+        text.append(f"\n  {words}")
+    for title, command in _commands(alarm):
+        text.append(f"\n  {title}: ", style="dim").append(command)
+    return text.append("\n")
+
+
+def paragraphs(alarm: Alarm) -> RenderableType:
+    """One alarm for a terminal of any width: neither a name nor a command is broken."""
+    parts: list[RenderableType] = [_head(alarm)]
+    parts += [Paragraph(Text("  "), words, hang=2) for words in _words(alarm)]
+    parts += [
+        Command(Text(f"  {title}: ", style="dim"), command, hang=4) for title, command in _commands(alarm)
+    ]
+    return Group(*parts, Text())
+
+
+def _head(alarm: Alarm) -> Text:
     text = Text.assemble((f"{alarm.severity.value:<9}", STYLES[alarm.severity]), (alarm.code, "bold"))
-    if alarm.campaign:
-        text.append(f"  {alarm.campaign}", style="dim")
-    text.append(f"\n  {alarm.what}")
+    return text.append(f"  {alarm.campaign}", style="dim") if alarm.campaign else text
+
+
+def _words(alarm: Alarm) -> Iterator[str]:
+    yield alarm.what
     if alarm.text:
-        text.append(f"\n  {alarm.text}")
+        yield alarm.text
     if alarm.zones:
         more = f" and {alarm.count - FEW_NAMES} more" if alarm.count > FEW_NAMES else ""
-        text.append(f"\n  {counted(alarm.count, 'zone')}: {', '.join(alarm.zones[:FEW_NAMES])}{more}")
+        yield f"{counted(alarm.count, 'zone')}: {', '.join(alarm.zones[:FEW_NAMES])}{more}"
+
+
+def _commands(alarm: Alarm) -> Iterator[tuple[str, str]]:
     for title, commands in (("look at", alarm.look_at), ("do", alarm.do)):
         for command in commands:
-            text.append(f"\n  {title}: ", style="dim").append(command)
-    return text.append("\n")
+            yield title, command

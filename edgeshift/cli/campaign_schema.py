@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import typer
+from edgeshift.cli.shell import current
 
 
 def campaign_schema() -> None:
     """Print the JSON schema of a campaign file, by which editors complete and check it."""
-    from edgeshift.campaign_file.schema import schema_text
+    from edgeshift.campaign_file import schema
 
-    typer.echo(schema_text(), nl=False)
+    current().print_json(schema.campaign_schema())

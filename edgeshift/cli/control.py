@@ -1,97 +1,152 @@
-"""``edgeshift pause|resume|abort|retry|reopen|support-resolved``: steering a campaign."""
+"""``edgeshift pause|resume|abort``: steering a campaign, or all of them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.shell import Shell, current, person, run
+from edgeshift.cli import candidates
+from edgeshift.cli.errors import CommandError, ExitCode, described
+from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes, checked_campaign
+from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import agreed, counted
 
 if TYPE_CHECKING:
     from temporalio.client import Client
 
-    from edgeshift.messages import Answer
+    from edgeshift.cli.receipts import Steered
+    from edgeshift.messages import Answer, CampaignSummary
+    from edgeshift.operations.signed import Pen
 
-Campaign = Annotated[str, typer.Argument(help="The campaign's name.")]
-Reason = Annotated[str, typer.Option(help="Why; it is kept.", show_default=False)]
-By = Annotated[str, typer.Option(help="Who asks. Default: EDGESHIFT_USER or your login.", show_default=False)]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Zones = Annotated[
-    list[str] | None, typer.Option("--zone", help="Only this zone; may be repeated.", show_default=False)
+CampaignOrAll = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="CAMPAIGN",
+        help="The campaign's name.",
+        show_default=False,
+        callback=checked_campaign,
+        autocompletion=candidates.campaigns,
+    ),
 ]
-Outcomes = Annotated[
-    list[str] | None,
-    typer.Option("--outcome", help="Only zones that ended so; may be repeated.", show_default=False),
-]
 
 
-def pause(campaign: Campaign, reason: Reason = "", by: By = "") -> None:
-    """Begin no new step until resume. Answers once the steps in flight have finished."""
-    run(_steer(current(), campaign, "pause", by or person(), reason))
-
-
-def resume(campaign: Campaign, reason: Reason = "", by: By = "") -> None:
-    """Continue after a pause, or after a halt, whose failures it accepts."""
-    run(_steer(current(), campaign, "resume", by or person(), reason))
-
-
-def abort(campaign: Campaign, reason: Reason = "", by: By = "", yes: Yes = False) -> None:
-    """End a campaign: nothing new begins; what was sent is verified to the end."""
-    run(_abort(current(), campaign, by or person(), reason, yes=yes))
-
-
-def retry(
-    campaign: Campaign, zone: Zones = None, outcome: Outcomes = None, reason: Reason = "", by: By = ""
-) -> None:
-    """Restart failed and unknown zones; blocked and needs_support ones by --outcome or --zone."""
-    run(_again(current(), campaign, "retry", zone or [], outcome or [], by or person(), reason))
-
-
-def reopen(
-    campaign: Campaign, zone: Zones = None, outcome: Outcomes = None, reason: Reason = "", by: By = ""
-) -> None:
-    """Restart zones on hold or aborted; rejected and rolled-back ones by --outcome or --zone."""
-    run(_again(current(), campaign, "reopen", zone or [], outcome or [], by or person(), reason))
-
-
-def support_resolved(
-    campaign: Campaign,
-    zone: Annotated[str, typer.Option(help="The zone, by name or identifier.")],
+def pause(
+    campaign: CampaignOrAll = None,
+    every: Annotated[bool, typer.Option("--all", help="Every campaign that runs; asks.")] = False,
     reason: Reason = "",
     by: By = "",
+    yes: Yes = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Say that the provider has fixed a zone: it is read again."""
-    run(_support_resolved(current(), campaign, zone, by or person(), reason))
+    """Begin no new step until resume. Answers once the steps in flight have finished."""
+    _one_or_all("pause", campaign, every, by, reason, yes)
 
 
-async def _steer(shell: Shell, campaign: str, verb: str, by: str, reason: str) -> None:
+def resume(
+    campaign: CampaignOrAll = None,
+    every: Annotated[bool, typer.Option("--all", help="Every campaign that a person paused; asks.")] = False,
+    reason: Reason = "",
+    by: By = "",
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Continue after a pause, or after a halt, whose failures it accepts."""
+    _one_or_all("resume", campaign, every, by, reason, yes)
+
+
+def abort(
+    campaign: Campaign, reason: Reason = "", by: By = "", yes: Yes = False, as_json: AsJson = False
+) -> None:
+    """End a campaign: nothing new begins; what was sent is verified to the end."""
+    run(_abort(current(), campaign, by, reason, yes=yes))
+
+
+def _one_or_all(verb: str, campaign: str | None, every: bool, by: str, reason: str, yes: bool) -> None:
+    shell = current()
+    if campaign is not None and every:
+        raise CommandError(
+            "a campaign and --all exclude each other", ExitCode.BAD_INPUT, hint="give one of the two"
+        )
+    if campaign is not None:
+        run(_steer_one(shell, campaign, verb, by, reason))
+    elif every:
+        run(_steer_all(shell, verb, by, reason, yes=yes))
+    else:
+        raise CommandError(
+            "Missing argument 'campaign'",
+            ExitCode.BAD_INPUT,
+            hint=f"name a campaign, or give --all; `edgeshift {verb} --help` lists arguments and options",
+        )
+
+
+async def _steer_one(shell: Shell, campaign: str, verb: str, by: str, reason: str) -> None:
+    async with shell.temporal(writes=True) as client:
+        pen = shell.pen(by)
+        with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
+            receipt = await _steer(shell, client, campaign, verb, by, reason, pen)
+    _tell(shell, receipt)
+
+
+def _tell(shell: Shell, receipt: Steered) -> None:
+    lines = [
+        *(f"  change may be in flight: {name}" for name in receipt.in_flight),
+        *(f"  may stay in validation mode: {name}" for name in receipt.in_validation),
+    ]
+    shell.answer(receipt, receipt.text, *lines)
+
+
+async def _steer(
+    shell: Shell, client: Client, campaign: str, verb: str, by: str, reason: str, pen: Pen | None
+) -> Steered:
     from edgeshift import operations
+    from edgeshift.cli.receipts import Steered, common
 
     act = {"pause": operations.pause, "resume": operations.resume, "abort": operations.abort}[verb]
-    async with shell.temporal() as client:
-        waiting = asyncio.create_task(_tell_meanwhile(shell, client, campaign, verb))
-        try:
-            answer = await act(client, campaign, by=by, reason=reason)
-        finally:
-            waiting.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await waiting
-        shell.console.print(f"Campaign {campaign} {answer.text}.", markup=False, soft_wrap=True)
-        if answer.sent or answer.in_validation:
-            await _name_left(shell, client, campaign, answer)
+    await _check_archive(shell, client, campaign)
+    waiting = asyncio.create_task(_tell_meanwhile(shell, client, campaign, verb))
+    try:
+        answer = await act(client, campaign, by=by, reason=reason, pen=pen)
+    finally:
+        waiting.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await waiting
+    in_flight, in_validation = await _names_left(shell, client, campaign, answer)
+    return Steered(
+        **common(shell, verb, campaign, by, reason),
+        text=f"Campaign {campaign} {answer.text}.",
+        in_flight=in_flight,
+        in_validation=in_validation,
+    )
 
 
-async def _name_left(shell: Shell, client: Client, campaign: str, answer: Answer) -> None:
-    """Name the zones that an abort leaves with a change in flight or in validation mode."""
+async def _check_archive(shell: Shell, client: Client, campaign: str) -> None:
+    """Raises Refused where the campaign has another archive. One that cannot be read keeps nobody from
+    stopping a campaign.
+    """
+    from edgeshift import operations
+    from edgeshift.stores.archive import ArchiveError
+
+    try:
+        await operations.campaign_here(client, shell.archive(), campaign)
+    except ArchiveError as why:
+        said = f"whether this is the campaign's archive cannot be read: {why}"
+        shell.errors.print(said, markup=False, soft_wrap=True)
+
+
+async def _names_left(
+    shell: Shell, client: Client, campaign: str, answer: Answer
+) -> tuple[list[str], list[str]]:
+    """The names of the zones that an abort leaves with a change in flight, and in validation mode."""
     from edgeshift import operations
     from edgeshift.stores.archive import ArchiveError
     from edgeshift.views.words import one_line
 
+    if not answer.sent and not answer.in_validation:
+        return [], []
     try:
         start = await operations.campaign_input(client, campaign)
         targets = await operations.frozen_targets(shell.archive(), start.targets)
@@ -100,13 +155,11 @@ async def _name_left(shell: Shell, client: Client, campaign: str, answer: Answer
         # The campaign is aborted all the same: by their numbers, then.
         shell.errors.print(f"the names of the zones cannot be read: {why}", markup=False, soft_wrap=True)
         names = {}
-    for said, indexes in (
-        ("change may be in flight", answer.sent),
-        ("may stay in validation mode", answer.in_validation),
-    ):
-        for index in indexes:
-            name = one_line(names.get(index, f"number {index}"))
-            shell.console.print(f"  {said}: {name}", markup=False, soft_wrap=True)
+
+    def named(indexes: Sequence[int]) -> list[str]:
+        return [one_line(names.get(index, f"number {index}")) for index in indexes]
+
+    return named(answer.sent), named(answer.in_validation)
 
 
 async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str) -> None:
@@ -122,8 +175,8 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
             found = await operations.summary(client, campaign)
             if found.permits_out != said and found.state in ("pausing", "aborting"):
                 said = found.permits_out
-                shell.errors.print(
-                    f"{found.state}: {counted(said, 'step')} still in flight …", soft_wrap=True
+                shell.notes.print(
+                    f"{campaign} is {found.state}: {counted(said, 'step')} still in flight …", soft_wrap=True
                 )
         await asyncio.sleep(1)
 
@@ -132,52 +185,91 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
     from edgeshift import operations
 
     async with shell.temporal() as client:
-        summary = await operations.summary(client, campaign)
+        with shell.waiting(f"asking campaign {campaign}"):
+            await _check_archive(shell, client, campaign)
+            summary = await operations.summary(client, campaign)
     if summary.state not in ("closed", "aborting"):
         left = sum(number for place, number in summary.places.items() if place in ("pending",))
         zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"
         say = f"Campaign {campaign}: {zones}, {left:,} not started; all will end."
         shell.console.print(say, markup=False, soft_wrap=True)
-        shell.confirm(f"Abort campaign {campaign} as {by}?", yes=yes)
-    await _steer(shell, campaign, "abort", by, reason)
+        shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
+    await _steer_one(shell, campaign, "abort", by, reason)
 
 
-async def _again(
-    shell: Shell, campaign: str, verb: str, zones: list[str], outcomes: list[str], by: str, reason: str
-) -> None:
-    from edgeshift import operations
-    from edgeshift.operations.again import EXCLUDED, VERBS
+def _is_meant(verb: str, summary: CampaignSummary | None) -> bool:
+    """Whether ``--all`` means a campaign. ``summary``: None where it has published nothing yet."""
+    if verb == "pause":
+        return summary is None or summary.state in ("running", "halted")
+    # One that paused itself says why; that is put right first, and then it is resumed by its name.
+    return summary is not None and summary.state == "paused" and bool(summary.stopped_by)
 
-    if zones and outcomes:
+
+async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool) -> None:
+    from edgeshift.cli.receipts import NotSteered, Steered, SteeredAll
+
+    async with shell.temporal(writes=True) as client:
+        with shell.waiting("asking every campaign that runs"):
+            found = await _running(client)
+        meant = [name for name, summary in found.items() if _is_meant(verb, summary)]
+        left_out = [name for name in found if name not in meant]
+        if not meant:
+            raise CommandError(
+                f"there is no campaign to {verb}",
+                ExitCode.NOTHING,
+                hint="`edgeshift status` lists the campaigns and how each stands",
+            )
+        say = shell.console.print
+        for name in (*meant, *left_out):
+            summary, word = found[name], "" if name in meant else "not "
+            state = "running" if summary is None else summary.state
+            say(f"  {word}{name}: {state}", markup=False, soft_wrap=True)
+        many = counted(len(meant), "campaign")
+        shell.confirm(f"{verb.capitalize()} {many}{shell.here} as {by}?", yes=yes)
+
+        async def one(name: str) -> Steered | NotSteered:
+            try:
+                return await _steer(shell, client, name, verb, by, reason, pen)
+            except Exception as why:
+                if (problem := described(why)) is None:
+                    raise
+                return NotSteered(campaign=name, message=problem.text, hint=problem.hint)
+
+        pen = shell.pen(by)
+        with shell.waiting(f"{verb}: waiting for {many}"):
+            ended = await asyncio.gather(*(one(name) for name in meant))
+    done = [one for one in ended if isinstance(one, Steered)]
+    failed = [one for one in ended if isinstance(one, NotSteered)]
+    shell.answer(
+        SteeredAll(campaigns=done, failed=failed, left_out=left_out), *(receipt.text for receipt in done)
+    )
+    if failed and shell.as_json:
+        raise typer.Exit(ExitCode.FAILED)
+    if failed:
         raise CommandError(
-            "--zone and --outcome exclude each other",
-            ExitCode.BAD_INPUT,
-            hint="give --zone for named zones, or --outcome for all that ended so",
+            f"{len(failed)} of {many} did not {verb}",
+            ExitCode.FAILED,
+            hint=f"`edgeshift {verb} CAMPAIGN` tries one again",
+            details=tuple(f"{one.campaign}: {one.message}" for one in failed),
         )
-    places = operations.outcomes_of(verb, outcomes)
-    if zones:
-        # A zone that is named is begun again whichever of the verb's outcomes it has.
-        places = [*sorted(outcome.value for outcome in VERBS[verb]), EXCLUDED]
-    async with shell.temporal() as client:
-        indexes: list[int] = []
-        if zones:
-            start = await operations.campaign_input(client, campaign)
-            targets = await operations.frozen_targets(shell.archive(), start.targets)
-            indexes = [operations.pick_zone(targets, zone, campaign, start.area).index for zone in zones]
-        answer = await operations.begin_again(
-            client, campaign, verb, by=by, reason=reason, indexes=indexes, places=places
-        )
-    shell.console.print(f"Campaign {campaign} {answer.text}.", markup=False, soft_wrap=True)
 
 
-async def _support_resolved(shell: Shell, campaign: str, zone: str, by: str, reason: str) -> None:
-    from edgeshift import operations
+async def _running(client: Client) -> dict[str, CampaignSummary | None]:
+    """Every campaign of the namespace that runs, with what it has published of itself; None where that is
+    nothing yet.
+    """
+    from edgeshift.operations.campaigns import describe, published
+    from edgeshift.views.finding import campaigns
+    from edgeshift.views.gathering import each
 
-    async with shell.temporal() as client:
-        start = await operations.campaign_input(client, campaign)
-        targets = await operations.frozen_targets(shell.archive(), start.targets)
-        found = operations.pick_zone(targets, zone, campaign, start.area)
-        state = await operations.support_resolved(client, found, by=by, reason=reason)
-    shell.console.print(f"Zone {found.name} is read again.", markup=False, soft_wrap=True)
-    for ticket in state.tickets:
-        shell.console.print(f"  its ticket: {ticket}", markup=False, soft_wrap=True)
+    names = [
+        execution.id.removeprefix("campaign/")
+        async for execution in campaigns(client)
+        if execution.close_time is None
+    ]
+
+    async def standing(name: str) -> CampaignSummary | None:
+        found = await describe(client, f"campaign/{name}")
+        return None if found is None else await published(found)
+
+    return dict(zip(names, await each(names, standing), strict=True))

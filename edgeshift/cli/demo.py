@@ -9,6 +9,7 @@ import typer
 
 from edgeshift.areas import AREAS
 from edgeshift.cli.errors import ExitCode, of_stack
+from edgeshift.cli.options import AsJson
 from edgeshift.cli.shell import current, run
 from edgeshift.model.fleet import DEFAULT_AREA
 
@@ -31,6 +32,7 @@ def demo(
             help="What the campaigns change; all: one after the other.",
             metavar=f"<{'|'.join(CHOICES)}>",
             callback=_known,
+            autocompletion=lambda: CHOICES,
         ),
     ] = DEFAULT_AREA.value,
     zones: Annotated[
@@ -42,6 +44,10 @@ def demo(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the stack's state, to look at it later.")
     ] = False,
+    ui: Annotated[
+        bool, typer.Option("--ui", help="Serve Temporal's web pages meanwhile, on loopback.")
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run a whole campaign on an embedded stack; check every rule. Exit 1 if one is broken."""
     from edgeshift.testbed.demo.main import run_demo
@@ -49,11 +55,18 @@ def demo(
     from edgeshift.testbed.stack import StackError
 
     chosen = [part for part in PARTS.values() if area in (part.area.value, ALL)]
-    held = True
+    shell = current()
+    held: dict[str, bool] = {}
     try:
         for part in chosen:
-            held &= run(run_demo(current().console, part, zones=zones, seed=seed, out=out, keep=keep))
+            held[part.area.value] = run(
+                run_demo(shell.console, part, zones=zones, seed=seed, out=out, keep=keep, ui=ui)
+            )
     except StackError as problem:
         raise of_stack(problem) from None
-    if not held:
+    if as_json:
+        results = {part.area.value: str(out / part.result) for part in chosen}
+        areas = [{"area": area, "held": good, "result": results[area]} for area, good in held.items()]
+        shell.print_json({"held": all(held.values()), "areas": areas})
+    if not all(held.values()):
         raise typer.Exit(ExitCode.FAILED)

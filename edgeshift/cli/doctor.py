@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from edgeshift.cli.errors import ExitCode
 from edgeshift.cli.shell import current, run
+from edgeshift.views.widths import Paragraph
+
+if TYPE_CHECKING:
+    from edgeshift.doctor.check import Check
 
 STYLES = {"ok": "green", "warning": "yellow", "failed": "bold red", "skipped": "dim"}
 
@@ -31,24 +35,34 @@ def doctor(
 
     shell = current()
     spec = load_campaign(file) if file else None
+    shell.check_stack()
     settings = shell.settings
-    checks = run(check_all(settings, spec))
+    checks = run(check_all(settings, spec), waiting="checking every part")
     failed = [check for check in checks if check.state is State.FAILED]
     if as_json:
         shell.print_json({"ok": not failed, "checks": [asdict(check) for check in checks]})
     else:
-        for check in checks:
-            mark = Text(f"{check.state.value:<8}", style=STYLES[check.state.value])
-            shell.console.print(Text.assemble(mark, (check.name, "bold"), f": {check.text}"), soft_wrap=True)
-            if check.fix:
-                shell.console.print(Text(f"         fix: {check.fix}"), soft_wrap=True)
+        told = [line for check in checks for line in lines_of(check)]
         if spec is not None:
             from edgeshift.campaign_file.warnings import warnings
 
-            for warning in warnings(spec):
-                shell.console.print(
-                    Text.assemble(("warning ", "yellow"), f"campaign file: {warning}"), soft_wrap=True
-                )
+            # Whose word counts is said above, of the workers' own roots.
+            told += [
+                (Text.assemble(("warning ", "yellow"), "campaign file: "), warning)
+                for warning in warnings(spec, signed=True)
+            ]
+        for lead, words in told:
+            # Whoever reads it line by line, in a pipe, gets each line whole.
+            whole = lead + Text(words)
+            shown = Paragraph(lead, words, hang=9) if shell.console.is_terminal else whole
+            shell.console.print(shown, soft_wrap=True)
         shell.console.print(f"{len(failed)} of {len(checks)} failed" if failed else "no check failed")
     if failed:
         raise typer.Exit(ExitCode.FAILED)
+
+
+def lines_of(check: Check) -> list[tuple[Text, str]]:
+    """What is printed of a check: what stands before, and the words."""
+    mark = Text(f"{check.state.value:<8}", style=STYLES[check.state.value])
+    lines = [(Text.assemble(mark, (check.name, "bold"), ": "), check.text)]
+    return [*lines, (Text("         fix: "), check.fix)] if check.fix else lines

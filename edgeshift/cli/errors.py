@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
-
+from edgeshift.cli.streams import speaks_unicode
 from edgeshift.model.exit_codes import MEANINGS as MEANINGS
 from edgeshift.model.exit_codes import ExitCode as ExitCode
-from edgeshift.model.failures import FAILURES, Failure, hint_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from edgeshift.model.failures import Failure
 
 _HINTS: dict[ExitCode, str] = {
     ExitCode.FAILED: "`edgeshift doctor` checks Temporal, the worker and the archive",
@@ -61,6 +64,8 @@ def described(problem: BaseException) -> CommandError | None:
     if isinstance(code := getattr(problem, "exit_code", None), ExitCode):
         return CommandError(getattr(problem, "text", str(problem)), code, hint=hint)
     if (known := _expected(type(problem))) is not None:
+        from edgeshift.model.failures import hint_of
+
         kind, failure = known
         first, *rest = getattr(problem, "text", str(problem)).splitlines() or [kind]
         return CommandError(first, failure.exit, hint=hint or hint_of(kind), details=tuple(rest))
@@ -85,6 +90,8 @@ def of_stack(problem: Exception) -> CommandError:
 
 def _expected(kind: type[BaseException]) -> tuple[str, Failure] | None:
     """The failure that an error of edgeshift's or of the SDK's is, with its kind; None for all others."""
+    from edgeshift.model.failures import FAILURES
+
     for base in kind.__mro__:
         ours = base.__module__.partition(".")[0] in ("edgeshift", "temporalio")
         if ours and base.__name__ in FAILURES:
@@ -96,9 +103,14 @@ def show(console: Console, failure: CommandError, *, as_json: bool = False) -> N
     """Print a failure on stderr: ``error:`` and what failed, its details if it has any, a blank line, and
     ``hint:`` with what to do. As JSON it is one line, so that a script finds it after lines of progress.
     """
+    from edgeshift.runtime.safe_text import json_text
+
     if as_json:
-        sys.stderr.write(json.dumps(failure.as_json(), ensure_ascii=False) + "\n")
+        ascii_only = not speaks_unicode(sys.stderr)
+        sys.stderr.write(json_text(json.dumps(failure.as_json(), ensure_ascii=ascii_only)) + "\n")
         return
+    from rich.text import Text
+
     line = Text("error: ", style="bold red")
     line.append(failure.text, style="default")
     console.print(line, soft_wrap=True, highlight=False)

@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.options import AsJson
 from edgeshift.cli.shell import current, run
 
 app = typer.Typer(help="Test by hand what changes without Edge Side Code.", no_args_is_help=True)
@@ -30,6 +31,7 @@ def secret(
     stdout: Annotated[
         bool, typer.Option("--stdout", help="Print it alone, also where stdout is no terminal.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read a scope's secret from the service and show it at a terminal, with the cookie to send."""
     from edgeshift.campaign_file.load import load_campaign
@@ -43,8 +45,13 @@ def secret(
             ExitCode.REFUSED,
             hint="--stdout prints it all the same",
         )
-    found = run(scope_secret(spec, scope))
+    found = run(scope_secret(spec, scope), waiting="asking the service")
     value = found.secret.get_secret_value()
+    if as_json:
+        scope_ = {"kind": found.kind, "id": found.id, "name": found.name}
+        rest = {"whose": found.whose.value, "always": found.always, "secret": value}
+        shell.print_json({**scope_, **rest})
+        return
     if stdout:
         # Nothing else, so that a script can take it; nothing is logged.
         sys.stdout.write(value + "\n")

@@ -1,5 +1,5 @@
-"""The settings of one call: options, then the environment, then the stack that runs in this folder, then
-defaults.
+"""The settings of one call: options, then a named environment, or the variables and the stack that runs in
+this folder, then defaults.
 """
 
 from __future__ import annotations
@@ -7,9 +7,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from edgeshift.runtime.settings import Settings, SettingsError, TemporalSettings, load_settings
+
+if TYPE_CHECKING:
+    from edgeshift.runtime.environments import Environment
 
 FOLDER = Path(".edgeshift")
 """Where ``edgeshift up`` keeps its stack unless it is told otherwise."""
@@ -24,13 +27,23 @@ class FoundStack(NamedTuple):
     address: str
     namespace: str
     archive: str
+    authority: str | None = None
+    ui: str | None = None
+    campaign: str | None = None
 
 
 def _read(file: Path) -> FoundStack | None:
     try:
         found = json.loads(file.read_bytes())
         os.kill(int(found["pid"]), 0)
-        return FoundStack(str(found["address"]), str(found["namespace"]), str(found["archive"]))
+        return FoundStack(
+            str(found["address"]),
+            str(found["namespace"]),
+            str(found["archive"]),
+            found.get("authority"),
+            found.get("ui"),
+            found.get("campaign"),
+        )
     except (OSError, ValueError, KeyError, TypeError):
         # None, a damaged one, or one whose stack has ended without taking it away.
         return None
@@ -47,23 +60,52 @@ def stack_here(folder: Path | None = None) -> FoundStack | None:
     return None
 
 
-def settings_here(*, address: str | None, namespace: str | None, archive: str | None) -> Settings:
-    """The settings that count. Raises SettingsError, also for an option that is not well-formed."""
-    settings = load_settings()
+def stopped_stack(folder: Path | None = None) -> Path | None:
+    """The nearest folder of a stack that does not run, in this folder or above it. None where one runs, where
+    there is none, and where the environment says which Temporal is meant.
+
+    Settings never fall back from it to the default address: whatever answers there is somebody else's.
+    """
+    if "EDGESHIFT_TEMPORAL_ADDRESS" in {name.upper() for name in os.environ}:
+        return None
+    start = (folder or Path.cwd()).absolute()
+    for place in (start, *start.parents):
+        own = place / FOLDER
+        # The ports stay from one start to the next.
+        if (own / "ports.json").exists() and own.stat().st_uid == os.getuid():
+            return None if _read(own / "stack.json") is not None else own
+    return None
+
+
+def settings_here(
+    *, address: str | None, namespace: str | None, archive: str | None, named: Environment | None = None
+) -> Settings:
+    """The settings that count. ``named``: the environment that was chosen; then the stack of this folder
+    counts for nothing. Raises SettingsError, also for an option that is not well-formed.
+    """
+    settings = named.settings() if named else load_settings()
     environment = {name.upper() for name in os.environ}
-    stack = stack_here()
+    stack = None if named else stack_here()
     temporal: dict[str, object] = {}
     if stack is not None and "EDGESHIFT_TEMPORAL_ADDRESS" not in environment:
         temporal = {"address": stack.address, "namespace": stack.namespace}
+        if stack.ui:
+            temporal["ui"] = stack.ui
         if "EDGESHIFT_TEMPORAL_NAMESPACE" in environment:
             del temporal["namespace"]
     if address is not None:
-        temporal["address"] = address
+        # The web pages that are known are those of another server.
+        temporal |= {"address": address, "ui": None}
     if namespace is not None:
         temporal["namespace"] = namespace
     change: dict[str, object] = {}
     if stack is not None and "EDGESHIFT_ARCHIVE_URL" not in environment:
         change["archive_url"] = stack.archive
+    elif (
+        not named and "EDGESHIFT_ARCHIVE_URL" not in environment and (stopped := stopped_stack()) is not None
+    ):
+        # What it has archived can be looked at without it.
+        change["archive_url"] = str(stopped / "archive")
     if archive is not None:
         change["archive_url"] = archive
     if temporal:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from edgeshift.cli import candidates
+from edgeshift.cli.options import campaign_option
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
 from edgeshift.model.fleet import Area
@@ -18,9 +20,15 @@ from edgeshift.views.timeline import build_timeline
 
 
 def history(
-    zone: Annotated[str, typer.Argument(help="The zone's name or identifier, or an account's.")],
+    zone: Annotated[
+        str,
+        typer.Argument(
+            help="The zone's name or identifier, or an account's.", autocompletion=candidates.zones
+        ),
+    ],
     campaign: Annotated[
-        str | None, typer.Option(help="Only what this campaign did.", show_default=False)
+        str | None,
+        campaign_option("Only what this campaign did."),
     ] = None,
     area: Annotated[
         Area | None, typer.Option(help="Of this area; needed where there are several.", show_default=False)
@@ -40,7 +48,7 @@ def history(
             timeline = build_timeline(found.id, await zone_runs(client, found, name))
             return await with_archived(timeline, archive)
 
-    timeline = run(tell())
+    timeline = run(tell(), waiting=f"reading the history of {zone}")
     if as_json:
         shell.print_json(timeline)
         return

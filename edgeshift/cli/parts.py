@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MOST_LINES = 6
 """Lines of one kind that are printed of a proposal."""
 
+VERDICTS = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
+"""The styles of verdicts."""
+
 
 class CliPart:
     """One area's part of the command line; as it stands, that of a zone's change which can be undone.
@@ -47,10 +50,9 @@ class CliPart:
 
     def show_step(self, shell: Shell, shown: Preview) -> None:
         """Print what would be sent for one proposal."""
-        from edgeshift.views.words import word
+        from edgeshift.views.parts import VIEWS
 
-        said = f"  step: {word(shown.step, shown.area)}; it can be taken back"
-        shell.console.print(said, markup=False, soft_wrap=True)
+        shell.tell(VIEWS.of(shown.area).step_text(shown), lead="step: ")
 
     def show_evidence(self, shell: Shell, shown: Preview) -> None:
         """Print what is known of what the proposal does."""

@@ -6,9 +6,13 @@ import io
 import re
 from pathlib import Path
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
-_FONTS = re.compile(r"@font-face\s*\{.*?\}\s*", re.DOTALL)
+from edgeshift.runtime.files import write_whole
+from edgeshift.views.console import SafeConsole
+
+_ELSEWHERE = re.compile(r"@font-face\s*\{.*?\}\s*|<!--.*?-->\s*", re.DOTALL)
+"""What names an address: fonts, and who drew the picture."""
 
 WIDTH = 100
 """Columns of a picture."""
@@ -16,8 +20,8 @@ WIDTH = 100
 
 def save_picture(path: Path, shown: RenderableType, title: str) -> None:
     """Save ``shown`` as it looks on a terminal as an SVG file."""
-    console = Console(record=True, width=WIDTH, force_terminal=True, file=io.StringIO())
+    console = SafeConsole(record=True, width=WIDTH, force_terminal=True, file=io.StringIO())
     console.print(shown)
     # Rich names a font on a server; a picture in our documentation asks nobody for anything.
-    text = _FONTS.sub("", console.export_svg(title=title))
-    path.write_text(text, encoding="utf-8")
+    text = _ELSEWHERE.sub("", console.export_svg(title=title))
+    write_whole(path, text)

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.errors import ExitCode
+from edgeshift.cli.options import checked_out
 from edgeshift.cli.shell import current, run, said_once
+from edgeshift.runtime.files import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from edgeshift.campaign_file.forecast import Measured
     from edgeshift.campaign_file.spec import CampaignSpec
     from edgeshift.cli.shell import Shell
     from edgeshift.messages import AssessmentResult, PlanReport
@@ -28,52 +33,75 @@ def plan(
 
     shell = current()
     spec = load_campaign(file)
-    if out is not None and not out.absolute().parent.is_dir():
-        raise CommandError(
-            f"{out}: there is no folder {out.parent}", ExitCode.BAD_INPUT, hint="create the folder first"
-        )
-    report, result = run(_assess(shell, spec))
-    told = _as_data(spec, report, result)
+    if out is not None:
+        checked_out("--out", out)
+    report, result, kept, measured = run(_assess(shell, spec))
+    signed = shell.asks_for_keys
+    told = _as_data(spec, report, result, measured, signed=signed) | {"plan": kept}
     if out is not None:
         import json
 
-        out.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        from edgeshift.runtime.safe_text import json_text
+
+        write_whole(out, json_text(json.dumps(told, indent=2, ensure_ascii=False)) + "\n")
     if as_json:
         shell.print_json(told)
     else:
         from edgeshift.cli.plan_tables import show_plan
 
-        show_plan(shell.console, spec, report, result, str(file))
+        show_plan(shell.console, spec, report, result, str(file), measured, signed=signed)
         if out is not None:
-            shell.console.print(f"written to {out}", soft_wrap=True)
+            shell.console.print(f"written to {out}", soft_wrap=True, markup=False)
+            shell.advise(f"  edgeshift start --plan {out}    starts it as it is")
     if any(line.error for line in report.zones):
         raise typer.Exit(ExitCode.FAILED)
 
 
-async def _assess(shell: Shell, spec: CampaignSpec) -> tuple[PlanReport, AssessmentResult]:
+async def _assess(
+    shell: Shell, spec: CampaignSpec
+) -> tuple[PlanReport, AssessmentResult, str, Mapping[bool, Measured]]:
+    """What was read, the digest under which the plan is kept, and what targets of earlier campaigns cost."""
     from edgeshift.cli.reading import reading_shown
-    from edgeshift.operations import assess
+    from edgeshift.operations import assess, store_spec
+    from edgeshift.operations.forecasts import measured_calls
+    from edgeshift.operations.plans import keep_plan
 
     async with shell.temporal() as client:
+        archive = shell.archive()
         with reading_shown(shell) as heard:
-            return await assess(client, shell.archive(), spec, progress=heard, trouble=said_once(shell))
+            report, result = await assess(client, archive, spec, progress=heard, trouble=said_once(shell))
+        kept = await keep_plan(archive, await store_spec(archive, spec), report, result)
+        return report, result, kept, await measured_calls(archive, spec.area)
 
 
-def _as_data(spec: CampaignSpec, report: PlanReport, result: AssessmentResult) -> dict[str, Any]:
+def _as_data(
+    spec: CampaignSpec,
+    report: PlanReport,
+    result: AssessmentResult,
+    measured: Mapping[bool, Measured],
+    *,
+    signed: bool,
+) -> dict[str, Any]:
     from collections import Counter
 
+    from edgeshift.campaign_file.forecast import forecast
     from edgeshift.campaign_file.warnings import warnings
     from edgeshift.cli.parts import CLI
+    from edgeshift.cli.plan_tables import to_move
+    from edgeshift.views.waves import assessment_data, wave_data
 
+    moving, enterprise = to_move(report)
+    found = forecast(spec, enterprise=enterprise, others=moving - enterprise, measured=measured)
     told: dict[str, Any] = {
         "campaign": spec.name,
         "area": spec.area.value,
         "made_at": report.made_at.isoformat(),
         "verdicts": dict(Counter(line.verdict.value if line.verdict else "error" for line in report.zones)),
-        "waves": [wave.model_dump(mode="json") | {"size": wave.size} for wave in result.waves],
+        "waves": [wave_data(wave) for wave in result.waves],
         "fingerprints": dict(Counter(line.fingerprint for line in report.zones if line.fingerprint)),
-        "warnings": warnings(spec),
+        "warnings": warnings(spec, signed=signed),
+        "forecast": found.as_data(),
         "targets": result.targets,
-        "zones": [line.model_dump(mode="json") for line in report.zones],
+        "zones": [assessment_data(line) for line in report.zones],
     }
     return told | CLI.of(spec.area).plan_data(spec, report, result)

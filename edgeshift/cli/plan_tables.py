@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from edgeshift.areas import area_of
 from edgeshift.areas.assessment import Verdict
+from edgeshift.campaign_file.forecast import Measured, forecast
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.campaign_file.warnings import forecast, warnings
+from edgeshift.campaign_file.warnings import warnings
 from edgeshift.cli.parts import CLI
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, Plan
+from edgeshift.views.widths import Columns
 from edgeshift.views.words import look, targets, word
 
 MOST_FINGERPRINTS = 12
@@ -37,16 +37,22 @@ _MIGRATING = (Verdict.READY, Verdict.IN_VALIDATION)
 
 
 def show_plan(
-    console: Console, spec: CampaignSpec, report: PlanReport, result: AssessmentResult, file: str
+    console: Console,
+    spec: CampaignSpec,
+    report: PlanReport,
+    result: AssessmentResult,
+    file: str,
+    measured: Mapping[bool, Measured] | None = None,
+    *,
+    signed: bool,
 ) -> None:
     """Print the plan: verdicts, waves, fingerprints, what stands in the way, losses, warnings, the
-    forecast.
+    forecast. ``measured``: what targets of earlier campaigns cost; ``signed``: whether signatures alone
+    count, by the roots that are known here.
     """
     zones = report.zones
-    console.print(
-        f"[bold]Plan of campaign {spec.name}[/]: {targets(len(zones), spec.area)};"
-        " nothing was changed at the service"
-    )
+    found = f": {targets(len(zones), spec.area)}; nothing was changed at the service"
+    console.print(Text.assemble((f"Plan of campaign {spec.name}", "bold"), found))
     console.print(_verdicts(zones, spec.area))
     if len(result.waves) > 1:
         console.print(_waves(zones, result, spec.area))
@@ -58,29 +64,22 @@ def show_plan(
         _named(console, verdict, [line for line in zones if line.verdict is verdict])
     _counted(console, "What will be lost", (loss for line in zones for loss in line.losses))
     _counted(console, "What to know", (item for line in zones for item in _to_know(line, spec.area)))
-    for warning in warnings(spec):
+    for warning in warnings(spec, signed=signed):
         console.print(Text.assemble(("warning: ", "bold yellow"), warning))
-    moving = [line for line in zones if line.verdict in _MIGRATING]
-    enterprise = sum(1 for line in moving if line.zone.plan is Plan.ENTERPRISE)
+    moving, enterprise = to_move(report)
     if moving:
-        found = forecast(spec, enterprise=enterprise, others=len(moving) - enterprise)
-        console.print(f"[bold]Forecast[/]: {found.said()}.")
-        part.show_forecast(console, spec, len(moving), enterprise)
-    console.print(f"Next: edgeshift start {escape(file)}", soft_wrap=True)
+        expected = forecast(spec, enterprise=enterprise, others=moving - enterprise, measured=measured)
+        console.print(Text.assemble(("Forecast", "bold"), f": {expected.said()}."))
+        for basis in expected.bases:
+            console.print(f"{basis.said()}.", markup=False)
+        part.show_forecast(console, spec, moving, enterprise)
+    console.print(f"Next: edgeshift start {file}", soft_wrap=True)
 
 
-def _table(title: str) -> Table:
-    return Table(
-        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-    )
-
-
-def _lines() -> Table:
-    """Two columns, the second of which wraps beside the first."""
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(overflow="fold")
-    table.add_column(overflow="fold")
-    return table
+def to_move(report: PlanReport) -> tuple[int, int]:
+    """How many targets of a plan are to be changed, and how many of them are Enterprise zones."""
+    moving = [line for line in report.zones if line.verdict in _MIGRATING]
+    return len(moving), sum(1 for line in moving if line.zone.plan is Plan.ENTERPRISE)
 
 
 def _plans(lines: Iterable[ZoneAssessment]) -> str:
@@ -92,53 +91,42 @@ def _to_know(line: ZoneAssessment, area: Area) -> tuple[str, ...]:
     return (*line.warnings, *(line.additions if CLI.of(area).adds else ()))
 
 
-def _verdicts(zones: Sequence[ZoneAssessment], area: Area) -> Table:
-    table = _table("\nVerdicts")
-    table.add_column("verdict")
-    table.add_column(f"{word('zone', area)}s", justify="right")
-    by_plan = CLI.of(area).by_plan
-    table.add_column("plans" if by_plan else "")
+def _verdicts(zones: Sequence[ZoneAssessment], area: Area) -> Columns:
+    by_plan, nouns = CLI.of(area).by_plan, f"{word('zone', area)}s"
+    table = Columns("verdict", nouns, "plans" if by_plan else "", title="\nVerdicts", right={nouns})
     for verdict, (words, style) in WORDS.items():
         words = words or look(str(verdict), area).label
         if some := [line for line in zones if line.verdict is verdict]:
             plans = _plans(some) if by_plan else ""
-            table.add_row(Text(words, style=style), f"{len(some):,}", plans)
+            table.add(Text(words, style=style), f"{len(some):,}", plans)
     return table
 
 
-def _waves(zones: Sequence[ZoneAssessment], result: AssessmentResult, area: Area) -> Table:
-    table = _table("\nWaves")
-    for name in ("wave", "name"):
-        table.add_column(name)
-    for name in (f"{word('zone', area)}s", area_of(area).phrases.to_change, "shapes"):
-        table.add_column(name, justify="right")
+def _waves(zones: Sequence[ZoneAssessment], result: AssessmentResult, area: Area) -> Columns:
+    numbers = (f"{word('zone', area)}s", area_of(area).phrases.to_change, "shapes")
+    table = Columns("wave", "name", *numbers, title="\nWaves", right=numbers)
     for wave in result.waves:
         some = [line for line in zones if line.wave == wave.number]
         moving = [line for line in some if line.verdict in _MIGRATING]
         shapes = {line.fingerprint for line in moving if line.fingerprint}
-        table.add_row(
-            str(wave.number + 1), Text(wave.name), f"{wave.size:,}", f"{len(moving):,}", str(len(shapes))
-        )
+        table.add(str(wave.number + 1), wave.name, f"{wave.size:,}", f"{len(moving):,}", str(len(shapes)))
     return table
 
 
-def _fingerprints(zones: Sequence[ZoneAssessment]) -> Table:
+def _fingerprints(zones: Sequence[ZoneAssessment]) -> Columns:
     groups: dict[str, list[ZoneAssessment]] = defaultdict(list)
     for line in zones:
         if line.fingerprint and line.verdict in _MIGRATING:
             groups[line.fingerprint].append(line)
-    table = _table(f"\nFingerprints: {counted(len(groups), 'shape')} to sign off")
-    table.add_column("fingerprint")
-    table.add_column("zones", justify="right")
-    table.add_column("plans")
-    table.add_column("for example", overflow="fold")
+    title = f"\nFingerprints: {counted(len(groups), 'shape')} to sign off"
+    table = Columns("fingerprint", "zones", "plans", "for example", title=title, right={"zones"})
     for fingerprint, some in sorted(groups.items(), key=lambda item: -len(item[1]))[:MOST_FINGERPRINTS]:
-        table.add_row(fingerprint[:12], f"{len(some):,}", _plans(some), Text(some[0].zone.name))
+        table.add(fingerprint[:12], f"{len(some):,}", _plans(some), some[0].zone.name)
     if len(groups) > MOST_FINGERPRINTS:
         left = sum(len(some) for some in groups.values()) - sum(
             len(some) for some in sorted(groups.values(), key=len, reverse=True)[:MOST_FINGERPRINTS]
         )
-        table.add_row("…", f"{left:,}", f"in {counted(len(groups) - MOST_FINGERPRINTS, 'more shape')}", "")
+        table.add("…", f"{left:,}", f"in {counted(len(groups) - MOST_FINGERPRINTS, 'more shape')}", "")
     return table
 
 
@@ -148,10 +136,10 @@ def _named(console: Console, verdict: Verdict | None, lines: Sequence[ZoneAssess
         return
     words, style = WORDS[verdict]
     console.print(Text(f"\n{words.capitalize()}: {counted(len(lines), 'zone')}", style=f"bold {style}"))
-    table = _lines()
+    table = Columns("zone", "reason", headed=False)
     for line in lines[:MOST_ZONES]:
         reason = line.error or "; ".join(line.reasons)
-        table.add_row(Text(line.zone.name, style="bold"), Text(reason))
+        table.add(Text(line.zone.name, style="bold"), reason)
     console.print(table)
     if len(lines) > MOST_ZONES:
         console.print(f"  … and {len(lines) - MOST_ZONES:,} more (--json names all)")
@@ -165,9 +153,9 @@ def _counted(console: Console, title: str, sentences: Iterable[str]) -> None:
     console.print(Text(f"\n{title}", style="bold"))
     from edgeshift.views.words import one_line
 
-    table = _lines()
+    table = Columns("zones", "sentence", headed=False)
     for sentence, number in counts.most_common(MOST_SENTENCES):
-        table.add_row(Text(counted(number, "zone")), Text(one_line(sentence)))
+        table.add(counted(number, "zone"), one_line(sentence))
     console.print(table)
     if len(counts) > MOST_SENTENCES:
         console.print(f"  … and {len(counts) - MOST_SENTENCES} more kinds (--json names all)")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from typing import TYPE_CHECKING
+
+from rich.text import Text
 
 from edgeshift.areas import area_of
 from edgeshift.cli.parts import CLI, MOST_LINES
 from edgeshift.cli.shell import Shell
+from edgeshift.model.body_view import Item, Mark
 from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
@@ -14,37 +19,115 @@ if TYPE_CHECKING:
 
 MOST_CHANGES = 20
 
+LONGEST = 9_000
+"""Characters of one property: an expression has at most 4 KB, and its value before beside it."""
 
-def show_proposal(shell: Shell, shown: Preview) -> None:
-    """Print what one zone proposes: what a person should see before signing."""
-    say = shell.console.print
-    say(f"{_subject(shown)} ({_kind(shown)})", markup=False, soft_wrap=True)
-    say(f"  digest: {shown.digest}", markup=False, soft_wrap=True)
-    say(f"  fingerprint: {shown.fingerprint}", markup=False, soft_wrap=True)
-    show_facts(shell, shown, example=False)
+MOST_SETTINGS = 20
+"""Settings of the previous WAF that are printed of a proposal."""
 
 
-def show_facts(shell: Shell, shown: Preview, *, example: bool) -> None:
-    """Print what would be sent and what it is known to do. ``example``: for others that propose the same."""
-    from edgeshift.views.words import one_line
+MARKS = {
+    Mark.ADDED: ("+", "green", "added"),
+    Mark.REMOVED: ("-", "red", "removed"),
+    Mark.CHANGED: ("~", "yellow", "changed"),
+    Mark.SAME: ("=", "dim", "as it is"),
+}
+"""The sign, the style and the word of each mark."""
 
-    say = shell.console.print
+
+def show_proposal(shell: Shell, shown: Preview, *, raw: bool = False, most: int = MOST_LINES) -> None:
+    """Print what one zone proposes: what a person should see before signing. ``raw``: also as JSON;
+    ``most``: lines of one kind.
+    """
+    shell.tell(f"{_subject(shown)} ({_kind(shown)})", indent=0)
+    show_digest(shell, "digest", shown.digest)
+    if shown.fingerprint != shown.digest:
+        show_digest(shell, "fingerprint", shown.fingerprint)
+    show_facts(shell, shown, example=False, raw=raw, most=most)
+
+
+def show_digest(shell: Shell, label: str, digest: str, indent: int = 2) -> None:
+    """Print a digest whole where the terminal has room for it, and else the part that people type."""
+    from edgeshift.views.words import short
+
+    fits = shell.console.width >= indent + len(label) + 2 + len(digest)
+    line = Text(" " * indent).append(f"{label}: ", style="dim")
+    line.append(digest if fits else f"{short(digest)}…", style="bold")
+    shell.console.print(line, soft_wrap=True)
+
+
+def show_facts(
+    shell: Shell,
+    shown: Preview,
+    *,
+    example: bool,
+    raw: bool = False,
+    most: int = MOST_LINES,
+    evidence: bool = True,
+) -> None:
+    """Print what would be sent and what it is known to do. ``example``: for others that propose the same;
+    ``evidence``: with its own.
+    """
     if example:
-        say(f"  for example: {shown.zone} ({_kind(shown)})", markup=False, soft_wrap=True)
+        shell.tell(f"{shown.zone} ({_kind(shown)})", lead="for example: ")
     part, phrases = CLI.of(shown.area), area_of(shown.area).phrases
     part.show_step(shell, shown)
+    show_items(shell, shown.items)
+    if raw:
+        show_raw(shell, shown)
     if shown.drifted:
-        say(f"  {phrases.basis} changed after the last sign-off: this is a new proposal", style="yellow")
+        changed = f"{phrases.basis} changed after the last sign-off: this is a new proposal"
+        shell.tell(changed, style="yellow")
         for line in shown.changes[:MOST_CHANGES]:
-            say(f"    {one_line(line)}", markup=False, soft_wrap=True)
+            shell.tell(line, indent=4)
         if len(shown.changes) > MOST_CHANGES:
-            say(f"    … and {len(shown.changes) - MOST_CHANGES} more")
-    for label, lines in (("added", shown.additions), ("lost", shown.losses), ("to know", shown.warnings)):
-        for line in lines[:MOST_LINES]:
-            say(f"  {label}: {one_line(line)}", markup=False, soft_wrap=True)
-        if len(lines) > MOST_LINES:
-            say(f"  {label}: … and {len(lines) - MOST_LINES} more")
-    part.show_evidence(shell, shown)
+            shell.tell(f"… and {len(shown.changes) - MOST_CHANGES} more", indent=4)
+    whole, before = f"edgeshift show {shown.zone}", f"edgeshift snapshot {shown.zone}"
+    settings = max(most, MOST_SETTINGS)
+    for label, lines, limit, where in (
+        ("added", shown.additions, most, whole),
+        ("lost", shown.losses, settings, before),
+        ("to compare", shown.compare, settings, before),
+        ("to know", shown.warnings, most, whole),
+    ):
+        for line in lines[:limit]:
+            shell.tell(line, lead=f"{label}: ")
+        if len(lines) > limit:
+            shell.tell(f"… and {len(lines) - limit} more: {where}", lead=f"{label}: ")
+    if evidence:
+        part.show_evidence(shell, shown)
+
+
+def show_items(shell: Shell, items: tuple[Item, ...]) -> None:
+    """Print the body thing by thing, with how each stands to what the target has."""
+    counts = Counter(item.mark for item in items)
+    said = ", ".join(f"{MARKS[mark][0]} {counts[mark]:,} {MARKS[mark][2]}" for mark in Mark if counts[mark])
+    shell.tell(said, lead=Text("body: "))
+    for item in items:
+        sign, style, _ = MARKS[item.mark]
+        shell.tell(item.title, lead=Text(f"{sign} ", style=style), indent=4, style=style, longest=LONGEST)
+        for line in item.lines:
+            text = line.text if line.before is None else f"{line.before} → {line.text}"
+            label = f"{_clean(line.label)}: "
+            if len(label) > shell.console.width // 3:
+                # Such as the name of a rule: it wraps with the rest.
+                shell.tell(label + text, indent=8, longest=LONGEST)
+            else:
+                shell.tell(text, lead=Text(label, style="dim"), indent=8, longest=LONGEST)
+            if len(text) > LONGEST:
+                shell.tell("it goes on: --raw shows all of it", indent=10, style="yellow")
+
+
+def show_raw(shell: Shell, shown: Preview) -> None:
+    """Print the body as JSON, every character that is not plain ASCII escaped."""
+    shell.console.print(json.dumps(shown.body, indent=2), markup=False, highlight=False, soft_wrap=True)
+
+
+def _clean(label: str) -> str:
+    from edgeshift.views.widths import shortened
+    from edgeshift.views.words import one_line
+
+    return shortened(one_line(label))
 
 
 def _subject(shown: Preview) -> str:

@@ -24,9 +24,9 @@ def reading_shown(shell: Shell) -> Iterator[Heard]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=shell.errors,
+        console=shell.notes,
         transient=True,
-        disable=not shell.errors.is_terminal,
+        disable=not shell.notes.is_terminal,
     )
     said = -1
 
@@ -36,7 +36,7 @@ def reading_shown(shell: Shell) -> Iterator[Heard]:
             tenth = found.done * 10 // found.count
             if tenth > said:
                 said = tenth
-                shell.errors.print(f"read {found.done} of {found.count} zones", soft_wrap=True)
+                shell.notes.print(f"read {found.done} of {found.count} zones", soft_wrap=True)
             return
         bar.update(task, description="reading zones", completed=found.done, total=found.count or None)
 

@@ -9,8 +9,11 @@ import typer
 from rich.text import Text
 
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.shell import current, run
+from edgeshift.cli.options import Campaign, checked_out
+from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
+from edgeshift.views.approval import Approval
+from edgeshift.views.approval_file import write_approval
 from edgeshift.views.report_data import Source
 from edgeshift.views.report_data import as_json as report_json
 from edgeshift.views.report_file import gather_report, write_report
@@ -19,7 +22,7 @@ __all__ = ["report", "write_report"]
 
 
 def report(
-    campaign: Annotated[str, typer.Argument(help="The campaign's name.")],
+    campaign: Campaign,
     out: Annotated[
         Path | None,
         typer.Option(help="Where to write it; by default CAMPAIGN-report.html.", show_default=False),
@@ -27,12 +30,25 @@ def report(
     csv: Annotated[
         Path | None, typer.Option(help="Also write every zone to this CSV file.", show_default=False)
     ] = None,
+    for_approval: Annotated[
+        bool,
+        typer.Option("--for-approval", help="Write a page of what waits for a person, with what signs it."),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print it as JSON (docs/output.md), and write no page.")
     ] = False,
 ) -> None:
     """Write a campaign's report as one HTML file that needs nothing else: no network, no script."""
     shell = current()
+    if for_approval:
+        if csv or as_json:
+            raise CommandError(
+                "--for-approval excludes --csv and --json",
+                ExitCode.BAD_INPUT,
+                hint=f"edgeshift report {campaign} --for-approval --out FILE",
+            )
+        _write_approval(shell, campaign, checked_out("--out", out or Path(f"{campaign}-approval.html")))
+        return
     if as_json:
         if out or csv:
             raise CommandError(
@@ -45,14 +61,26 @@ def report(
             async with shell.temporal() as client:
                 return await gather_report(client, shell.archive(), campaign)
 
-        shell.print_json(report_json(run(gather())))
+        shell.print_json(report_json(run(gather(), waiting="gathering the report")))
         return
-    path = out or Path(f"{campaign}-report.html")
+    path = checked_out("--out", out or Path(f"{campaign}-report.html"))
+    if csv is not None:
+        checked_out("--csv", csv)
 
     async def write() -> Source:
         async with shell.temporal() as client:
             return await write_report(client, shell.archive(), campaign, path, csv)
 
-    source = run(write())
+    source = run(write(), waiting="gathering the report")
     written = f"{path} ({counted(len(source.rows), 'zone')})" + (f" and {csv}" if csv else "")
     shell.console.print(Text(f"written: {written}"), soft_wrap=True)
+
+
+def _write_approval(shell: Shell, campaign: str, path: Path) -> None:
+    async def write() -> Approval:
+        async with shell.temporal() as client:
+            return await write_approval(client, shell.archive(), campaign, path)
+
+    approval = run(write())
+    number = len(approval.sheets)
+    shell.console.print(Text(f"written: {path} ({counted(number, 'sheet')} to decide)"), soft_wrap=True)

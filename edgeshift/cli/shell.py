@@ -4,42 +4,44 @@ asks.
 
 from __future__ import annotations
 
-import asyncio
 import getpass
 import os
-import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.console import Console
-from rich.text import Text
-
+from edgeshift.cli.asking import Asking
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.interrupts import heed_interrupts
+from edgeshift.cli.streams import speaks_unicode
 
 if TYPE_CHECKING:
-    from temporalio.client import Client
+    from rich.console import Console
+    from rich.text import Text
+    from temporalio.client import Client, Interceptor
 
+    from edgeshift.authority.roots import Roots
+    from edgeshift.authority.signing import Signer
+    from edgeshift.operations.signed import Pen
+    from edgeshift.runtime.environments import Environment
     from edgeshift.runtime.settings import Settings
     from edgeshift.stores.archive import Archive
 
 Answer = TypeVar("Answer")
 
 
-def not_confirmed() -> CommandError:
-    """A person was asked and did not say yes."""
-    return CommandError(
-        "not confirmed; nothing was changed", ExitCode.REFUSED, hint="call it again and answer y to go on"
-    )
-
-
-class Shell:
+class Shell(Asking):
     """The surroundings of one call of the command line.
 
-    ``console`` is stdout, ``errors`` is stderr. Settings: options first, then EDGESHIFT_* of the environment,
-    then the running stack of this folder (``.edgeshift/stack.json``, written by ``edgeshift up``), then the
+    ``console`` is stdout, for results; ``errors`` is stderr; ``notes`` is stderr too, for progress and
+    remarks, and silent by ``quiet``. With ``as_json``, stdout has one JSON document and nothing else: what
+    people read beside it goes to ``notes``.
+
+    Settings: options first, then a named environment (``environment``), or else EDGESHIFT_* of the process
+    and the running stack of this folder (``.edgeshift/stack.json``, written by ``edgeshift up``), then the
     defaults.
     """
 
@@ -49,35 +51,141 @@ class Shell:
         address: str | None = None,
         namespace: str | None = None,
         archive_url: str | None = None,
+        environment: str | None = None,
         no_color: bool = False,
         debug: bool = False,
+        quiet: bool = False,
+        verbose: bool = False,
+        as_json: bool = False,
     ) -> None:
         self._address = address
         self._namespace = namespace
         self._archive_url = archive_url
+        self._environment = environment
         self.debug = debug
+        self.quiet, self.verbose, self.as_json = quiet, verbose, as_json
+        self._waits = False
         self.no_color = no_color or bool(os.environ.get("NO_COLOR"))
-        self.console = Console(no_color=self.no_color, highlight=False)
-        self.errors = Console(stderr=True, no_color=self.no_color, highlight=False)
 
-    @property
-    def interactive(self) -> bool:
-        """Whether a person can answer a question here."""
-        return sys.stdin.isatty() and sys.stdout.isatty()
+    @cached_property
+    def console(self) -> Console:
+        """Where people read the result."""
+        return self.notes if self.as_json else self._console()
+
+    @cached_property
+    def errors(self) -> Console:
+        """Where errors and questions of a verb whose stdout is for programs go."""
+        return self._console(stderr=True)
+
+    @cached_property
+    def notes(self) -> Console:
+        """Where progress and remarks go."""
+        return self._console(stderr=True, quiet=self.quiet)
+
+    def _console(self, *, stderr: bool = False, quiet: bool = False) -> Console:
+        from edgeshift.views.console import SafeConsole
+
+        return SafeConsole(stderr=stderr, quiet=quiet, no_color=self.no_color)
 
     @cached_property
     def settings(self) -> Settings:
         """The settings that count for this call."""
         from edgeshift.cli.found_stack import settings_here
 
-        return settings_here(address=self._address, namespace=self._namespace, archive=self._archive_url)
+        found = settings_here(
+            address=self._address,
+            namespace=self._namespace,
+            archive=self._archive_url,
+            named=self.environment,
+        )
+        if (named := self.environment) is not None:
+            self.explain(f"environment {named.name} ({named.file})")
+        tls = "with TLS" if found.temporal.encrypted else "in plain text"
+        self.explain(f"Temporal {found.temporal.address}, namespace {found.temporal.namespace}, {tls}")
+        self.explain(f"archive {found.archive}")
+        return found
+
+    @cached_property
+    def environment(self) -> Environment | None:
+        """The named environment that was chosen, by ``--env`` or EDGESHIFT_ENV; None without one. Raises
+        SettingsError where there is none of the name.
+        """
+        name = self._environment or os.environ.get("EDGESHIFT_ENV", "").strip()
+        if not name:
+            return None
+        from edgeshift.runtime.environments import environment_named
+
+        return environment_named(name)
+
+    @property
+    def here(self) -> str:
+        """What a question adds where a named environment was chosen: `` in production``."""
+        return f" in {self.environment.name}" if self.environment else ""
+
+    def explain(self, what: str) -> None:
+        """Say what is being done, where that was asked for (``--verbose``)."""
+        if self.verbose:
+            self.errors.print(f"· {what}", style="dim", markup=False, soft_wrap=True)
+
+    def waiting(self, words: str) -> AbstractContextManager[None]:
+        """Show a sign of life while a block waits, where a person would see it. Nothing is to be printed on
+        stdout within the block.
+        """
+        seen = self.notes.is_terminal and not self.notes.is_dumb_terminal
+        if not seen or self.quiet or self.as_json or self.verbose or self._waits:
+            return nullcontext()
+        return self._spinning(words)
+
+    @contextmanager
+    def _spinning(self, words: str) -> Iterator[None]:
+        from edgeshift.cli.spinner import spinning
+
+        self._waits = True
+        try:
+            with spinning(self.notes, words):
+                yield
+        finally:
+            self._waits = False
 
     @asynccontextmanager
-    async def temporal(self) -> AsyncIterator[Client]:
-        """A connection to Temporal."""
+    async def temporal(self, *, writes: bool = False) -> AsyncIterator[Client]:
+        """A connection to Temporal. ``writes``: for a verb that changes something, which says where. Raises
+        CommandError where the stack of this folder was meant, and does not run.
+        """
         from edgeshift.runtime.temporal import connect
 
-        yield await connect(self.settings.temporal, identity=f"{person()}@edgeshift-cli")
+        self.check_stack()
+        settings = self.settings.temporal
+        interceptors: list[Interceptor] = []
+        if self.verbose:
+            from edgeshift.cli.explained import Explaining, explain_requests
+
+            interceptors = [Explaining(self.explain)]
+            explain_requests(self.explain)
+        with self.waiting("connecting to Temporal"):
+            client = await connect(settings, identity=f"{person()}@edgeshift-cli", interceptors=interceptors)
+        if writes:
+            named = self.environment
+            where = f"in environment {named.name} ({named.file}), " if named else ""
+            where += f"at Temporal {settings.address}, namespace {settings.namespace}"
+            self.notes.print(where, style="dim", markup=False, soft_wrap=True)
+        yield client
+
+    def check_stack(self) -> None:
+        """Raises CommandError where this folder has a stack of its own that does not run, and nobody said
+        which other Temporal is meant: one at the default address would be a stranger's.
+        """
+        from edgeshift.cli.found_stack import stopped_stack
+
+        if self._address is not None or self.environment is not None:
+            return
+        if (folder := stopped_stack()) is not None:
+            raise CommandError(
+                f"the stack of {folder} does not run",
+                ExitCode.TEMPORAL,
+                hint="`edgeshift up` starts it again; --address HOST:PORT or EDGESHIFT_TEMPORAL_ADDRESS"
+                " names another Temporal",
+            )
 
     def archive(self) -> Archive:
         """The archive that the settings name."""
@@ -85,44 +193,117 @@ class Shell:
 
         return Archive(self.settings.archive)
 
+    def pen(self, by: str) -> Pen | None:
+        """Who signs for a person, with whatever key there is; None without one. Raises SigningFailed."""
+        if (signer := self.signer(by)) is None:
+            return None
+        from edgeshift.operations.signed import Pen
+
+        return Pen(signer, self.archive(), by, self.roots())
+
+    def signer(self, by: str) -> Signer | None:
+        """Whoever signs with the key that the settings name (EDGESHIFT_AUTHORITY_KEY), or with that of the
+        stack of this folder, where everybody has one; None without either. Raises SigningFailed where the key
+        is none.
+        """
+        from edgeshift.authority.signing import OpenSSHSigner, signer_at
+
+        if (path := self.settings.authority.key) is not None:
+            found = signer_at(path)
+            # It asks on the terminal, for a passphrase or a touch: nothing may turn there from now on.
+            self._waits = self._waits or isinstance(found, OpenSSHSigner)
+            return found
+        if (folder := self._stack_authority()) is None:
+            return None
+        from edgeshift.authority.keyring import Keyring
+
+        return Keyring(folder).signer(by)
+
+    def roots_file(self) -> Path | None:
+        """The roots that are known here: those of the settings (EDGESHIFT_AUTHORITY_ROOTS), or of the stack
+        of this folder.
+        """
+        if (path := self.settings.authority.roots) is not None:
+            return path
+        if (folder := self._stack_authority()) is None:
+            return None
+        from edgeshift.authority.keyring import Keyring
+
+        return Keyring(folder).roots
+
+    def roots(self) -> Roots | None:
+        """The roots that are known here, or None. Raises RootsError where they cannot be used."""
+        if (path := self.roots_file()) is None:
+            return None
+        from edgeshift.authority.loading import load_roots
+
+        return load_roots(path)
+
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether the roots that are known here let signatures alone count."""
+        from edgeshift.authority.loading import RootsError
+
+        try:
+            roots = self.roots()
+        except RootsError:
+            return False
+        return roots is not None and roots.signed
+
+    def _stack_authority(self) -> Path | None:
+        from edgeshift.cli.found_stack import stack_here
+
+        stack = stack_here()
+        if stack is None or not stack.authority or stack.archive != self.settings.archive:
+            return None
+        return Path(stack.authority)
+
     def print_json(self, value: object) -> None:
-        """Print a value as JSON on stdout, as it is: no colours, no wrapping. Models are dumped."""
+        """Print a value as JSON on stdout: no colours, no wrapping. Models are dumped. What a terminal would
+        obey, or lacks, is escaped as JSON does it.
+        """
         import json
+
+        from edgeshift.runtime.safe_text import json_text
 
         def plain(item: Any) -> Any:
             if hasattr(item, "model_dump"):
                 return item.model_dump(mode="json")
             raise TypeError(f"{type(item).__name__} has no JSON")
 
-        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=plain) + "\n")
+        ascii_only = not speaks_unicode(sys.stdout)
+        text = json.dumps(value, indent=2, ensure_ascii=ascii_only, default=plain)
+        sys.stdout.write(json_text(text) + "\n")
         sys.stdout.flush()
 
-    def confirm(self, question: str, *, yes: bool) -> None:
-        """Go on only with a person's yes. Raises CommandError (6) without one, and where nobody can
-        answer.
-        """
-        if yes:
+    def answer(self, document: object, *lines: str) -> None:
+        """Print the result of a verb: ``lines`` for people, or with ``--json`` the document."""
+        if self.as_json:
+            self.print_json(document)
             return
-        if not self.interactive:
-            raise CommandError(
-                "cannot prompt without a terminal; nothing was changed",
-                ExitCode.REFUSED,
-                hint="pass --yes to go on without a question",
-            )
-        if self._answer(question) not in ("y", "yes"):
-            raise not_confirmed()
+        for line in lines:
+            self.console.print(line, markup=False, soft_wrap=True)
 
-    def _answer(self, question: str) -> str:
-        """What a person types; empty at the end of input. Ctrl-C ends it as anywhere else."""
-        # asyncio only notes a first Ctrl-C for its loop, which stands still while somebody is asked.
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            self.console.print(Text(f"{question} [y/N] "), end="")
-            return input().strip().lower()
-        except EOFError:
-            return ""
-        finally:
-            signal.signal(signal.SIGINT, before)
+    def advise(self, *lines: str) -> None:
+        """Print what one may do next, unless only the result was asked for."""
+        if not self.quiet:
+            for line in lines:
+                self.console.print(line, markup=False, soft_wrap=True)
+
+    def tell(
+        self, words: str, *, lead: Text | str = "", indent: int = 2, style: str = "", longest: int = 2_000
+    ) -> None:
+        """Print words from anywhere as one paragraph of stdout, after ``lead``, which is ours. It wraps
+        between words at any width.
+        """
+        from rich.text import Text
+
+        from edgeshift.views.widths import Paragraph, shortened
+        from edgeshift.views.words import one_line
+
+        start = Text(" " * indent).append(lead)
+        clean = shortened(one_line(words, longest))
+        self.console.print(Paragraph(start, clean, hang=indent + 2, style=style), soft_wrap=True)
 
 
 _current = Shell()
@@ -156,11 +337,17 @@ def said_once(shell: Shell) -> Callable[[str], None]:
         key = reason.partition("cf-ray")[0]
         if key not in heard:
             heard.add(key)
-            shell.errors.print(f"trying again: {reason}", markup=False, soft_wrap=True)
+            shell.notes.print(f"trying again: {reason}", markup=False, soft_wrap=True)
 
     return say
 
 
-def run(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Run a verb's work to its end. Ctrl-C cancels it and lets it clean up."""
-    return asyncio.run(work)
+def run(work: Coroutine[Any, Any, Answer], *, waiting: str = "") -> Answer:
+    """Run a verb's work to its end. Ctrl-C cancels it and lets it clean up. ``waiting``: what is waited for,
+    where the work prints nothing by itself.
+    """
+    import asyncio
+
+    heed_interrupts()
+    with current().waiting(waiting) if waiting else nullcontext():
+        return asyncio.run(work)

@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes
 from edgeshift.cli.parts import MOST_LINES
-from edgeshift.cli.proposals import show_facts, show_proposal
-from edgeshift.cli.shell import Shell, current, person, run
+from edgeshift.cli.proposals import show_digest, show_facts, show_proposal
+from edgeshift.cli.shell import Shell, current, run
+from edgeshift.cli.signed_elsewhere import Elsewhere
 from edgeshift.model.counts import counted
 
 if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
     from edgeshift.model.sign_off import Choice
-    from edgeshift.operations import Preview, ToSign
+    from edgeshift.operations import Examples, ToSign
+    from edgeshift.stores.archive import Archive
 
 app = typer.Typer(help="Approve or reject what waits for a sign-off.")
 
-Campaign = Annotated[str, typer.Argument(help="The campaign's name.")]
-Zone = Annotated[str, typer.Option(help="One zone, by name or identifier.", show_default=False)]
+Zones = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--zone",
+        help="This zone, by name or identifier; may be repeated.",
+        show_default=False,
+        autocompletion=candidates.zones,
+    ),
+]
+CauseKey = Annotated[
+    str,
+    typer.Option(
+        "--cause", help="All that wait singly for this cause (`sign-off causes`).", show_default=False
+    ),
+]
+Except = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--except",
+        help="With --cause: all but this zone; may be repeated.",
+        show_default=False,
+        autocompletion=candidates.zones,
+    ),
+]
 Fingerprint = Annotated[
     str, typer.Option(metavar="PREFIX", help="Every zone that shares this fingerprint.", show_default=False)
 ]
@@ -28,11 +55,21 @@ Wave = Annotated[int | None, typer.Option(min=1, help="All that waits in this wa
 Digest = Annotated[
     str, typer.Option(help="With --zone: the digest that you saw; refused if it changed.", show_default=False)
 ]
-Reason = Annotated[str, typer.Option(help="Why; it is kept with the decision.", show_default=False)]
-By = Annotated[
-    str, typer.Option(help="Who signs. Default: EDGESHIFT_USER or your login.", show_default=False)
+Raw = Annotated[bool, typer.Option("--raw", help="Also show each body as JSON.")]
+Print = Annotated[
+    bool, typer.Option("--print", help="Sign nothing: print what would be signed, to sign it elsewhere.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="With --print: a file for each.", show_default=False)
+]
+StatementFile = Annotated[
+    list[Path] | None,
+    typer.Option("--statement", metavar="FILE", help="What was printed, and is signed.", show_default=False),
+]
+SignatureFile = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Its signature. Default: FILE.sig.", show_default=False),
+]
 
 
 def _command(choice: str, told: str) -> None:
@@ -41,40 +78,87 @@ def _command(choice: str, told: str) -> None:
     @app.command(choice, help=told)
     def sign(
         campaign: Campaign,
-        zone: Zone = "",
+        zone: Zones = None,
         fingerprint: Fingerprint = "",
         wave: Wave = None,
+        cause: CauseKey = "",
+        leave_out: Except = None,
         digest: Digest = "",
         reason: Reason = "",
         by: By = "",
+        raw: Raw = False,
         yes: Yes = False,
+        prints: Print = False,
+        out: Out = None,
+        statement: StatementFile = None,
+        signature: SignatureFile = None,
+        as_json: AsJson = False,
     ) -> None:
-        from edgeshift.model.sign_off import LONGEST_REASON, Choice
+        from edgeshift.model.sign_off import Choice
 
-        if sum(map(bool, (zone, fingerprint, wave))) != 1:
+        zones = list(dict.fromkeys(zone or []))
+        # The zones of a cause may be narrowed to a wave.
+        if sum(map(bool, (zones, fingerprint, wave and not cause, cause))) != 1:
             raise CommandError(
-                "name exactly one of --zone, --fingerprint and --wave",
+                "name exactly one of --zone, --fingerprint, --wave and --cause",
                 ExitCode.BAD_INPUT,
                 hint=f"`edgeshift status {campaign}` shows what waits",
             )
-        if digest and not zone:
+        if digest and len(zones) != 1:
             raise CommandError(
-                "--digest needs --zone",
+                "--digest needs --zone" if not zones else "--digest is of one zone, and several are named",
                 ExitCode.BAD_INPUT,
                 hint="name the zone whose digest you saw, or leave --digest out",
             )
-        if len(reason) > LONGEST_REASON:
+        if leave_out and not cause:
             raise CommandError(
-                f"--reason has {len(reason)} characters",
+                "--except needs --cause",
                 ExitCode.BAD_INPUT,
-                hint=f"write at most {LONGEST_REASON} characters",
+                hint=f"`edgeshift sign-off causes {campaign}` lists the causes for which zones wait singly",
             )
-        who = (by or person()).strip()
+        if prints and as_json:
+            raise CommandError(
+                "--print and --json exclude each other",
+                ExitCode.BAD_INPUT,
+                hint="what --print prints is JSON already, and is signed byte for byte",
+            )
+        where = Elsewhere.of(prints=prints, out=out, statements=statement or [], signatures=signature or [])
+        where.check_choice(Choice(choice))
+        who, reason = where.by or by, reason or where.reason
         shell = current()
-        if zone:
-            run(_sign_zone(shell, Choice(choice), campaign, zone, digest, reason, who, yes=yes))
+        where.begin(shell)
+        yes = yes or prints
+        if cause or len(zones) > 1:
+            from edgeshift.cli.sign_off_each import sign_each
+
+            run(
+                sign_each(
+                    shell,
+                    Choice(choice),
+                    campaign,
+                    where,
+                    zones=zones,
+                    cause=cause,
+                    wave=wave,
+                    leave_out=leave_out or [],
+                    reason=reason,
+                    by=who,
+                    raw=raw,
+                    yes=yes,
+                )
+            )
+        elif zones:
+            run(
+                _sign_zone(
+                    shell, Choice(choice), campaign, zones[0], digest, reason, who, where, raw=raw, yes=yes
+                )
+            )
         else:
-            run(_sign_shapes(shell, Choice(choice), campaign, fingerprint, wave, reason, who, yes=yes))
+            run(
+                _sign_shapes(
+                    shell, Choice(choice), campaign, fingerprint, wave, reason, who, where, raw=raw, yes=yes
+                )
+            )
 
 
 _command(
@@ -87,23 +171,68 @@ _command(
 )
 
 
+@app.command("causes")
+def causes(
+    campaign: Campaign,
+    wave: Annotated[int | None, typer.Option(min=1, help="In this wave alone.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List why zones wait for a sign-off of their own: each cause with its zones. Signs nothing."""
+    from edgeshift.cli.sign_off_each import show_causes
+
+    run(show_causes(current(), campaign, wave, as_json=as_json))
+
+
 async def _sign_zone(
-    shell: Shell, choice: Choice, campaign: str, zone: str, digest: str, reason: str, by: str, *, yes: bool
+    shell: Shell,
+    choice: Choice,
+    campaign: str,
+    zone: str,
+    digest: str,
+    reason: str,
+    by: str,
+    where: Elsewhere,
+    *,
+    raw: bool,
+    yes: bool,
 ) -> None:
     from edgeshift import operations
+    from edgeshift.cli.receipts import Signed, SignedZone, common
+    from edgeshift.model.sign_off import Choice
+    from edgeshift.stores.archive import ArchiveError
 
-    async with shell.temporal() as client:
-        summary = await operations.summary(client, campaign)
+    async with shell.temporal(writes=True) as client:
         archive = shell.archive()
-        targets = await operations.frozen_targets(archive, summary.targets)
-        found = operations.pick_zone(targets, zone, campaign, summary.area)
-        state = await operations.waiting_zone(client, found, digest or None)
-        shown = await operations.preview_of(archive, state, summary.area)
-        _say_scale(shell, summary)
-        show_proposal(shell, shown)
-        shell.confirm(f"{choice.value.capitalize()} this for {found.name} as {by}?", yes=yes)
-        answer = await operations.sign_zone(client, found, state.digest, choice, by=by, reason=reason)
-    shell.console.print(answer.text, markup=False, soft_wrap=True)
+        with shell.waiting(f"looking for zone {zone}"):
+            summary = await operations.summary(client, campaign)
+            await operations.check_archive(archive, summary)
+            targets = await operations.frozen_targets(archive, summary.targets)
+            found = operations.pick_zone(targets, zone, campaign, summary.area)
+            state = await operations.waiting_zone(client, found, digest or None)
+        await _say_kind(shell, summary, archive)
+        try:
+            shown = await operations.preview_of(archive, state, summary.area)
+        except (operations.NotAsSigned, ArchiveError) as why:
+            if choice is Choice.APPROVE:
+                raise
+            # What nobody can read may be rejected, and nothing else.
+            shell.tell(f"It cannot be shown: {getattr(why, 'text', why)}", indent=0, style="yellow")
+        else:
+            with shell.paged():
+                show_proposal(shell, shown, raw=raw)
+        shell.confirm(f"{choice.value.capitalize()} this for {found.name}{shell.here} as {by}?", yes=yes)
+        if (pen := where.pen(shell, by)) is not None:
+            await pen.proposal(campaign, summary.spec, state, choice, reason)
+        if await where.done(shell):
+            return
+        with shell.waiting(f"waiting for zone {found.name}"):
+            answer = await operations.sign_zone(client, found, state.digest, choice, by=by, reason=reason)
+    if not shell.as_json:
+        shell.tell(answer.text, indent=0)
+        return
+    signed = SignedZone(name=found.name, id=found.target.zone.id, digest=state.digest)
+    known = common(shell, "sign-off", campaign, by, reason)
+    shell.print_json(Signed(**known, text=answer.text, choice=choice.value, zone=signed, zones=1))
 
 
 async def _sign_shapes(
@@ -114,84 +243,125 @@ async def _sign_shapes(
     wave: int | None,
     reason: str,
     by: str,
+    where: Elsewhere,
     *,
+    raw: bool,
     yes: bool,
 ) -> None:
     from edgeshift import operations
+    from edgeshift.cli.receipts import Signed, common
 
-    async with shell.temporal() as client:
-        summary = await operations.summary(client, campaign)
-        if wave:
-            groups = await operations.waiting_groups(client, campaign, wave - 1)
-            chosen = operations.by_wave(groups, wave - 1, summary)
-        else:
-            wanted = operations.checked_prefix(fingerprint)
-            groups = await operations.waiting_groups(client, campaign, prefix=wanted)
-            chosen = operations.by_prefix(groups, wanted, summary)
+    async with shell.temporal(writes=True) as client:
         archive = shell.archive()
-        targets = await operations.frozen_targets(archive, summary.targets)
-        apart = (
-            await operations.separate_zones(client, campaign, chosen, MOST_LINES) if chosen.separate else []
-        )
-        names = [targets[target.index].zone.name for target in apart]
-        examples = await operations.examples(
-            client, archive, summary.area, targets, campaign, chosen, MOST_SHOWN
-        )
-        _say_scale(shell, summary)
-        _show_shapes(shell, chosen, examples, names, campaign)
-        if not chosen.fingerprints:
-            zone = names[0] if names else "NAME"
-            raise CommandError(
-                "none of these zones can be signed together: the evidence of each did not pass",
-                ExitCode.NOTHING,
-                hint=f"read the evidence of each: edgeshift history {zone} --campaign {campaign}",
+        with shell.waiting("looking for what waits"):
+            summary = await operations.summary(client, campaign)
+            await operations.check_archive(archive, summary)
+            if wave:
+                groups = await operations.waiting_groups(client, campaign, wave - 1)
+                chosen = operations.by_wave(groups, wave - 1, summary)
+            else:
+                wanted = operations.checked_prefix(fingerprint)
+                groups = await operations.waiting_groups(client, campaign, prefix=wanted)
+                chosen = operations.by_prefix(groups, wanted, summary)
+            targets = await operations.frozen_targets(archive, summary.targets)
+            apart = (
+                await operations.separate_zones(client, campaign, chosen, MOST_LINES)
+                if chosen.separate
+                else []
             )
-        where = f" of wave {wave}" if wave else ""
+            names = [targets[target.index].zone.name for target in apart]
+            found = await operations.examples(client, archive, summary.area, targets, campaign, chosen)
+        await _say_kind(shell, summary, archive)
+        with shell.paged():
+            _show_shapes(shell, chosen, found, names, summary, raw=raw)
+        # Nothing is signed that was not shown.
+        chosen = chosen.without(found.unseen)
+        if not chosen.fingerprints:
+            raise _nothing_to_sign(found, names, campaign)
+        part = f" of wave {wave}" if wave else ""
         question = (
-            f"{choice.value.capitalize()} {counted(len(chosen.fingerprints), 'fingerprint')}{where},"
-            f" {counted(chosen.count, 'zone')} now and those that come later, as {by}?"
+            f"{choice.value.capitalize()} {counted(len(chosen.fingerprints), 'fingerprint')}{part},"
+            f" {counted(chosen.count, 'zone')} now and those that come later,{shell.here} as {by}?"
         )
         shell.confirm(question, yes=yes)
-        answers = await operations.sign_fingerprints(
-            client, campaign, chosen.fingerprints, choice, by=by, reason=reason, wave=chosen.wave
+        await operations.sign_by_key(where.pen(shell, by), summary, chosen, choice, reason)
+        if await where.done(shell):
+            return
+        with shell.waiting(f"waiting for campaign {campaign}"):
+            answers = await operations.sign_fingerprints(
+                client, campaign, chosen.fingerprints, choice, by=by, reason=reason, wave=chosen.wave
+            )
+    if not shell.as_json:
+        for answer in answers:
+            shell.tell(answer.text, indent=0)
+        return
+    shell.print_json(
+        Signed(
+            **common(shell, "sign-off", campaign, by, reason),
+            text="\n".join(answer.text for answer in answers),
+            choice=choice.value,
+            wave=None if chosen.wave is None else chosen.wave + 1,
+            fingerprints=list(chosen.fingerprints),
+            zones=chosen.count,
+            separate=chosen.separate,
+            not_shown=dict(found.unseen),
         )
-    for answer in answers:
-        shell.console.print(answer.text, markup=False, soft_wrap=True)
+    )
 
 
-def _say_scale(shell: Shell, summary: CampaignSummary) -> None:
+def _nothing_to_sign(found: Examples, separate: list[str], campaign: str) -> CommandError:
+    if found.unseen:
+        fingerprint, why = next(iter(found.unseen.items()))
+        return CommandError(
+            f"nothing was signed: no fingerprint can be shown, such as {fingerprint[:12]}: {why}",
+            ExitCode.REFUSED,
+            hint=f"`edgeshift status {campaign}` shows what waits now; `edgeshift doctor` checks the archive",
+        )
+    return CommandError(
+        "none of these zones can be signed together: the evidence of each did not pass",
+        ExitCode.NOTHING,
+        hint="read the evidence of each:"
+        f" edgeshift history {separate[0] if separate else 'NAME'} --campaign {campaign}",
+    )
+
+
+async def _say_kind(shell: Shell, summary: CampaignSummary, archive: Archive) -> None:
+    from edgeshift import operations
+
+    if await operations.unsigned(archive, summary.name, summary.spec):
+        shell.console.print(operations.UNSIGNED, markup=False, soft_wrap=True)
     if summary.time_scale != 1:
-        said = f"Campaign {summary.name}: time runs {summary.time_scale:,.6g} times as fast"
-        shell.console.print(said, markup=False, soft_wrap=True)
-
-
-MOST_SHOWN = 10
+        shell.tell(f"Campaign {summary.name}: time runs {summary.time_scale:,.6g} times as fast", indent=0)
 
 
 def _show_shapes(
-    shell: Shell, chosen: ToSign, examples: list[Preview], separate: list[str], campaign: str
+    shell: Shell, chosen: ToSign, found: Examples, separate: list[str], summary: CampaignSummary, *, raw: bool
 ) -> None:
-    say = shell.console.print
-    by_shape = {shown.fingerprint: shown for shown in examples}
+    """Print every fingerprint that would be signed, with the proposal of one zone of each."""
+    from edgeshift.views.approvals import approvals_so_far
+
+    campaign = summary.name
     # Groups that this reaches no zone of are shown only where there is nothing else to see.
     groups = list(chosen.reached or chosen.groups[:1])
-    for group in groups[:MOST_SHOWN]:
-        say(f"Fingerprint {group.fingerprint}", markup=False, soft_wrap=True)
+    for number, group in enumerate(groups, 1):
+        place = f" {number} of {len(groups)}" if len(groups) > 1 else ""
+        show_digest(shell, f"fingerprint{place}", group.fingerprint, indent=0)
+        if before := approvals_so_far(summary, group.fingerprint):
+            shell.tell(before, lead="so far: ")
         apart = f", and {group.separate:,} to be signed singly" if group.separate else ""
-        say(f"  zones that wait: {group.zones - group.separate:,}{apart}", markup=False)
-        if (shown := by_shape.get(group.fingerprint)) is not None:
-            show_facts(shell, shown, example=True)
-    if left := groups[MOST_SHOWN:]:
-        zones = counted(sum(group.zones - group.separate for group in left), "zone")
-        say(f"… and {counted(len(left), 'more fingerprint')}, {zones}:")
-        for group in left:
-            say(f"  {group.fingerprint[:16]}…  {counted(group.zones - group.separate, 'zone')}")
+        shell.tell(f"{group.zones - group.separate:,}{apart}", lead="zones that wait: ")
+        if (shown := found.shown.get(group.fingerprint)) is not None:
+            show_facts(shell, shown, example=True, raw=raw)
+        else:
+            shell.tell(found.unseen[group.fingerprint], lead="not shown, and not signed: ", style="yellow")
     if chosen.separate:
-        say("Not signed by this: their own evidence did not pass. Decide on each with --zone:")
+        shell.tell(
+            "Not signed by this: their own evidence did not pass."
+            f" `edgeshift sign-off causes {campaign}` groups them, --zone decides on one:",
+            indent=0,
+        )
         for name in separate:
-            say(f"  {name}", markup=False, soft_wrap=True)
+            shell.tell(name)
         if chosen.separate > len(separate):
-            say(
-                f"  … and {chosen.separate - len(separate):,} more:"
-                f" edgeshift status {campaign} --phase awaiting_separate"
-            )
+            more = f"… and {chosen.separate - len(separate):,} more:"
+            shell.tell(f"{more} edgeshift status {campaign} --phase awaiting_separate")

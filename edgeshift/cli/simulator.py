@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -13,10 +14,13 @@ import typer
 from pydantic import ValidationError
 
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.options import AsJson
+from edgeshift.cli.shell import current
+from edgeshift.profiles import UnknownProfile, profile_named
 from edgeshift.testbed.simulator.clock import parse_timestamp
 from edgeshift.testbed.simulator.database import DataFolderError
 from edgeshift.testbed.simulator.fleet_file import Fleet, load_fleet
-from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.options import STRICT, SimulatorOptions
 from edgeshift.testbed.simulator.server import ListenError, running
 
 _OPTIONS = "docs/simulator.md describes the file"
@@ -44,9 +48,16 @@ def simulator(
     visibility_seconds: Annotated[
         float | None, typer.Option(min=0, help="From an effect to the reads that show it.")
     ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse too much in a body, which the service lets through.")
+    ] = False,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which known state of the service it is.")
+    ] = None,
     options: Annotated[
         Path | None, typer.Option(help="A JSON file with further options; see docs/simulator.md.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Run the simulated service: a real HTTP server over a fleet, its state in a folder.
 
@@ -61,6 +72,8 @@ def simulator(
         ("migration_seconds", migration_seconds),
         ("visibility_seconds", visibility_seconds),
         ("clock", _moment(clock)),
+        ("bodies", STRICT if strict else None),
+        ("profile", _profile(profile)),
     ):
         if value is not None:
             chosen = chosen.model_copy(update={name: value})
@@ -81,9 +94,23 @@ async def _serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     async with running(fleet, data, host=host, port=port, edge_port=edge_port, options=options) as server:
-        scale = f", time scale {server.state.clock.time_scale:g}"
-        typer.echo(f"{len(fleet.zones)} zones at {server.base_url}, control at {server.control_url}{scale}")
-        typer.echo(f"their traffic, by Host header, at {server.edge_url}")
+        scale = server.state.clock.time_scale
+        document = {
+            "service": server.base_url,
+            "control": server.control_url,
+            "edge": server.edge_url,
+            "zones": len(fleet.zones),
+            "time_scale": scale,
+            "profile": str(server.state.options.facts),
+        }
+        current().answer(
+            document,
+            f"{len(fleet.zones)} zones at {server.base_url}, control at {server.control_url},"
+            f" time scale {scale:g}",
+            f"the service is that of the profile {server.state.options.facts}",
+            f"their traffic, by Host header, at {server.edge_url}",
+        )
+        sys.stdout.flush()
         await stopped.wait()
 
 
@@ -99,6 +126,13 @@ def _moment(text: str | None) -> datetime | None:
         return None if text is None else parse_timestamp(text)
     except ValueError:
         _refuse(f"--clock {text} is not a moment", "write it as 2023-10-01T00:00:00Z")
+
+
+def _profile(name: str | None) -> str | None:
+    try:
+        return None if name is None else profile_named(name).name
+    except UnknownProfile as problem:
+        _refuse(f"--profile: {problem}", "docs/service.md says what each of them is")
 
 
 def _options(path: Path | None) -> SimulatorOptions:

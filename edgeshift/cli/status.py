@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -14,17 +14,24 @@ from rich.text import Text
 from temporalio.client import Client, WorkflowExecution
 
 from edgeshift.alarms import Facts, alarms_of
+from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.options import checked_campaign, checked_duration
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import Shell, current, run
+from edgeshift.cli.until import Until, wait_until
 from edgeshift.model.counts import counted
+from edgeshift.model.fleet import Area
+from edgeshift.operations.proof import UNSIGNED, unsigned
+from edgeshift.operations.zones import check_wave, near_zone
 from edgeshift.views.alarming import campaign_fact
-from edgeshift.views.figures import Pace
+from edgeshift.views.figures import SIGNABLE, Pace
 from edgeshift.views.finding import campaigns
 from edgeshift.views.gathering import Known, each, known_campaign, summary_of, zone_rows
 from edgeshift.views.lists import CampaignLine, campaigns_table, rows_table, zone_card, zone_lists
 from edgeshift.views.live import campaign_view
-from edgeshift.views.rows import ZoneRow, chosen, is_phase, listed
+from edgeshift.views.rows import ZoneRow, chosen, is_phase, listed, near_phase
+from edgeshift.views.waves import summary_data
 from edgeshift.views.widths import Card
 from edgeshift.views.words import finished
 
@@ -35,61 +42,116 @@ MOST_IN_JSON = 1_000
 
 
 def status(
-    campaign: Annotated[str | None, typer.Argument(help="The campaign's name; none: list all.")] = None,
+    campaign: Annotated[
+        str | None,
+        typer.Argument(
+            help="The campaign's name; none: list all.",
+            callback=checked_campaign,
+            autocompletion=candidates.campaigns,
+        ),
+    ] = None,
     zone: Annotated[
-        str, typer.Option(help="Only this zone, by name or identifier.", show_default=False)
+        str,
+        typer.Option(
+            help="Only this zone, by name or identifier.",
+            show_default=False,
+            autocompletion=candidates.zones,
+        ),
     ] = "",
     wave: Annotated[
         int | None, typer.Option(min=1, help="Only zones of this wave.", show_default=False)
     ] = None,
-    phase: Annotated[str, typer.Option(help="Only zones there, such as failed.", show_default=False)] = "",
+    phase: Annotated[
+        str,
+        typer.Option(
+            help="Only zones there, such as failed.", show_default=False, autocompletion=candidates.phases
+        ),
+    ] = "",
+    until: Annotated[
+        Until | None, typer.Option(help="Wait until the campaign is that.", show_default=False)
+    ] = None,
+    timeout: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="How long --until waits at most.", show_default=False),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/output.md).")] = False,
     export_svg: Annotated[Path | None, typer.Option("--export-svg", hidden=True)] = None,
 ) -> None:
     """Show a campaign, with the zones that wait, failed or need somebody by name; or list all campaigns."""
     shell = current()
     if campaign is None:
-        if zone or wave or phase:
+        if zone or wave or phase or until:
             raise CommandError(
-                "--zone, --wave and --phase need a campaign",
+                "--until needs a campaign" if until else "--zone, --wave and --phase need a campaign",
                 ExitCode.BAD_INPUT,
                 hint="edgeshift status CAMPAIGN --zone ZONE; `edgeshift status` lists the campaigns",
             )
-        lines = run(_all(shell))
+        lines = run(_all(shell), waiting="asking Temporal for its campaigns")
         if as_json:
             shell.print_json({"campaigns": lines})
         else:
             _show(shell, campaigns_table(lines), export_svg, "edgeshift status")
         return
-    known, rows = run(_one(shell, campaign))
-    if phase and not is_phase(phase, known.start.area):
+    _check_phase(phase)
+    if timeout and not until:
         raise CommandError(
-            f"--phase {phase!r} is not a phase, a place or an outcome",
+            "--timeout needs --until",
             ExitCode.BAD_INPUT,
-            hint="docs/output.md lists them, such as awaiting, failed or on_hold",
+            hint=f"edgeshift status {campaign} --until finished --timeout {timeout}",
         )
+    if until is not None:
+        run(_wait(shell, campaign, until, checked_duration("--timeout", timeout) if timeout else None))
+    known, rows, note = run(_one(shell, campaign), waiting=f"asking for campaign {campaign}")
+    _check_phase(phase, known.start.area)
+    if wave is not None:
+        check_wave(campaign, wave - 1, len(known.start.waves))
     some = chosen(rows, zone=zone, wave=wave - 1 if wave else None, phase=phase)
     if zone and not some:
-        raise CommandError(
-            f"campaign {campaign} has no zone {zone!r}" + (" there" if wave or phase else ""),
-            ExitCode.NOTHING,
-            hint=f"list its zones: edgeshift report {campaign} --json",
-        )
+        raise _no_zone(campaign, zone, rows, there=bool(wave or phase))
     narrowed = bool(zone or wave or phase)
     if as_json:
-        shell.print_json(_json(known, rows, some, narrowed))
+        shell.print_json({**_json(known, rows, some, narrowed), "note": note})
         return
     plain = not shell.console.encoding.lower().startswith("utf")
-    shown = _narrow(some, campaign, zone, plain) if narrowed else _whole(known, rows, plain)
+    shown = _narrow(known, some, zone, plain) if narrowed else _whole(known, rows, note, plain)
     _show(shell, shown, export_svg, f"edgeshift status {campaign}")
 
 
-async def _one(shell: Shell, campaign: str) -> tuple[Known, list[ZoneRow]]:
+def _check_phase(phase: str, area: Area | None = None) -> None:
+    if phase and not is_phase(phase, area):
+        near = near_phase(phase, area)
+        raise CommandError(
+            f"--phase {phase!r} is not a phase, a place or an outcome",
+            ExitCode.BAD_INPUT,
+            hint=f"did you mean {near}?" if near else "docs/output.md lists them, such as awaiting or failed",
+        )
+
+
+def _no_zone(campaign: str, zone: str, rows: Sequence[ZoneRow], *, there: bool) -> CommandError:
+    names = [row.name for row in rows]
+    if there and chosen(rows, zone=zone):
+        text = f"zone {zone} of campaign {campaign} is not in that wave or phase"
+        hint = f"see where it is: edgeshift status {campaign} --zone {zone}"
+    else:
+        near = near_zone(zone, names)
+        text = f"campaign {campaign} has no zone {zone!r}"
+        hint = f"did you mean {near}?" if near else f"list its zones: edgeshift report {campaign} --json"
+    return CommandError(text, ExitCode.NOTHING, hint=hint)
+
+
+async def _one(shell: Shell, campaign: str) -> tuple[Known, list[ZoneRow], str]:
     async with shell.temporal() as client:
         known = await known_campaign(client, campaign)
         if known.summary is None and not known.trouble:
             summary_of(known)
-        return known, await zone_rows(client, shell.archive(), known)
+        archive = shell.archive()
+        note = UNSIGNED if await unsigned(archive, campaign, known.start.spec) else ""
+        return known, await zone_rows(client, archive, known), note
+
+
+async def _wait(shell: Shell, campaign: str, until: Until, within: timedelta | None) -> None:
+    async with shell.temporal() as client:
+        await wait_until(shell, client, campaign, until, within)
 
 
 async def _all(shell: Shell) -> list[CampaignLine]:
@@ -116,9 +178,10 @@ async def _line(client: Client, execution: WorkflowExecution) -> CampaignLine:
     return line
 
 
-def _narrow(rows: Sequence[ZoneRow], campaign: str, zone: str, plain: bool) -> RenderableType:
+def _narrow(known: Known, rows: Sequence[ZoneRow], zone: str, plain: bool) -> RenderableType:
     if zone:
-        return zone_card(rows[0], campaign, plain=plain)
+        signable = known.summary is not None and known.summary.state in SIGNABLE
+        return zone_card(rows[0], known.start.name, plain=plain, signable=signable)
     if not rows:
         return Padding(Text("No zone is in that state."), (1, 2))
     parts: list[RenderableType] = [rows_table(rows[:MOST_ROWS], places=True)]
@@ -129,7 +192,7 @@ def _narrow(rows: Sequence[ZoneRow], campaign: str, zone: str, plain: bool) -> R
     return Padding(Group(*parts), (1, 2))
 
 
-def _whole(known: Known, rows: Sequence[ZoneRow], plain: bool) -> RenderableType:
+def _whole(known: Known, rows: Sequence[ZoneRow], note: str, plain: bool) -> RenderableType:
     now = datetime.now(UTC)
     lists = Group(zone_lists(rows, known.start.name, plain=plain), _alarms(known, rows))
     if known.summary is None:
@@ -137,7 +200,8 @@ def _whole(known: Known, rows: Sequence[ZoneRow], plain: bool) -> RenderableType
     seen = known.summary.now if known.closed else now
     progress = Pace().progress(known.summary, seen)
     return Group(
-        campaign_view(known.summary, progress, now, plain=plain, most_waiting=MOST_FINGERPRINTS), lists
+        campaign_view(known.summary, progress, now, plain=plain, note=note, most_waiting=MOST_FINGERPRINTS),
+        lists,
     )
 
 
@@ -162,7 +226,7 @@ def _json(
     return {
         "campaign": known.start.name,
         "trouble": known.trouble,
-        "summary": known.summary,
+        "summary": summary_data(known.summary),
         "alarms": _codes(known, rows),
         "zones": zones[:MOST_IN_JSON],
         "zones_left_out": max(0, len(zones) - MOST_IN_JSON),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode, of_stack
+from edgeshift.cli.options import AsJson
 from edgeshift.cli.shell import Shell, current, run
 
 if TYPE_CHECKING:
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
     from edgeshift.testbed.stack import Stack
 
 DEFAULT_ZONES = 120
+
+LOGS = 0.5
+"""The share of Enterprise zones of a generated fleet that have log jobs, so that log-fields has zones too."""
+
+POLLED_WITHIN = 60.0
+"""Seconds after which `up` goes on without having seen a worker."""
 
 
 def up(
@@ -41,6 +49,8 @@ def up(
         typer.Option(metavar="MOMENT", help="The simulated service's present when the folder is new."),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, max=16, help="How many worker processes.")] = 1,
+    ui: Annotated[bool, typer.Option("--ui", help="Serve Temporal's web pages too, on loopback.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run Temporal, the simulated service and a worker until Ctrl-C.
 
@@ -55,7 +65,7 @@ def up(
             hint="give --fleet for a fleet of your own, or --zones to generate one",
         )
     try:
-        run(_stay(current(), folder, fleet, zones, seed, time_scale, _moment(clock), workers))
+        run(_stay(current(), folder, fleet, zones, seed, time_scale, _moment(clock), workers, ui))
     except StackError as problem:
         raise of_stack(problem) from None
 
@@ -69,6 +79,7 @@ async def _stay(
     time_scale: float | None,
     clock: datetime | None,
     workers: int,
+    ui: bool,
 ) -> None:
     from edgeshift.testbed.stack import stack
 
@@ -76,15 +87,39 @@ async def _stay(
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
-    say = shell.errors.print
+    say = shell.notes.print
     fleet = _fleet(folder, fleet_file, zones, seed)
     async with stack(
-        folder, fleet=fleet, time_scale=time_scale, clock=clock, workers=workers, say=say
+        folder, fleet=fleet, time_scale=time_scale, clock=clock, workers=workers, ui=ui, say=say
     ) as running:
-        _introduce(shell, running)
+        say("waiting until a worker polls")
+        await _until_polled(stop, running)
+        if shell.as_json:
+            shell.print_json(_as_json(running))
+        else:
+            _introduce(shell, running)
         await _until(stop, running)
         say("stopping: steps in flight finish; the rest continues at the next start")
     say("stopped")
+
+
+async def _until_polled(stop: asyncio.Event, running: Stack) -> None:
+    """Wait until every task queue is polled, so that whoever types the next command is not told that no
+    worker is there; for so long at most, since a worker that does not start is started again meanwhile.
+    """
+    from temporalio.service import RPCError
+
+    from edgeshift.runtime.queues import Queue
+    from edgeshift.runtime.settings import TemporalSettings
+    from edgeshift.runtime.temporal import connect, polling
+
+    client = await connect(TemporalSettings(address=running.address, namespace=running.namespace))
+    limit = asyncio.get_running_loop().time() + POLLED_WITHIN
+    while not stop.is_set() and asyncio.get_running_loop().time() < limit:
+        with contextlib.suppress(RPCError):
+            if all([await polling(client, queue) for queue in Queue]):
+                return
+        await asyncio.sleep(0.2)
 
 
 def _moment(text: str | None) -> datetime | None:
@@ -121,21 +156,38 @@ def _fleet(folder: Path, file: Path | None, zones: int | None, seed: int) -> Fle
     if file is not None:
         return load_fleet(file)
     if zones is not None or not StackPaths(folder).fleet.exists():
-        return generate_fleet(zones or DEFAULT_ZONES, seed)
+        return generate_fleet(zones or DEFAULT_ZONES, seed, logs=LOGS)
     return None
 
 
+def _as_json(running: Stack) -> dict[str, object]:
+    return {
+        "address": running.address,
+        "namespace": running.namespace,
+        "ui": running.ui,
+        "service": running.service,
+        "zones": len(running.fleet.zones),
+        "edge": running.edge,
+        "control": running.control.url,
+        "archive": running.archive,
+        "tickets": str(running.places.tickets),
+        "logs": str(running.places.logs),
+        "campaign_file": str(running.campaign_file),
+        "time_scale": running.time_scale,
+        "environment": dict(running.environment),
+    }
+
+
 def _introduce(shell: Shell, running: Stack) -> None:
-    from rich.table import Table
     from rich.text import Text
 
+    from edgeshift.views.widths import Columns
+
     console = shell.console
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
+    table = Columns("name", "value", headed=False)
     for name, value in (
         ("Temporal", f"{running.address}, namespace {running.namespace}"),
-        ("Temporal's pages", running.ui or "none"),
+        ("Temporal's pages", running.ui or "not served (--ui serves them)"),
         ("service", f"{running.service} ({len(running.fleet.zones)} simulated zones)"),
         ("its edge", f"{running.edge} (the zones' traffic, by Host header)"),
         ("its control", running.control.url),
@@ -144,8 +196,8 @@ def _introduce(shell: Shell, running: Stack) -> None:
         ("logs", str(running.places.logs)),
         ("time scale", f"{running.time_scale:g}" + (" (1 is real time)" if running.time_scale == 1 else "")),
     ):
-        table.add_row(name, Text(value))
-    console.print(table)
+        table.add(Text(name, style="bold"), value)
+    console.print(table, soft_wrap=True)
     found_by_itself = running.places.folder.name == ".edgeshift"
     console.print("\nIt has a campaign file:")
     for verb in ("plan", "start"):

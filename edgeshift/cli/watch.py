@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from temporalio.client import Client
 
+from edgeshift import operations
+from edgeshift.cli.options import Campaign, checked_duration
 from edgeshift.cli.picture import save_picture
-from edgeshift.cli.shell import current, run
+from edgeshift.cli.shell import Shell, current, run
 from edgeshift.messages import CampaignSummary
 from edgeshift.views.figures import Pace
 from edgeshift.views.live import campaign_view
@@ -19,11 +22,15 @@ __all__ = ["watch", "watch_campaign"]
 
 
 def watch(
-    campaign: Annotated[str, typer.Argument(help="The campaign's name.")],
+    campaign: Campaign,
+    reconnect: Annotated[
+        str, typer.Option(metavar="DURATION", help="How long to try again where Temporal goes away.")
+    ] = "10m",
     export_svg: Annotated[Path | None, typer.Option("--export-svg", hidden=True)] = None,
 ) -> None:
     """Follow a campaign live until it closes. Ctrl-C leaves; the campaign goes on."""
     shell = current()
+    within = checked_duration("--reconnect", reconnect)
     pace = Pace()
     seen: list[CampaignSummary] = []
 
@@ -34,7 +41,11 @@ def watch(
 
     async def follow() -> None:
         async with shell.temporal() as client:
-            await watch_campaign(client, campaign, console=shell.console, until=remember)
+            with shell.waiting(f"asking for campaign {campaign}"):
+                note = await _note(shell, client, campaign)
+            await watch_campaign(
+                client, campaign, console=shell.console, until=remember, note=note, reconnect=within
+            )
 
     try:
         run(follow())
@@ -43,3 +54,12 @@ def watch(
             now = datetime.now(UTC)
             shown = campaign_view(seen[0], pace.progress(seen[0], now), now)
             save_picture(export_svg, shown, f"edgeshift watch {campaign}")
+
+
+async def _note(shell: Shell, client: Client, campaign: str) -> str:
+    """What holds for the whole campaign. Nothing where that cannot be read now: the picture says why."""
+    try:
+        spec = (await operations.campaign_input(client, campaign)).spec
+    except operations.OperationError:
+        return ""
+    return operations.UNSIGNED if await operations.unsigned(shell.archive(), campaign, spec) else ""

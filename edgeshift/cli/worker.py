@@ -10,6 +10,7 @@ def worker() -> None:
     from edgeshift.runtime.logging import bridge_temporal_core, configure_logging
     from worker import process
 
+    current().check_stack()
     settings = current().settings
     configure_logging(settings.log)
     bridge_temporal_core()

@@ -4,7 +4,7 @@ nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 
 from edgeshift.areas import area_of
@@ -12,6 +12,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DOCTOR
 from edgeshift.model.fleet import Area, Plan, Zone
+from edgeshift.runtime.queues import Queue
 from edgeshift.service_api import ServiceClient, ServiceError
 
 LOOKED_THROUGH = 500
@@ -47,7 +48,8 @@ async def check_permissions(client: ServiceClient, spec: CampaignSpec, name: str
         try:
             await read()
         except ServiceError as problem:
-            if area.too_late and area.too_late(client.service_time() or datetime.now(UTC)):
+            now = client.service_time() or datetime.now(UTC)
+            if area.too_late and area.too_late(now, spec.service.facts):
                 # That is said by the area's own check of its date.
                 continue
             refused.append(f"{what} ({problem.status or 'no answer'})")
@@ -59,6 +61,34 @@ async def check_permissions(client: ServiceClient, spec: CampaignSpec, name: str
         what = spec.area.value.replace("-", " ")
         return Check(name, State.WARNING, said, f"{what} are for Enterprise zones: check the targets")
     return ok(name, f"works; reads zones such as {zone.name} (writing is not tried)")
+
+
+async def check_rights(
+    client: ServiceClient, spec: CampaignSpec, name: str, zone: Zone, served: Sequence[Queue] | None
+) -> Check:
+    """Whether the credential may do what the worker of this machine needs, and no more, by what the service
+    lists of it with a zone; nothing is written. ``served``: the task queues of that worker; None where none
+    are named, as where people type.
+    """
+    name, part = f"rights of {name}", DOCTOR.of(spec.area)
+    listed = (await client.zone(zone.id)).permissions
+    edits = sorted(one for one in listed if one.endswith(":edit"))
+    if not listed:
+        return Check(name, State.SKIPPED, "the service does not list what the credential may do")
+    may = f"may edit ({', '.join(edits)})" if edits else "may only read"
+    if served is None:
+        # Whatever it is for: this machine may be no worker's.
+        return ok(name, f"{may}; a worker that serves {Queue.CHANGES.short} needs one that may edit")
+    if Queue.CHANGES in served:
+        if part.edits and f"{part.edits}:edit" not in listed:
+            said = f"{may}, and not {part.edits}:edit: a worker with it makes no change"
+            return Check(name, State.FAILED, said, part.rights)
+        return ok(name, f"{may}, as a worker that makes changes has to")
+    if edits:
+        queues = ", ".join(queue.short for queue in served)
+        said = f"{may}, and this machine's worker makes no change (it serves {queues})"
+        return Check(name, State.WARNING, said, "give it a credential of the same user that may only read")
+    return ok(name, f"{may}, as is enough for a worker that makes no change")
 
 
 async def check_area(client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[Check]:

@@ -4,6 +4,7 @@ what to fix.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -13,8 +14,11 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
-from edgeshift.doctor.area_checks import any_zone, check_area, check_permissions
+from edgeshift.doctor.archive_checks import check_campaigns
+from edgeshift.doctor.area_checks import any_zone, check_area, check_permissions, check_rights
 from edgeshift.doctor.check import Check, State, ok
+from edgeshift.doctor.profile import check_profile
+from edgeshift.doctor.roots_checks import check_roots
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.failures import hint_of
@@ -22,11 +26,13 @@ from edgeshift.model.fleet import Zone
 from edgeshift.quota.leases import Quotas
 from edgeshift.rate_limit.circuit import stops
 from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.runtime.private_files import open_to_others
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.secret_refs import SecretRef, SecretRefError, said_or_kept
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import SEARCH_ATTRIBUTES, TemporalError, connect, polling
 from edgeshift.service_api import Credential, InvalidCredential, ServiceClient, ServiceError
+from edgeshift.service_api.prefix import without_prefix
 from edgeshift.service_api.transport import Call, Transport
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.tickets import FolderTickets, TicketError, ticket_system
@@ -46,14 +52,19 @@ async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check
     found, client = await check_temporal(settings)
     if client is not None:
         found += [await check_attributes(client), await check_retention(client)]
-        found += [await check_workers(client), await check_clock(client)]
+        found += [await check_workers(client), *await check_roots(client, settings)]
+        found.append(await check_clock(client))
     found.append(await check_archive(settings.archive))
+    if client is not None:
+        found += await check_campaigns(client, settings.archive)
     found.append(await check_tickets(settings, spec))
     if spec is None:
         hint = "name a campaign file to check the service and its credentials"
         return [*found, Check("service", State.SKIPPED, hint)]
+    named = "queues" in settings.worker.model_fields_set
+    served = settings.worker.served if named else None
     for number, credential in enumerate(spec.service.credentials):
-        found += (checked := await check_credential(spec, credential, number))
+        found += (checked := await check_credential(spec, credential, number, served))
         if client is not None and not any(is_about_calls(check) for check in checked):
             found += await let_calls_go(client, spec, credential)
         if any(check.name == "service" and check.state is State.FAILED for check in checked):
@@ -185,6 +196,9 @@ async def check_archive(url: str) -> Check:
     if twice:
         fix = "use a store with conditional writes: a step could be sent twice without them"
         return Check(name, State.FAILED, f"{url} does not honour create-only", fix)
+    if archive.folder is not None and open_to_others(archive.folder):
+        said = f"{url} works, but everybody on this machine can look into it"
+        return Check(name, State.WARNING, said, f"chmod -R go= {archive.folder}")
     return ok(name, f"{url}: written, read back, create-only honoured")
 
 
@@ -202,9 +216,15 @@ async def check_tickets(settings: Settings, spec: CampaignSpec | None) -> Check:
     return ok(name, f"folder {folder} can be written")
 
 
-async def check_credential(spec: CampaignSpec, credential: CredentialSpec, number: int) -> list[Check]:
-    """Whether the service answers, takes the credential and lets it read what the area needs; of the first
-    one also whether what the area stands on beside the service is there.
+async def check_credential(
+    spec: CampaignSpec,
+    credential: CredentialSpec,
+    number: int,
+    served: Sequence[Queue] | None = None,
+) -> list[Check]:
+    """Whether the service answers, takes the credential, lets it read what the area needs, and lets it do
+    what this machine's worker needs and no more; of the first one also whether what the area stands on beside
+    the service is there. ``served``: the task queues of that worker, where they are named.
     """
     service = spec.service
     reference = credential.token or credential.key or ""
@@ -220,10 +240,20 @@ async def check_credential(spec: CampaignSpec, credential: CredentialSpec, numbe
         async with Transport(service.base_url, known, **options) as transport:  # type: ignore[arg-type]
             received = await transport.exchange(Call("zones.list", "GET", "/zones", {"per_page": "5"}))
         found = [_service_clock(received.headers.get("date"))] if number == 0 else []
-        async with ServiceClient(service.base_url, known, pacer=Unpaced(), **options) as client:  # type: ignore[arg-type]
+        async with ServiceClient(
+            service.base_url,
+            known,
+            pacer=Unpaced(),
+            profile=service.facts,
+            **options,  # type: ignore[arg-type]
+        ) as client:
             found = [ok("service", f"answers at {service.base_url}"), *found] if number == 0 else found
             permissions, zone = await _permissions(client, spec, name, token=credential.token is not None)
             found.append(permissions)
+            if zone is not None:
+                found.append(await check_rights(client, spec, name, zone, served))
+            if number == 0:
+                found.append(await check_profile(client, spec, zone, received.headers))
             if zone is not None and number == 0:
                 found += await check_area(client, spec, zone)
             return found
@@ -237,7 +267,8 @@ async def check_credential(spec: CampaignSpec, credential: CredentialSpec, numbe
             )
         ]
     except ServiceError as problem:
-        return [Check("service", State.FAILED, str(problem), "see service.base_url, proxy and ca_file")]
+        said = str(without_prefix(service.base_url, problem) or problem)
+        return [Check("service", State.FAILED, said, "see service.base_url, proxy and ca_file")]
 
 
 def _service_clock(date: str | None) -> Check:

@@ -19,12 +19,23 @@ class DoctorPart:
 
     rights: str = "give it permission to read and edit what the campaign changes"
 
+    edits: str = ""
+    """What the service calls the permission by which a zone is changed, where it lists those of a credential
+    with a zone (``#waf``); empty where it does not list it.
+    """
+
     def readings(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> Reads:
         """What a credential has to be able to read of a zone. Nothing is asked before it is awaited."""
         return {}
 
     async def checks(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[Check]:
         """What the area needs beside permissions, each by really using it; nothing is written."""
+        return []
+
+    async def contradictions(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[str]:
+        """What the service's answers of a zone have against the campaign's profile, one clause each. Raises
+        ServiceError.
+        """
         return []
 
 

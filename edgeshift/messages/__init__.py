@@ -22,6 +22,7 @@ from edgeshift.messages.batches import (
     PermitsGivenUp,
     RecalledRulings,
     RecallRulings,
+    SignedStop,
     SilentZone,
     StartedZones,
     StartZones,
@@ -55,6 +56,14 @@ from edgeshift.messages.quota import (
     LeaseRequest,
     ProbeTurn,
     QuotaStart,
+)
+from edgeshift.messages.results import (
+    MOST_TOLD_WRONG,
+    ComparedOutcomes,
+    CompareOutcomes,
+    Comparison,
+    ToldWrong,
+    wrong_text,
 )
 from edgeshift.messages.rulings import RecordRejection, RecordRulings, RulingNote, RulingVerb
 from edgeshift.messages.scopes import (
@@ -124,6 +133,7 @@ __all__ = [
     "BEFORE_SIGN_OFF",
     "CANCELLATION",
     "LEFT_ALONE",
+    "MOST_TOLD_WRONG",
     "OUTLIVED",
     "PUBLISHED",
     "UNSIGNED",
@@ -150,6 +160,9 @@ __all__ = [
     "Change",
     "ChangeResult",
     "ChangeStatus",
+    "CompareOutcomes",
+    "ComparedOutcomes",
+    "Comparison",
     "Confirm",
     "DescribeZones",
     "DescribedZones",
@@ -199,6 +212,7 @@ __all__ = [
     "RulingVerb",
     "SayAgain",
     "Shown",
+    "SignedStop",
     "SilentZone",
     "StartZones",
     "StartedZones",
@@ -209,6 +223,7 @@ __all__ = [
     "TargetsAt",
     "TellZones",
     "TicketOpened",
+    "ToldWrong",
     "ToldZones",
     "Verification",
     "Verify",
@@ -227,4 +242,5 @@ __all__ = [
     "ZoneStart",
     "ZoneState",
     "reason_of_hold",
+    "wrong_text",
 ]

@@ -9,6 +9,7 @@ from pydantic import (
     AwareDatetime,
     BaseModel,
     ConfigDict,
+    Field,
     StringConstraints,
     TypeAdapter,
     model_validator,
@@ -16,13 +17,27 @@ from pydantic import (
 
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import ReasonCode, Reasons, codes_of, in_words
-from edgeshift.model.sign_off import LONGEST_REASON
+from edgeshift.model.sign_off import LONGEST_NAME, LONGEST_REASON
 
-By = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+By = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME)]
 """Who says so."""
 
 Why = Annotated[str, StringConstraints(max_length=LONGEST_REASON)]
 """A person's reason; long ones belong elsewhere, since a campaign carries what it was told."""
+
+_MOST = 2**53
+
+Number = Annotated[int, Field(ge=-_MOST, le=_MOST)]
+"""A number that anybody may have sent. Whoever reads it says which ones mean something."""
+
+Name = Annotated[str, StringConstraints(max_length=300)]
+"""A name or an identifier that anybody may have sent."""
+
+Text = Annotated[str, StringConstraints(max_length=4_000)]
+"""A text that anybody may have sent."""
+
+Reference = Annotated[str, StringConstraints(max_length=5_000)]
+"""Where a credential lies: a path may be long."""
 
 LONGEST_TEXT = 300
 """Characters of a reason's text that a message has."""
@@ -86,9 +101,9 @@ class Permit(Message):
     ``name`` is unique over all campaigns and runs; the intent of the step is archived under it.
     """
 
-    number: int
-    name: str
-    index: int
+    number: Number
+    name: Name
+    index: Number
     step: Step
     expires_at: AwareDatetime
 

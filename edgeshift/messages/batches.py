@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
-from edgeshift.messages.base import Explained, Message, Permit
+from edgeshift.messages.base import By, Explained, Message, Permit, Why
 from edgeshift.messages.campaign import Book, CampaignStart
 from edgeshift.messages.held_calls import GoOn
 from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, ZoneOutcome
-from edgeshift.model.sign_off import Digest
+from edgeshift.model.sign_off import Digest, SignOffPolicy
 from edgeshift.rate_limit.circuit import OpenCircuit
 
 
@@ -36,9 +38,12 @@ class Exclusion(Explained):
 
 
 class StartedZones(Message):
-    """Who was started; whoever is not excluded was, or had been already."""
+    """Who was started; whoever is not excluded was, or had been already. ``least``: the sign-off policy that
+    they were started with, where the worker's roots ask for more than the campaign did.
+    """
 
     excluded: tuple[Exclusion, ...] = ()
+    least: SignOffPolicy | None = None
 
 
 class RecallRulings(Message):
@@ -114,7 +119,8 @@ class DescribeZones(Message):
     ``duplicate_sequences``, or where the server shows that something is unknown of them. ``expected``: of
     each index, the beginning of the fingerprint that it waits with (``Ledger.expected``). ``asked``: the
     beginning of the run in which a zone has said again what it waits for. ``unasked``: earlier runs of the
-    campaign of which nobody has asked whether they came out of a reset.
+    campaign of which nobody has asked whether they came out of a reset. ``origin``: see ZoneStart.
+    ``ended``: those that are said to have ended, whoever said it.
     """
 
     campaign: str
@@ -130,17 +136,23 @@ class DescribeZones(Message):
     expected: tuple[str, ...] = ()
     asked: dict[int, str] = Field(default_factory=dict)
     unasked: tuple[str, ...] = ()
+    origin: str = ""
+    ended: frozenset[int] = frozenset()
 
 
 class SilentZone(Explained):
-    """A zone that closed without a word, settled by its own result or by reading the service.
+    """A zone that closed, settled by its own result or by reading the service.
 
-    ``attempt``: which of the zone's attempts was found; 0: none of the campaign's.
+    ``attempt``: which of the zone's attempts was found; 0: none of the campaign's. ``told``: what its
+    workflow ended with, where no worker has signed that and the service shows otherwise; ``zone``: its name
+    then.
     """
 
     index: int
     attempt: int = 0
     outcome: ZoneOutcome
+    told: ZoneOutcome | None = None
+    zone: str = ""
 
 
 class LaterAttempt(Message):
@@ -150,10 +162,20 @@ class LaterAttempt(Message):
     attempt: int
 
 
+class SignedStop(Message):
+    """What somebody has signed that stops the campaign, and is its last signed word."""
+
+    word: Literal["pause", "abort"]
+    by: By
+    reason: Why = ""
+
+
 class DescribedZones(Message):
     """Those of the zones that turned out to be closed. ``hold``: why others could not be read. ``later``:
     those that work in a later attempt than is known. ``run``: the campaign's own. ``reset_run``: the last
-    of its runs that were asked about which came out of a reset.
+    of its runs that were asked about which came out of a reset. ``stop``: what the archive has that stops
+    the campaign. ``still_open``: of those that are said to have ended, the ones that have not. ``by_word``:
+    none was looked at, since words count here: a rehearsal.
     """
 
     closed: tuple[SilentZone, ...] = ()
@@ -161,3 +183,6 @@ class DescribedZones(Message):
     hold: OpenCircuit | None = None
     run: str = ""
     reset_run: str = ""
+    stop: SignedStop | None = None
+    still_open: tuple[int, ...] = ()
+    by_word: bool = False

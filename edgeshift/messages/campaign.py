@@ -6,8 +6,9 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from edgeshift.messages.base import By, Message, Step, Why
+from edgeshift.messages.base import By, Message, Name, Number, Step, Why
 from edgeshift.messages.carried import CampaignCarried, Retried
+from edgeshift.messages.results import Comparison, ToldWrong
 from edgeshift.messages.targets import Callers
 from edgeshift.messages.zone import ZonePolicy
 from edgeshift.model.durations import Duration
@@ -24,8 +25,8 @@ class Again(Message):
 
     by: By
     reason: Why = ""
-    indexes: tuple[int, ...] = Field(default=(), max_length=10_000)
-    places: tuple[str, ...] = ()
+    indexes: tuple[Number, ...] = Field(default=(), max_length=10_000)
+    places: tuple[Name, ...] = Field(default=(), max_length=100)
 
 
 class CampaignStart(Message):
@@ -37,7 +38,8 @@ class CampaignStart(Message):
     well. ``callers``: with which credential each target calls, where they are several. ``carried``: the state
     of an earlier run, or of a closed campaign that ``again`` begins zones of. ``most_events``: events of one
     run after which the campaign goes on in a new one. ``grows_by``: zones a second that the rate limit
-    allows, where the window sizes itself, up to ``window``; None where it is fixed.
+    allows, where the window sizes itself, up to ``window``; None where it is fixed. ``archive``: the identity
+    of the archive that it was started with.
     """
 
     name: str
@@ -62,6 +64,7 @@ class CampaignStart(Message):
     again: Again | None = None
     most_events: int = 2_000
     grows_by: float | None = None
+    archive: str = Field(default="", max_length=32)
 
     def arguments(self) -> tuple[CampaignStart, bytes]:
         """The workflow's two arguments: this without the ledger, and the ledger in bytes, which Temporal
@@ -88,7 +91,7 @@ class CampaignSignOff(Message):
     fingerprints: tuple[Digest, ...] = Field(min_length=1, max_length=1000)
     by: By
     reason: Why = ""
-    wave: int | None = None
+    wave: Number | None = None
 
 
 PUBLISHED = "summary"
@@ -134,7 +137,10 @@ class CampaignSummary(BaseModel):
     service; a campaign of several credentials goes on with the others, and ``held_by`` says how many zones
     wait for each. ``fix``: what a person has to do about it. ``stopped_by``, ``stopped_at``: who paused or
     aborted it, and when, where a person did. ``excluded_codes``: why targets were left out. ``retrying``:
-    what failed of its own work lately.
+    what failed of its own work lately. ``archive``: the identity of the archive that has its documents.
+    ``told_wrong``: the first of ``wrong`` targets of which something was told that is not so; ``compared``:
+    how the outcomes were compared with results and service before it closed; None before that, and in a
+    rehearsal without roots.
     """
 
     name: str
@@ -158,6 +164,7 @@ class CampaignSummary(BaseModel):
     notes: list[str] = Field(default_factory=list)
     targets: str
     spec: str
+    archive: str = ""
     open_runs: int = 0
     fix: str = ""
     holds: list[OpenCircuit] = Field(default_factory=list)
@@ -167,6 +174,9 @@ class CampaignSummary(BaseModel):
     stopped_at: datetime | None = None
     retrying: list[Retried] = Field(default_factory=list)
     window: int = 0
+    told_wrong: list[ToldWrong] = Field(default_factory=list)
+    wrong: int = 0
+    compared: Comparison | None = None
 
 
 class WaitingAsked(Message):
@@ -175,8 +185,8 @@ class WaitingAsked(Message):
     """
 
     prefix: str = Field(default="", max_length=64)
-    wave: int | None = None
-    after: int = Field(default=0, ge=0)
+    wave: Number | None = None
+    after: int = Field(default=0, ge=0, le=10_000_000)
     most: int = Field(default=500, ge=1, le=500)
 
 
@@ -194,11 +204,11 @@ class PlacesAsked(Message):
     the index ``first`` on. ``wave``: of that wave alone; ``fingerprint``: of those alone that propose it.
     """
 
-    places: tuple[str, ...]
+    places: tuple[Name, ...] = Field(max_length=100)
     most: int = Field(default=5_000, ge=1, le=5_000)
-    first: int = Field(default=0, ge=0)
-    wave: int | None = None
-    fingerprint: str = ""
+    first: int = Field(default=0, ge=0, le=10_000_000)
+    wave: Number | None = None
+    fingerprint: Name = ""
 
 
 class TargetAt(BaseModel):
@@ -222,9 +232,12 @@ class TargetsAt(BaseModel):
 
 class CampaignResult(Message):
     """How a campaign ended: the number of zones by outcome. ``carried``: its state, for zones that are begun
-    again.
+    again. ``told_wrong``, ``wrong``, ``compared``: see CampaignSummary.
     """
 
     outcomes: dict[str, int]
     aborted: bool = False
+    told_wrong: tuple[ToldWrong, ...] = ()
+    wrong: int = 0
+    compared: Comparison | None = None
     carried: CampaignCarried | None = None

@@ -7,7 +7,9 @@ from datetime import datetime
 from pydantic import ConfigDict
 
 from edgeshift.messages.base import Message, Person
+from edgeshift.messages.results import ToldWrong
 from edgeshift.messages.rulings import RulingNote
+from edgeshift.messages.zone import ZoneReport
 from edgeshift.model.durations import Duration
 from edgeshift.model.window import Growth
 from edgeshift.rate_limit.circuit import OpenCircuit
@@ -29,7 +31,8 @@ class CampaignCarried(Message):
     person paused or aborted it. ``retrying``: what failed of its own work lately. ``unrecorded``: rulings
     that are not in the archive yet. ``recalled``: whether those of earlier runs are known. ``growth``: how
     far a window has grown that sizes itself. ``unasked``: runs of which nobody has asked whether they came
-    out of a reset.
+    out of a reset. ``ended``: words of targets that have ended by them, and were not looked at yet.
+    ``told_wrong``: targets of which something was told that is not so; ``wrong``: how many.
     """
 
     model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
@@ -50,3 +53,6 @@ class CampaignCarried(Message):
     recalled: bool = True
     growth: Growth | None = None
     unasked: tuple[str, ...] = ()
+    ended: tuple[ZoneReport, ...] = ()
+    told_wrong: tuple[ToldWrong, ...] = ()
+    wrong: int = 0

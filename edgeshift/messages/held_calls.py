@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgeshift.messages.base import Message
+from edgeshift.messages.base import Message, Name
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.model.sign_off import Digest
 from edgeshift.rate_limit.circuit import OpenCircuit, Trouble
@@ -27,7 +27,7 @@ class LetCallsGo(Message):
 class GoOn(Message):
     """The campaign's word that the service answers again."""
 
-    campaign_run: str = ""
+    campaign_run: Name = ""
 
 
 _CODES = {

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import FiniteFloat
+from typing import Annotated
 
-from edgeshift.messages.base import Message
+from pydantic import Field, FiniteFloat
+
+from edgeshift.messages.base import Message, Name, Number, Reference
 from edgeshift.rate_limit.circuit import Circuit, OpenCircuit
 from edgeshift.rate_limit.others import Others, Seen
-from edgeshift.rate_limit.slots import Lane, PaceTerms, SlotBook
+from edgeshift.rate_limit.slots import LONGEST_BLOCK, Lane, PaceTerms, SlotBook
+
+MOST_CREDENTIALS = 10_000
 
 
 class QuotaStart(Message):
@@ -27,18 +31,18 @@ class LeaseRequest(Message):
     references of those that it calls with. ``seen``: what the service last told it of the limit.
     """
 
-    holder: str
-    want: int
+    holder: Name
+    want: Number
     lane: Lane
     terms: PaceTerms
-    credentials: tuple[str, ...] = ()
+    credentials: tuple[Reference, ...] = Field(default=(), max_length=MOST_CREDENTIALS)
     seen: Seen | None = None
 
 
 class Blocked(Message):
     """The service refuses this user's calls for so many seconds."""
 
-    seconds: FiniteFloat
+    seconds: Annotated[FiniteFloat, Field(ge=0, le=LONGEST_BLOCK)]
 
 
 class HoldCalls(Message):
@@ -51,13 +55,13 @@ class HoldCalls(Message):
 class Fixed(Message):
     """The service answers these credentials again, or a person says so."""
 
-    credentials: tuple[str, ...]
+    credentials: tuple[Reference, ...] = Field(max_length=MOST_CREDENTIALS)
 
 
 class AskProbe(Message):
     """May a probe be made now? ``credentials``: references of those that it could be made with."""
 
-    credentials: tuple[str, ...]
+    credentials: tuple[Reference, ...] = Field(max_length=MOST_CREDENTIALS)
 
 
 class ProbeTurn(Message):

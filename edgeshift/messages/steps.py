@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from edgeshift.areas.waf import Mode
-from edgeshift.areas.waf.evidence import EvidenceVerdict
-from edgeshift.campaign_file.spec import ValidationMode
+from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
+from edgeshift.campaign_file.modes import ValidationMode
 from edgeshift.messages.base import Explained, Message, Permit, Step
 from edgeshift.messages.zone import ZoneReport, ZoneStart
 from edgeshift.model.durations import Duration
@@ -33,8 +33,8 @@ class Change(Message):
     """The input of the fenced activity that makes one mutating step. ``config``: digest that a fresh reading
     must have.
 
-    ``window``: how long the activity may take before it sends. ``request_limit``: how long the request may
-    take.
+    ``window``: how long the activity may take before it sends. ``evidence``: digest of the zone's own, where
+    it has some.
     """
 
     start: ZoneStart
@@ -48,6 +48,7 @@ class Change(Message):
     mode: ValidationMode | None = None
     decisions: tuple[Decision, ...] = ()
     window: Duration = timedelta(seconds=30)
+    evidence: str = ""
 
 
 class ChangeStatus(StrEnum):
@@ -68,6 +69,11 @@ class ChangeResult(Message):
     service does not take the credential, or does not answer, and is not to be called for now. ``turn``:
     whether it had its turn within the rate limit. ``earlier``: a commit that was sent before may still come
     to show, and is waited for. ``called_off``: its permit was taken back before anything of it was sent.
+    ``unsigned``: it does not rest on what people signed (docs/threat-model.md); ``uncounted``: for want of a
+    sign-off that counts; ``aborted_by``: who has signed that the campaign is aborted, with ``reason`` for
+    why. ``damaged``: what the archive holds, and it cannot be judged without, cannot be read: the reason
+    names it. ``stands``: nothing was sent, and nothing was seen that speaks against what was
+    signed: it is tried again as it is, and the zone is not read for it.
     """
 
     status: ChangeStatus
@@ -82,15 +88,21 @@ class ChangeResult(Message):
     turn: bool = True
     earlier: bool = False
     called_off: bool = False
+    unsigned: bool = False
+    uncounted: bool = False
+    aborted_by: str = ""
+    damaged: bool = False
+    stands: bool = False
 
 
 class GivenUp(Message):
     """Whether a change that was not answered is kept from being sent under its permit: then nothing of it was
-    sent. False: it may have been.
+    sent. False: it may have been. ``stands``: as of ``ChangeResult``, where it never began.
     """
 
     given_up: bool
     permit: int
+    stands: bool = False
 
 
 class Verify(Message):

@@ -106,6 +106,7 @@ class AssessmentProgress(BaseModel):
 
 class ZoneAssessment(BaseModel):
     """One zone's line of a plan's report. ``facts``: what else was read of it, as its area names it.
+    ``lost``: how many settings are lost, by kind, as its area counts them.
     ``reading``: digest of the reading that the zone begins with in a campaign of this plan, if it has one.
     """
 
@@ -116,6 +117,7 @@ class ZoneAssessment(BaseModel):
     causes: list[str] = Field(default_factory=list)
     reasons: list[str] = Field(default_factory=list)
     losses: list[str] = Field(default_factory=list)
+    lost: dict[str, int] = Field(default_factory=dict)
     warnings: list[str] = Field(default_factory=list)
     additions: list[str] = Field(default_factory=list)
     fingerprint: str = ""

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 
 from edgeshift.areas import area_of
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.waf.evidence import EvidenceVerdict
-from edgeshift.campaign_file.spec import ValidationMode
-from edgeshift.messages.base import Explained, Message, Permit, Step
+from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
+from edgeshift.campaign_file.modes import ValidationMode
+from edgeshift.messages.base import By, Explained, Message, Name, Number, Permit, Step, Text, Why
 from edgeshift.model.durations import Duration
 from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
@@ -97,10 +97,10 @@ class PermitGrant(Message):
     about. ``attempt``: which one it is for; 0: any, of a campaign of an earlier version.
     """
 
-    campaign_run: str = ""
-    attempt: int = 0
+    campaign_run: Name = ""
+    attempt: Number = 0
     permit: Permit
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[Decision, ...] = Field(default=(), max_length=1_000)
 
 
 class ZoneCarried(Message):
@@ -200,31 +200,31 @@ class ZoneReport(Message):
     change took to show by itself, where that is known.
     """
 
-    campaign_run: str
-    index: int
-    attempt: int
-    sequence: int
+    campaign_run: Name
+    index: Number
+    attempt: Number
+    sequence: Number
     kind: ReportKind
-    releases: int | None = None
+    releases: Number | None = None
     unused: bool = False
     step: Step | None = None
-    digest: str = ""
-    fingerprint: str = ""
+    digest: Name = ""
+    fingerprint: Name = ""
     joins: bool = True
     outcome: ZoneOutcome | None = None
-    reason: str = ""
-    codes: tuple[ReasonCode, ...] = ()
+    reason: Text = ""
+    codes: tuple[ReasonCode, ...] = Field(default=(), max_length=1_000)
     hold: OpenCircuit | None = None
     idle: bool = False
-    again: str = ""
+    again: Name = ""
     took: Duration | None = None
 
 
 class Revoke(Message):
     """The campaign takes permits back. The zone answers with a report once the permit is settled."""
 
-    campaign_run: str = ""
-    number: int
+    campaign_run: Name = ""
+    number: Number
 
 
 class Ruling(Message):
@@ -232,16 +232,16 @@ class Ruling(Message):
     zone's attempts; 0: any.
     """
 
-    campaign_run: str = ""
-    attempt: int = 0
+    campaign_run: Name = ""
+    attempt: Number = 0
     decision: Decision
 
 
 class Expire(Message):
     """The campaign's word that the zone has waited for its sign-off as long as the policy says."""
 
-    campaign_run: str = ""
-    attempt: int
+    campaign_run: Name = ""
+    attempt: Number
 
 
 CANCELLATION = "a cancellation of the zone's workflow"
@@ -259,8 +259,8 @@ class SayAgain(Message):
     ``attempt``: which of its attempts; 0: any.
     """
 
-    campaign_run: str = ""
-    attempt: int = 0
+    campaign_run: Name = ""
+    attempt: Number = 0
 
 
 UNTOLD = "untold"
@@ -273,18 +273,18 @@ class Stop(Message):
     campaign knows that, which stands.
     """
 
-    campaign_run: str = ""
-    by: str
-    reason: str = ""
-    attempt: int = 0
+    campaign_run: Name = ""
+    by: Name
+    reason: Text = ""
+    attempt: Number = 0
     ended_as: ZoneOutcome | None = None
 
 
 class SupportResolved(Message):
     """A person's word that the provider's support has fixed the zone."""
 
-    by: str
-    reason: str = ""
+    by: By
+    reason: Why = ""
 
 
 class ZonePhase(StrEnum):

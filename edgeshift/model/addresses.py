@@ -18,6 +18,8 @@ PLACEHOLDERS = ("{zone}", "{zone_id}")
 
 NO_PASSWORD = "a user or password does not belong into a URL of this file, which is archived; leave it out"
 
+PLAIN_TICKETS = "http to another machine would send tickets, and their secret, in plain text; use https"
+
 _WEB = "is no URL; it is written as http://HOST:PORT/PATH or https://…"
 _STORE = "write file:///FOLDER, s3://BUCKET/PATH, gs://BUCKET/PATH or az://CONTAINER/PATH"
 
@@ -48,9 +50,22 @@ def safe_address(url: str) -> str:
     """
     web_address(url)
     parts = urlsplit(url)
-    if parts.scheme == "http" and not _loopback(str(parts.hostname)):
+    if parts.scheme == "http" and not is_loopback_host(str(parts.hostname)):
         raise ValueError("http to another machine would send credentials in plain text; use https")
     return url
+
+
+def safe_webhook(text: str) -> str:
+    """The URL of a web server that is sent tickets, or where one lies. Raises ValueError for neither, and for
+    plain text to another machine.
+    """
+    web_or_reference(text)
+    if is_reference(text):
+        return text
+    parts = urlsplit(text)
+    if parts.scheme == "http" and not is_loopback_host(str(parts.hostname)):
+        raise ValueError(PLAIN_TICKETS)
+    return text
 
 
 def web_or_reference(text: str) -> str:
@@ -64,7 +79,8 @@ def web_or_reference(text: str) -> str:
         raise ValueError(f"{why}{where}") from None
 
 
-def _loopback(host: str) -> bool:
+def is_loopback_host(host: str) -> bool:
+    """Whether a host of a URL is this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

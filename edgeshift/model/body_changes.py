@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -25,26 +25,46 @@ def changes(before: Body, after: Body) -> tuple[str, ...]:
     return (*_differences("", old, new), *_rules(old_rules, new_rules))
 
 
-def _rules(old: list[Any], new: list[Any]) -> Iterator[str]:
+def paired(old: Sequence[Any], new: Sequence[Any]) -> Iterator[tuple[int | None, int | None]]:
+    """Which rule of ``new`` each rule of ``old`` has become, by their places, in the order of ``new``: the
+    same one, or one that does the same, or does it at the same place. None: it was removed, or added.
+    """
+    for first, second in _aligned(old, new):
+        apart = first is not None and second is not None and not _is_one(old[first], new[second])
+        yield from ((first, None), (None, second)) if apart else ((first, second),)
+
+
+def _aligned(old: Sequence[Any], new: Sequence[Any]) -> Iterator[tuple[int | None, int | None]]:
+    """Places of rules that are equal, or stand at the same place between equal ones."""
     matcher = SequenceMatcher(None, list(map(canonical_bytes, old)), list(map(canonical_bytes, new)), False)
-    for kind, first, end, first_new, end_new in matcher.get_opcodes():
-        if kind == "equal":
-            continue
+    for _, first, end, first_new, end_new in matcher.get_opcodes():
         pairs = min(end - first, end_new - first_new)
-        for place in range(pairs):
-            yield from _changed(first_new + place, old[first + place], new[first_new + place])
-        for place in range(first + pairs, end):
-            yield f"removed: rule {place + 1}, {_rule(old[place])}"
-        for place in range(first_new + pairs, end_new):
-            yield f"added: rule {place + 1}, {_rule(new[place])}"
+        yield from ((first + place, first_new + place) for place in range(pairs))
+        yield from ((place, None) for place in range(first + pairs, end))
+        yield from ((None, place) for place in range(first_new + pairs, end_new))
+
+
+def _rules(old: list[Any], new: list[Any]) -> Iterator[str]:
+    for first, second in _aligned(old, new):
+        if second is None and first is not None:
+            yield f"removed: rule {first + 1}, {_rule(old[first])}"
+        elif first is None and second is not None:
+            yield f"added: rule {second + 1}, {_rule(new[second])}"
+        elif first is not None and second is not None:
+            yield from _changed(second, old[first], new[second])
 
 
 def _changed(place: int, old: Any, new: Any) -> Iterator[str]:
     """Place by place where it is the same rule; as another one where it does and looks at something else."""
     found = list(_differences("", old, new))
-    if isinstance(old, Mapping) and isinstance(new, Mapping) and not _is_same(old, new):
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and found and not _is_same(old, new):
         found = [f"{_rule(old)} → {_rule(new)}"]
     yield from (f"changed: rule {place + 1}, {said}" for said in found)
+
+
+def _is_one(old: Any, new: Any) -> bool:
+    mappings = isinstance(old, Mapping) and isinstance(new, Mapping)
+    return _equal(old, new) or (mappings and _is_same(old, new))
 
 
 def _is_same(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

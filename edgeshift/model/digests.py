@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import rfc8785
@@ -24,6 +24,7 @@ SERVICE_ASSIGNED = frozenset({"id", "version", "ref", "last_updated"})
 
 _NAME = "\x00@\x00"
 _IDENTIFIER = "\x00#\x00"
+_PLACEHOLDER = re.compile("\x00(?:\x00|[@#]\x00)?")
 
 
 class NotCanonical(ValueError):
@@ -64,7 +65,12 @@ def digest(body: Mapping[str, Any]) -> str:
 
 
 def fingerprint(body: Mapping[str, Any], zone: Zone) -> str:
-    """The digest of a body without what names the zone: its name and its identifier, wherever they stand.
+    """The digest of a body without what names the zone: its name and its identifier, wherever they stand."""
+    return sha256(canonical_bytes(anonymous(body, zone)))
+
+
+def anonymous(body: Mapping[str, Any], zone: Zone) -> Body:
+    """What counts of a body, with a placeholder where it names the zone. ``named`` undoes it.
 
     The name is replaced only as a whole host name or its parent domain, so that ``shop.example`` does not
     touch ``myshop.example`` or ``shop.example.org``. Name and identifier have a placeholder each, and a NUL
@@ -73,13 +79,32 @@ def fingerprint(body: Mapping[str, Any], zone: Zone) -> str:
     """
     name = re.compile(rf"(?<![\w-]){re.escape(zone.name)}(?![\w-]|\.\w)")
 
-    def anonymous(value: object) -> object:
-        if isinstance(value, str):
-            return name.sub(_NAME, value.replace("\x00", "\x00\x00").replace(zone.id, _IDENTIFIER))
-        if isinstance(value, Mapping):
-            return {anonymous(key): anonymous(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [anonymous(item) for item in value]
-        return value
+    def without(text: str) -> str:
+        return name.sub(_NAME, text.replace("\x00", "\x00\x00").replace(zone.id, _IDENTIFIER))
 
-    return sha256(canonical_bytes(anonymous(essence(body))))
+    found: Body = _each_text(essence(body), without)
+    return found
+
+
+def named(body: Mapping[str, Any], zone: Zone) -> Body:
+    """The body of a zone, of one that names none. Raises ValueError where it has a placeholder of nothing."""
+    names = {"\x00\x00": "\x00", _NAME: zone.name, _IDENTIFIER: zone.id}
+
+    def put(found: re.Match[str]) -> str:
+        if found[0] not in names:
+            raise ValueError("a body with a placeholder that stands for nothing")
+        return names[found[0]]
+
+    found: Body = _each_text(body, lambda text: _PLACEHOLDER.sub(put, text))
+    return found
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """JSON with each of its texts changed, names of fields too."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {change(key): _each_text(item, change) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_each_text(item, change) for item in value]
+    return value

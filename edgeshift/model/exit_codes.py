@@ -16,6 +16,7 @@ class ExitCode(IntEnum):
     NOTHING = 5
     REFUSED = 6
     ALARMS = 7
+    TIMEOUT = 8
     INTERRUPTED = 130
 
 
@@ -28,6 +29,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.NOTHING: "no such campaign or zone, or nothing waits",
     ExitCode.REFUSED: "refused: sign-off refused, already started, not confirmed, conflict",
     ExitCode.ALARMS: "something asks for a person (`alarms`)",
+    ExitCode.TIMEOUT: "it did not come about in time (`status --until`)",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",
 }
 """The meanings of the exit codes, for people."""

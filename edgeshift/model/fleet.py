@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 HexId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 """An identifier as the service writes it: 32 lower-case hexadecimal digits (docs/service.md §2.2)."""
 
+CAMPAIGN_NAME = re.compile("[a-z0-9][a-z0-9-]{0,59}")
+"""What a campaign may be called: its name is part of identifiers, queries and file names."""
+
 
 class Plan(StrEnum):
     """A zone's plan, by its legacy id. Only Enterprise zones can be validated (docs/service.md §3.2)."""
@@ -163,6 +166,29 @@ REOPENABLE = frozenset(
 
 DONE = frozenset({ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED})
 """Outcomes of targets that a campaign itself took where it was meant to."""
+
+
+CLAIMS = frozenset(
+    {
+        ZoneOutcome.MIGRATED,
+        ZoneOutcome.ALREADY_MIGRATED,
+        ZoneOutcome.SETTLED,
+        ZoneOutcome.ALREADY_SETTLED,
+        ZoneOutcome.ROLLED_BACK,
+    }
+)
+"""Outcomes that say what the service shows. Each rests on a result that a worker has signed."""
+
+UNTOUCHED = frozenset(
+    {
+        ZoneOutcome.BLOCKED,
+        ZoneOutcome.NEEDS_SUPPORT,
+        ZoneOutcome.REJECTED,
+        ZoneOutcome.ON_HOLD,
+        ZoneOutcome.ABORTED,
+    }
+)
+"""Outcomes that say that nothing of the attempt is in force."""
 
 
 def zone_migration_id(zone_id: str, area: Area) -> str:

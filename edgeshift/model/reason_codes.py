@@ -29,6 +29,7 @@ class ReasonCode(StrEnum):
     NOT_COMPATIBLE = "not_compatible"
     EMPTY_CONFIGURATION = "empty_configuration"
     LOG_ONLY = "log_only"
+    UNPROTECTED = "unprotected"
     OTHER_PLAN = "other_plan"
 
     # What reading tells: esc.
@@ -63,11 +64,14 @@ class ReasonCode(StrEnum):
     REJECTED_BEFORE = "rejected_before"
     REJECTION_NOT_RECORDED = "rejection_not_recorded"
     NOT_SIGNED_IN_TIME = "not_signed_in_time"
+    NOT_SIGNED = "not_signed"
+    SIGN_OFF_NOT_COUNTED = "sign_off_not_counted"
     CAMPAIGN_ABORTED = "campaign_aborted"
     CANCELLED = "cancelled"
     ATTEMPT_OVER = "attempt_over"
     CAMPAIGN_OVER = "campaign_over"
     WORKFLOW_ENDED = "workflow_ended"
+    NOT_ON_RECORD = "not_on_record"
     HELD_BY_ANOTHER = "held_by_another"
     EARLIER_ATTEMPT_OPEN = "earlier_attempt_open"
 

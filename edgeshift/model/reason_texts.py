@@ -73,8 +73,13 @@ def _kilobytes(size: int | None) -> str:
     return f"{(size or 0) / 1024:.1f} KB"
 
 
+def kilobytes(size: int) -> str:
+    """A limit in kilobytes: ``4 KB``."""
+    return f"{size / 1024:.0f} KB"
+
+
 def _room(why: Reason) -> str:
-    return f"{(why.limit or 0) / 1024:.0f} KB"
+    return kilobytes(why.limit or 0)
 
 
 def _stored_rules_differ(why: Reason) -> str:
@@ -149,6 +154,10 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
         "the service returns a new configuration without any rule: sent, it would protect nothing"
     ),
     _C.LOG_ONLY: lambda why: "its configuration would only log, and such a body is never committed",
+    _C.UNPROTECTED: lambda why: (
+        "its new configuration runs no managed rule on any request, and the previous WAF is on; name the zone"
+        " under consents.unprotected to let it move all the same"
+    ),
     _C.OTHER_PLAN: lambda why: (
         f"its plan is {why.plan} now, and enterprise in the campaign's list:"
         " it has no validation window any more"
@@ -200,12 +209,18 @@ TEXTS: Mapping[ReasonCode, Callable[[Reason], str]] = {
     _C.REJECTION_NOT_RECORDED: lambda why: (
         f"not recorded for when the campaign is started again: {text_of(*why.because)}"
     ),
+    _C.NOT_SIGNED: lambda why: f"not sent, by the worker's roots of authority: {why.said}",
+    _C.SIGN_OFF_NOT_COUNTED: lambda why: (
+        f"not sent, for its sign-off does not count by the worker's roots: {why.said};"
+        " reopen it, then sign it off again"
+    ),
     _C.NOT_SIGNED_IN_TIME: lambda why: "sign-off expired; reopen it to wait for a sign-off again",
     _C.CAMPAIGN_ABORTED: lambda why: f"campaign aborted by {why.by}: {why.said or 'no reason'}",
     _C.CANCELLED: lambda why: f"ended by {why.by}",
     _C.ATTEMPT_OVER: lambda why: f"ended by {why.by}",
     _C.CAMPAIGN_OVER: lambda why: f"ended by {why.by}",
     _C.WORKFLOW_ENDED: _workflow_ended,
+    _C.NOT_ON_RECORD: lambda why: f"told as {why.state}, which no worker has signed: {why.said}",
     _C.HELD_BY_ANOTHER: _held_by_another,
     _C.EARLIER_ATTEMPT_OPEN: lambda why: "its previous attempt does not close",
     # What the service was asked, and did not do.

@@ -5,13 +5,14 @@ Pure: the time is passed in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import Duration
 from edgeshift.model.validators import NUMBER, Part, Trouble, listed_once
 
@@ -19,6 +20,8 @@ Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 """SHA-256 in lower-case hexadecimal."""
 
 LONGEST_REASON = 500
+LONGEST_NAME = 200
+"""Characters of a person's reason, and of a person's name, that are kept."""
 
 
 class Choice(StrEnum):
@@ -44,7 +47,7 @@ class Decision(BaseModel):
 
     choice: Choice
     digest: Digest
-    by: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    by: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME)]
     reason: Annotated[str, StringConstraints(max_length=LONGEST_REASON)] = ""
     at: AwareDatetime | None = None
 
@@ -68,7 +71,9 @@ class SignOffPolicy(Part):
     """
 
     approvers: tuple[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)], ...] = Field(
-        default=(), description="Who may sign, by name. Empty: anyone who can reach Temporal."
+        default=(),
+        description="Who may sign, of those whom the roots let. Empty: all; without roots,"
+        " anyone who can reach Temporal.",
     )
     required: Annotated[int, Field(ge=1, le=10), NUMBER] = Field(
         default=1, description="How many approvers must approve."
@@ -143,3 +148,37 @@ def tally(
         if decision.at is not None and decision.at <= now < decision.at + policy.valid_for:
             people.add(person(decision.by))
     return Tally.APPROVED if len(people) >= policy.required else Tally.WAITING
+
+
+def still_needed(
+    decisions: Iterable[Decision], policy: SignOffPolicy, started_by: str, now: datetime
+) -> tuple[int, tuple[str, ...]]:
+    """How many more people have to approve what these decisions are about, and which listed ones can."""
+    people = {
+        person(decision.by)
+        for decision in decisions
+        if decision.choice is Choice.APPROVE
+        and not refusal(decision, policy, started_by)
+        and decision.at is not None
+        and decision.at <= now < decision.at + policy.valid_for
+    }
+    others = tuple(
+        name
+        for name in policy.approvers
+        if person(name) not in people and not (policy.four_eyes and person(name) == person(started_by))
+    )
+    return max(0, policy.required - len(people)), others
+
+
+def said_to_be_needed(more: int, others: Sequence[str]) -> str:
+    """That many more have to approve, in words; empty where nobody has to."""
+    if not more:
+        return ""
+    by = (
+        f" (one of: {', '.join(others)})"
+        if len(others) > more
+        else f" ({', '.join(others)})"
+        if others
+        else ""
+    )
+    return f"{counted(more, 'more approval')} {agreed(more, 'is', 'are')} needed{by}"

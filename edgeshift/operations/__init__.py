@@ -1,52 +1,72 @@
 """What a person or a program does with campaigns, over a Temporal client: typed, with errors for people."""
 
-from edgeshift.operations.again import begin_again, outcomes_of, zones_at
-from edgeshift.operations.campaigns import (
-    Frozen,
-    abort,
-    assess,
-    campaign_input,
-    campaign_result,
-    freeze,
-    frozen_by,
-    pause,
-    planned,
-    refuse_if_started,
-    resume,
-    start_campaign,
-    store_spec,
-    summary,
-)
-from edgeshift.operations.errors import (
-    BadInput,
-    Failed,
-    NotFound,
-    OperationError,
-    Refused,
-    ServiceTrouble,
-    TemporalTrouble,
-)
-from edgeshift.operations.preview import Preview, preview_of
-from edgeshift.operations.signing import (
-    ToSign,
-    by_prefix,
-    by_wave,
-    checked_prefix,
-    examples,
-    separate_zones,
-    sign_fingerprints,
-    sign_zone,
-    waiting_groups,
-    waiting_zone,
-)
-from edgeshift.operations.waits import pollers
-from edgeshift.operations.zones import FoundZone, frozen_targets, pick_zone, support_resolved, zone_state
+from typing import TYPE_CHECKING
+
+from edgeshift.runtime.lazily import names_of
+
+if TYPE_CHECKING:
+    from edgeshift.operations.again import begin_again, counts_at, outcomes_for, outcomes_of, zones_at
+    from edgeshift.operations.archives import campaign_here, check_archive
+    from edgeshift.operations.campaigns import (
+        Frozen,
+        abort,
+        assess,
+        campaign_input,
+        campaign_result,
+        freeze,
+        frozen_by,
+        pause,
+        refuse_if_started,
+        resume,
+        start_campaign,
+        store_spec,
+        summary,
+    )
+    from edgeshift.operations.errors import (
+        BadInput,
+        Failed,
+        NotAsSigned,
+        NotFound,
+        OperationError,
+        Refused,
+        ServiceTrouble,
+        TemporalTrouble,
+    )
+    from edgeshift.operations.plans import planned
+    from edgeshift.operations.preview import Preview, preview_of
+    from edgeshift.operations.proof import UNSIGNED, unsigned
+    from edgeshift.operations.signing import (
+        Examples,
+        ToSign,
+        by_prefix,
+        by_wave,
+        checked_prefix,
+        examples,
+        separate_zones,
+        sign_by_key,
+        sign_fingerprints,
+        sign_zone,
+        waiting_groups,
+        waiting_zone,
+    )
+    from edgeshift.operations.waits import pollers
+    from edgeshift.operations.zones import (
+        FoundZone,
+        frozen_targets,
+        pick_zone,
+        read_again,
+        support_resolved,
+        zone_state,
+    )
 
 __all__ = [
+    "UNSIGNED",
     "BadInput",
+    "Examples",
     "Failed",
     "FoundZone",
     "Frozen",
+    "NotAsSigned",
     "NotFound",
     "OperationError",
     "Preview",
@@ -59,30 +79,91 @@ __all__ = [
     "begin_again",
     "by_prefix",
     "by_wave",
+    "campaign_here",
     "campaign_input",
     "campaign_result",
+    "check_archive",
     "checked_prefix",
+    "counts_at",
     "examples",
     "freeze",
     "frozen_by",
     "frozen_targets",
+    "outcomes_for",
     "outcomes_of",
     "pause",
     "pick_zone",
     "planned",
     "pollers",
     "preview_of",
+    "read_again",
     "refuse_if_started",
     "resume",
     "separate_zones",
+    "sign_by_key",
     "sign_fingerprints",
     "sign_zone",
     "start_campaign",
     "store_spec",
     "summary",
     "support_resolved",
+    "unsigned",
     "waiting_groups",
     "waiting_zone",
     "zone_state",
     "zones_at",
 ]
+
+_NAMES = {
+    "again": ("begin_again", "counts_at", "outcomes_for", "outcomes_of", "zones_at"),
+    "archives": ("campaign_here", "check_archive"),
+    "campaigns": (
+        "Frozen",
+        "abort",
+        "assess",
+        "campaign_input",
+        "campaign_result",
+        "freeze",
+        "frozen_by",
+        "pause",
+        "refuse_if_started",
+        "resume",
+        "start_campaign",
+        "store_spec",
+        "summary",
+    ),
+    "errors": (
+        "BadInput",
+        "Failed",
+        "NotAsSigned",
+        "NotFound",
+        "OperationError",
+        "Refused",
+        "ServiceTrouble",
+        "TemporalTrouble",
+    ),
+    "plans": ("planned",),
+    "preview": ("Preview", "preview_of"),
+    "proof": ("UNSIGNED", "unsigned"),
+    "signing": (
+        "Examples",
+        "ToSign",
+        "by_prefix",
+        "by_wave",
+        "checked_prefix",
+        "examples",
+        "separate_zones",
+        "sign_by_key",
+        "sign_fingerprints",
+        "sign_zone",
+        "waiting_groups",
+        "waiting_zone",
+    ),
+    "waits": ("pollers",),
+    "zones": ("FoundZone", "frozen_targets", "pick_zone", "read_again", "support_resolved", "zone_state"),
+}
+"""What each module has that is found here, loaded when it is first asked for."""
+
+if not TYPE_CHECKING:
+    # For mypy it would make a name of anything.
+    __getattr__ = names_of(__name__, _NAMES)

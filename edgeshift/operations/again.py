@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Literal
 
 from temporalio.client import Client
 
 from edgeshift.campaign.ledger import Ledger
-from edgeshift.campaign.target_states import TargetState
+from edgeshift.campaign.target_states import TargetState, signed_anew
 from edgeshift.messages import Again, Answer, CampaignResult, PlacesAsked, TargetAt, TargetsAt
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome, campaign_id
 from edgeshift.operations.calls import tell, told
 from edgeshift.operations.campaigns import campaign_input, campaign_result, launch
 from edgeshift.operations.errors import BadInput, NotFound, Refused
+
+if TYPE_CHECKING:
+    from edgeshift.operations.signed import Pen
 
 MOST_AT_ONCE = 5_000
 """Targets of one answer."""
@@ -24,6 +29,8 @@ BY_NAME_ONLY = frozenset(
     {ZoneOutcome.BLOCKED, ZoneOutcome.NEEDS_SUPPORT, ZoneOutcome.REJECTED, ZoneOutcome.ROLLED_BACK}
 )
 """Outcomes that are begun again only when they are asked for: something has to change first."""
+
+_VERB: dict[str, Literal["retry", "reopen"]] = {"retry": "retry", "reopen": "reopen"}
 
 VERBS: dict[str, frozenset[ZoneOutcome]] = {"retry": RETRYABLE, "reopen": REOPENABLE}
 
@@ -60,16 +67,23 @@ async def zones_at(
         first = found.next
 
 
+def outcomes_for(verb: str) -> list[str]:
+    """Every place of which ``verb`` begins zones again."""
+    return [*sorted(outcome.value for outcome in VERBS[verb]), EXCLUDED]
+
+
 def outcomes_of(verb: str, named: Sequence[str]) -> list[str]:
     """The places that ``verb`` begins again: those named, or its usual ones. Raises BadInput for one that
     is not its.
     """
-    allowed = [*sorted(outcome.value for outcome in VERBS[verb]), EXCLUDED]
+    allowed = outcomes_for(verb)
     for name in named:
         if name not in allowed:
             other = "reopen" if verb == "retry" else "retry"
             others = name in {outcome.value for outcome in VERBS[other]}
-            hint = f"use {other}" if others else f"{verb} is for {', '.join(allowed)}"
+            near = get_close_matches(name.lower().replace("-", "_").replace(" ", "_"), allowed, n=1)
+            meant = f"did you mean {near[0]}?" if near else f"{verb} is for {', '.join(allowed)}"
+            hint = f"use {other}" if others else meant
             raise BadInput(f"{name!r} zones cannot be {'retried' if verb == 'retry' else 'reopened'}", hint)
     return list(named) or [
         name for name in allowed if name not in {outcome.value for outcome in BY_NAME_ONLY}
@@ -85,20 +99,35 @@ async def begin_again(
     reason: str = "",
     indexes: Sequence[int] = (),
     places: Sequence[str],
+    pen: Pen | None = None,
+    zones: Sequence[str] = (),
 ) -> Answer:
     """Begin the zones at ``indexes`` again, or every one at ``places``. A closed campaign is taken up
-    where it ended.
+    where it ended. ``pen``: whoever signs it; ``zones``: the identifiers of those at ``indexes``, then.
 
     Raises NotFound where there is none, Refused where the campaign was aborted or is otherwise over.
     """
     result = await campaign_result(client, name)
     chosen = tuple(indexes)
+    if pen is not None:
+        spec = (await campaign_input(client, name)).spec
+        await pen.again(name, spec, _VERB[verb], zones=zones, places=places, reason=reason)
     if result is not None:
         return await _reopened(client, name, verb, result, by, reason, chosen, places)
     if not chosen and not (await zones_at(client, name, places, 1)).total:
         raise _nothing(name, verb, places)
     message = Again(by=by, reason=reason, indexes=chosen, places=() if chosen else tuple(places))
     return await tell(client, campaign_id(name), verb, message, f"campaign {name}")
+
+
+async def counts_at(client: Client, name: str, places: Sequence[str]) -> dict[str, int]:
+    """How many zones of a campaign are at each of these places that has some, whether it is closed or not."""
+    result = await campaign_result(client, name)
+    if result is not None:
+        found = {place: result.outcomes.get(place, 0) for place in places}
+    else:
+        found = {place: (await zones_at(client, name, [place], 1)).total for place in places}
+    return {place: count for place, count in found.items() if count}
 
 
 async def _reopened(
@@ -134,7 +163,8 @@ async def _reopened(
     again = Again(by=by, reason=reason, indexes=named, places=() if indexes else tuple(places))
     await launch(client, start.model_copy(update={"carried": result.carried, "again": again}))
     zones = f"{counted(len(chosen), 'zone')} {agreed(len(chosen), 'restarts', 'restart')}"
-    return Answer(text=f"is reopened: {zones}")
+    anew = signed_anew(sum(map(ledger.uncounted.__contains__, chosen)))
+    return Answer(text=f"is reopened: {zones}{anew}")
 
 
 def _nothing(name: str, verb: str, places: Sequence[str]) -> NotFound:

@@ -29,7 +29,7 @@ from edgeshift.operations.errors import (
     TemporalTrouble,
 )
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.temporal import is_away
+from edgeshift.runtime.temporal import is_away, is_missing
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -56,7 +56,7 @@ def told(subject: str) -> Iterator[None]:
 
 
 def _of_rpc(subject: str, failure: RPCError) -> OperationError:
-    if failure.status is RPCStatusCode.NOT_FOUND:
+    if is_missing(failure):
         if "completed" in failure.message:
             return Refused(f"{subject} is closed", "`edgeshift status` lists the campaigns")
         stuck = subject.startswith("workflow ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from temporalio.client import (
     Client,
@@ -14,10 +15,8 @@ from temporalio.client import (
 )
 from temporalio.common import TypedSearchAttributes, WorkflowIDConflictPolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
-from edgeshift.campaign.start import campaign_start
-from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     PUBLISHED,
     Answer,
@@ -38,9 +37,14 @@ from edgeshift.operations.calls import ask, of_failure, tell, told
 from edgeshift.operations.errors import Failed, NotFound, OperationError, Refused, ServiceTrouble
 from edgeshift.operations.waits import Trouble, with_progress
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.temporal import of_campaign
+from edgeshift.runtime.temporal import is_missing, of_campaign
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import get_document, put_document
+from edgeshift.stores.identity import identity_of
+
+if TYPE_CHECKING:
+    from edgeshift.campaign_file.spec import CampaignSpec
+    from edgeshift.operations.signed import Pen, Word
 
 Progress = Callable[[AssessmentProgress], None]
 
@@ -109,9 +113,11 @@ async def assess(
         )
     except WorkflowFailureError as failure:
         raise _named(spec, archive, digest, of_failure(subject, failure.cause)) from failure
-    except BaseException:
+    except BaseException as problem:
         with told(subject):
             await handle.cancel()
+        if isinstance(problem, ServiceTrouble):
+            raise _named(spec, archive, digest, problem) from problem
         raise
     return await get_document(archive, PlanReport, result.report), result
 
@@ -131,17 +137,6 @@ def _named(spec: CampaignSpec, archive: Archive, digest: str, problem: Operation
         f"the service at {spec.service.base_url}: {problem.text}",
         problem.hint or "`edgeshift doctor FILE` checks the service and each credential",
     )
-
-
-async def planned(client: Client, spec: CampaignSpec, digest: str) -> Frozen | None:
-    """The targets of the last completed assessment of exactly this specification, or None."""
-    handle = client.get_workflow_handle(assessment_id(spec.name), result_type=AssessmentResult)
-    described = await describe(client, assessment_id(spec.name))
-    if described is None or described.status is not WorkflowExecutionStatus.COMPLETED:
-        return None
-    if (await described.memo()).get("spec") != digest:
-        return None
-    return frozen_by(AssessmentResult.model_validate(await handle.result()), described.close_time)
 
 
 def frozen_by(result: AssessmentResult, planned_at: datetime | None) -> Frozen:
@@ -200,12 +195,16 @@ async def start_campaign(
     by: str,
     frozen: Frozen | None = None,
     again: bool = False,
+    pen: Pen | None = None,
 ) -> CampaignStart:
-    """Start a campaign; its input. ``frozen``: its targets; else they are found and frozen first.
+    """Start a campaign; its input. ``frozen``: its targets; else they are found and frozen first. ``pen``:
+    whoever signs it, before it begins.
 
     ``again``: also where a closed campaign has its name. Raises Refused where one of this name runs, or ran
     and ``again`` is not given; BadInput for unknown zones; ServiceTrouble, TemporalTrouble.
     """
+    from edgeshift.campaign.start import campaign_start
+
     await refuse_if_started(client, spec.name, again=again)
     digest = await store_spec(archive, spec)
     frozen = frozen or await freeze(client, archive, spec, digest)
@@ -220,7 +219,10 @@ async def start_campaign(
         callers=frozen.callers,
         readings=frozen.readings,
         started_by=by,
+        archive=await identity_of(archive),
     )
+    if pen is not None:
+        await pen.start(start, spec)
     await launch(client, start)
     return start
 
@@ -249,7 +251,7 @@ async def describe(client: Client, workflow_id: str) -> WorkflowExecutionDescrip
         try:
             return await client.get_workflow_handle(workflow_id).describe()
         except RPCError as failure:
-            if failure.status is not RPCStatusCode.NOT_FOUND:
+            if not is_missing(failure):
                 raise
     return None
 
@@ -326,22 +328,22 @@ async def campaign_result(client: Client, name: str) -> CampaignResult | None:
     return CampaignResult.model_validate(await handle.result())
 
 
-async def pause(client: Client, name: str, *, by: str, reason: str = "") -> Answer:
+async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
     """Begin no new forward step; answers once every permit that is out is settled."""
-    return await _steer(client, name, "pause", by, reason)
+    return await _steer(client, name, "pause", by, reason, pen)
 
 
-async def resume(client: Client, name: str, *, by: str, reason: str = "") -> Answer:
+async def resume(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
     """Go on after a pause, or after a halt, whose failures it accepts."""
-    return await _steer(client, name, "resume", by, reason)
+    return await _steer(client, name, "resume", by, reason, pen)
 
 
-async def abort(client: Client, name: str, *, by: str, reason: str = "") -> Answer:
+async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
     """End the campaign; answers once every permit that is out is settled."""
-    return await _steer(client, name, "abort", by, reason)
+    return await _steer(client, name, "abort", by, reason, pen)
 
 
-async def _steer(client: Client, name: str, verb: str, by: str, reason: str) -> Answer:
+async def _steer(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
     # The summary first: it tells quickly whether the campaign is there and whether anybody answers.
     found = await summary(client, name)
     if found.state == "closed":
@@ -351,4 +353,6 @@ async def _steer(client: Client, name: str, verb: str, by: str, reason: str) -> 
         )
     subject = f"campaign {name}"
     message = Person(by=by, reason=reason)
+    if pen is not None:
+        await pen.word(name, found.spec, verb, reason)
     return await tell(client, campaign_id(name), verb, message, subject, patient=verb in ("pause", "abort"))

@@ -39,6 +39,15 @@ class Refused(OperationError):
     exit_code = ExitCode.REFUSED
 
 
+class NotAsSigned(Refused):
+    """What the archive holds is not what waits for a sign-off: it is not shown, and not signed."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            what, "approve nothing of it: find out who changed the archive, and reject the zone or abort"
+        )
+
+
 class TemporalTrouble(OperationError):
     """Temporal cannot be reached, or nobody answers there."""
 

@@ -14,7 +14,7 @@ from activities.connections import resolved
 from edgeshift.areas import esc
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.operations.errors import BadInput, NotFound
-from edgeshift.operations.zones import is_identifier
+from edgeshift.operations.zones import is_identifier, near_zone
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.secret_refs import said_or_kept
 from edgeshift.service_api import NotFound as NoSuchThing
@@ -49,6 +49,7 @@ async def scope_secret(spec: CampaignSpec, scope: str) -> ScopeSecret:
             proxy=said_or_kept(service.proxy),
             ca_file=service.ca_file,
             request_limit=service.request_limit,
+            profile=service.facts,
         ) as client:
             found = await _scopes(client, wanted)
             if len(found) > 1:
@@ -56,9 +57,10 @@ async def scope_secret(spec: CampaignSpec, scope: str) -> ScopeSecret:
                 raise BadInput(f"{scope!r} names {len(found)} scopes", f"name one by its identifier: {ids}")
             if found:
                 return await _secret(client, *found[0])
+    near = near_zone(wanted, [*spec.targets.include, *spec.targets.accounts])
     raise NotFound(
         f"no zone or account {scope!r} is known to the service, or not to the file's credentials",
-        "name it as the service does, or by its 32-digit identifier",
+        f"did you mean {near}?" if near else "name it as the service does, or by its 32-digit identifier",
     )
 
 

@@ -8,8 +8,9 @@ twice counts once (docs/decisions.md, "Repairing what does not replay").
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
@@ -17,12 +18,20 @@ from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistory
 
+from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import told
+from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, Refused
 from edgeshift.runtime.temporal import FAILS_OFTEN
 
+if TYPE_CHECKING:
+    from edgeshift.authority.roots import Roots
+    from edgeshift.operations.signed import Pen
+
 Replay = Callable[[WorkflowHistory], Awaitable[Exception | None]]
 """Replays a history with this version's workflows: why it does not, or None."""
+
+_CAMPAIGN = campaign_id("")
 
 LONGEST_REASON = 500
 """Characters of a reason that the engine is given with the reset."""
@@ -32,7 +41,7 @@ LONGEST_REASON = 500
 class Repair:
     """What a repair does, or did. ``task``: the workflow task that is made again, by the number of the event
     with which it was completed; ``events``: of the whole history; ``why``: what a replay says of it; ``run``:
-    the new run, empty where nothing was done.
+    the new run, empty where nothing was done; ``signed``: the digest of what was signed, if anything.
     """
 
     workflow: str
@@ -41,15 +50,26 @@ class Repair:
     events: int
     why: str
     run: str = ""
+    signed: str = ""
 
 
 async def repair(
-    client: Client, workflow: str, *, by: str, reason: str, replay: Replay, dry_run: bool = False
+    client: Client,
+    workflow: str,
+    *,
+    by: str,
+    reason: str,
+    replay: Replay,
+    dry_run: bool = False,
+    pen: Pen | None = None,
+    roots: Roots | None = None,
 ) -> Repair:
     """Reset an open workflow to the last place from which its history replays.
 
-    ``workflow``: its identifier. Raises NotFound; Refused where it is closed, gets on, replays as a whole, or
-    does not replay from its very beginning; TemporalTrouble.
+    ``workflow``: its identifier. ``pen``: whoever signs it, before it is done; ``roots``: those that are
+    known here, which ask for that. A workflow of no campaign, as of a user's rate limit, changes nothing, and
+    nobody signs for it. Raises NotFound; Refused where it is closed, gets on, replays as a whole, does not
+    replay from its very beginning, or is to be signed and is not; TemporalTrouble, ArchiveError.
     """
     subject = f"workflow {workflow}"
     with told(subject):
@@ -67,6 +87,12 @@ async def repair(
             )
         run = described.run_id
         history = await client.get_workflow_handle(workflow, run_id=run).fetch_history()
+        campaign = _campaign_of(workflow, await described.memo())
+    if pen is None and campaign and roots is not None and roots.signed:
+        raise Refused(
+            f"{subject} is of campaign {campaign}, and nobody signs that it is repaired",
+            "name an operator's key: EDGESHIFT_AUTHORITY_KEY",
+        )
     why = await replay(history)
     if why is None:
         raise Refused(
@@ -82,6 +108,10 @@ async def repair(
     found = Repair(workflow, run, task, len(history.events), one_line(why))
     if dry_run:
         return found
+    if pen is not None and campaign:
+        spec = (await campaign_input(client, campaign)).spec
+        signed = await pen.repair(campaign, spec, workflow=workflow, run=run, task=task, reason=reason)
+        found = replace(found, signed=signed)
     with told(subject):
         answer = await client.workflow_service.reset_workflow_execution(
             ResetWorkflowExecutionRequest(
@@ -95,7 +125,13 @@ async def repair(
         )
     if not answer.run_id:
         raise Failed(f"{subject} was not reset: the server named no new run", "try again")
-    return Repair(workflow, run, task, found.events, found.why, answer.run_id)
+    return replace(found, run=answer.run_id)
+
+
+def _campaign_of(workflow: str, memo: Mapping[str, Any]) -> str:
+    """The name of the campaign that a workflow is of; empty where it is of none."""
+    of = workflow if workflow.startswith(_CAMPAIGN) else memo.get("campaign")
+    return of.removeprefix(_CAMPAIGN) if isinstance(of, str) and of.startswith(_CAMPAIGN) else ""
 
 
 async def last_good_task(history: WorkflowHistory, replay: Replay) -> int | None:

@@ -5,7 +5,7 @@ person saw.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowHandle
@@ -14,6 +14,7 @@ from edgeshift.messages import (
     Answer,
     CampaignSignOff,
     CampaignSummary,
+    Step,
     TargetAt,
     Waiting,
     WaitingAsked,
@@ -22,18 +23,29 @@ from edgeshift.messages import (
     ZoneState,
 )
 from edgeshift.model.counts import agreed, counted
-from edgeshift.model.fleet import Area, Target, campaign_id, migration_id
+from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id
+from edgeshift.model.reason_texts import text_of
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.calls import ask, tell
-from edgeshift.operations.errors import BadInput, NotFound, Refused
+from edgeshift.operations.errors import BadInput, NotAsSigned, NotFound, Refused
 from edgeshift.operations.preview import Preview, preview_of
-from edgeshift.operations.zones import FoundZone, zone_state
+from edgeshift.operations.signed import Pen
+from edgeshift.operations.zones import FoundZone, check_wave, zone_state
 from edgeshift.stores.archive import Archive, ArchiveError
 
 AWAITING, SEPARATE = "awaiting", "awaiting_separate"
 MOST_AT_ONCE = 300
 """Fingerprints of one update: at 100,000 zones in 20 waves, the campaign is busy with them for some 40 ms."""
+
+TRIED_OF_EACH = 3
+"""Zones of a fingerprint that are tried until one can be shown."""
+
+AT_ONCE = 8
+GONE = "none of its zones waits with it any more"
+
+SHORTEST_DIGEST = 12
+"""Digits of a digest that tell it from any other on a screen."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,19 @@ class ToSign:
     def fingerprints(self) -> tuple[str, ...]:
         """The fingerprints that are signed."""
         return tuple(group.fingerprint for group in self.reached)
+
+    def without(self, fingerprints: Collection[str]) -> ToSign:
+        """What is left of it without these fingerprints."""
+        left = tuple(group for group in self.groups if group.fingerprint not in fingerprints)
+        return ToSign(groups=left, wave=self.wave)
+
+    @property
+    def by_step(self) -> dict[Step, list[str]]:
+        """The fingerprints that are signed, by the step that their zones wait for."""
+        found: dict[Step, list[str]] = {}
+        for group in self.reached:
+            found.setdefault(group.step, []).append(group.fingerprint)
+        return found
 
     @property
     def count(self) -> int:
@@ -125,7 +150,8 @@ def by_prefix(groups: Sequence[Waiting], wanted: str, summary: CampaignSummary) 
         waiting = summary.fingerprints_waiting
         raise NotFound(
             f"nothing in campaign {name} waits for a sign-off of fingerprint {wanted}",
-            f"{counted(waiting, 'fingerprint')} {agreed(waiting, 'waits', 'wait')};"
+            _on_hold(summary)
+            or f"{counted(waiting, 'fingerprint')} {agreed(waiting, 'waits', 'wait')};"
             f" `edgeshift status {name}` shows {agreed(waiting, 'it', 'them')}",
         )
     return ToSign(groups=tuple(groups))
@@ -135,16 +161,24 @@ def by_wave(groups: Sequence[Waiting], wave: int, summary: CampaignSummary) -> T
     """Every fingerprint that waits in a wave (counted from 0). Raises BadInput, NotFound where nothing
     waits in it.
     """
-    if not 0 <= wave < len(summary.waves):
-        raise BadInput(
-            f"campaign {summary.name} has no wave {wave + 1}", f"its waves are 1 to {len(summary.waves)}"
-        )
+    check_wave(summary.name, wave, len(summary.waves))
     if not groups:
         raise NotFound(
             f"nothing in wave {wave + 1} of campaign {summary.name} waits for a sign-off",
-            f"`edgeshift status {summary.name}` shows what waits",
+            _on_hold(summary) or f"`edgeshift status {summary.name}` shows what waits",
         )
     return ToSign(groups=tuple(groups), wave=wave)
+
+
+def _on_hold(summary: CampaignSummary) -> str:
+    """What whoever finds nothing to sign may be looking for: zones that were signed, or not, and stand."""
+    if not (number := summary.places.get("on_hold", 0)):
+        return ""
+    be = agreed(number, "is", "are")
+    return (
+        f"{counted(number, 'zone')} {be} on hold: `edgeshift status {summary.name} --phase on_hold` says why;"
+        f" `edgeshift reopen {summary.name}` has {agreed(number, 'it', 'them')} wait for a sign-off again"
+    )
 
 
 async def waiting_zone(client: Client, found: FoundZone, digest: str | None = None) -> ZoneState:
@@ -156,11 +190,15 @@ async def waiting_zone(client: Client, found: FoundZone, digest: str | None = No
     if state.phase is not ZonePhase.AWAITING_SIGN_OFF or not state.digest:
         what = state.outcome.value if state.outcome else state.phase.value
         what = what.replace("_", " ").replace("sign off", "sign-off")
-        raise NotFound(
-            f"zone {found.name} does not wait for a sign-off; it is {what}",
-            f"`edgeshift history {found.name}` tells what happened to it",
-        )
-    if digest is not None and digest.strip().lower() not in (state.digest, state.fingerprint):
+        hint = f"`edgeshift history {found.name}` tells what happened to it"
+        if state.outcome is ZoneOutcome.ON_HOLD:
+            # What was signed before may be what did not count.
+            name = state.campaign.partition("/")[2]
+            hint = f"`edgeshift reopen {name} --zone {found.name}` has it wait again; then sign it off"
+            what += f" ({text_of(*state.why)})" if state.why else ""
+        raise NotFound(f"zone {found.name} does not wait for a sign-off; it is {what}", hint)
+    seen = (digest or "").strip().lower().rstrip("…")
+    if digest is not None and not _is_one(seen, state):
         raise Refused(
             f"zone {found.name} no longer proposes {digest[:12]}…; it waits with {state.digest[:12]}…",
             "look at what it proposes now before you sign",
@@ -168,14 +206,28 @@ async def waiting_zone(client: Client, found: FoundZone, digest: str | None = No
     return state
 
 
+def _is_one(seen: str, state: ZoneState) -> bool:
+    """Whether this is the digest that waits, or the fingerprint, or how one of them begins."""
+    known = (state.digest, state.fingerprint)
+    return len(seen) >= SHORTEST_DIGEST and any(one.startswith(seen) for one in known)
+
+
 async def shown(client: Client, archive: Archive, area: Area, target: Target) -> Preview | None:
     """What a waiting zone proposes, out of the archive; None where it does not wait any more."""
-    found = FoundZone(index=0, target=target, workflow_id=migration_id(target.zone, area))
+    found = FoundZone.of(0, target, area)
     try:
         state = await waiting_zone(client, found)
     except NotFound:
         return None
     return await preview_of(archive, state, area)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What was found to show of fingerprints: of each the proposal of one zone, or why there is none."""
+
+    shown: Mapping[str, Preview]
+    unseen: Mapping[str, str]
 
 
 async def examples(
@@ -185,32 +237,52 @@ async def examples(
     targets: Sequence[Target],
     name: str,
     chosen: ToSign,
-    most: int,
-) -> list[Preview]:
-    """One zone's proposal for each of the first groups, as far as zones still wait and the archive has
-    them.
+) -> Examples:
+    """One zone's proposal for each fingerprint that a decision would be about. One that no zone waits with
+    any more, or whose proposal the archive does not have as it waits, has a reason instead.
     """
 
-    async def one(group: Waiting) -> Preview | None:
+    async def one(group: Waiting) -> Preview | str:
         wave, fingerprint = chosen.wave, group.fingerprint
         places = (AWAITING,) if group.zones > group.separate else (SEPARATE,)
-        found = await zones_at(client, name, places, 3, wave=wave, fingerprint=fingerprint)
+        found = await zones_at(client, name, places, TRIED_OF_EACH, wave=wave, fingerprint=fingerprint)
+        why = GONE
         for waiting in found.targets:
             try:
-                if (proposed := await shown(client, archive, area, targets[waiting.index])) is not None:
-                    return proposed
-            except ArchiveError:
+                proposed = await shown(client, archive, area, targets[waiting.index])
+            except (ArchiveError, NotAsSigned) as trouble:
+                why = getattr(trouble, "text", str(trouble))
                 continue
-        return None
+            # It may have drifted to another proposal a moment ago.
+            if proposed is not None and proposed.fingerprint == fingerprint:
+                return proposed
+        return why
 
-    gate = asyncio.Semaphore(8)
+    gate = asyncio.Semaphore(AT_ONCE)
 
-    async def gated(group: Waiting) -> Preview | None:
+    async def gated(group: Waiting) -> Preview | str:
         async with gate:
             return await one(group)
 
-    some = (chosen.reached or chosen.groups)[:most]
-    return [found for found in await asyncio.gather(*map(gated, some)) if found is not None]
+    some = chosen.reached or chosen.groups[:1]
+    found = await asyncio.gather(*map(gated, some))
+    pairs = [(group.fingerprint, one) for group, one in zip(some, found, strict=True)]
+    return Examples(
+        shown={fingerprint: one for fingerprint, one in pairs if not isinstance(one, str)},
+        unseen={fingerprint: one for fingerprint, one in pairs if isinstance(one, str)},
+    )
+
+
+async def sign_by_key(
+    pen: Pen | None, summary: CampaignSummary, chosen: ToSign, choice: Choice, why: str
+) -> None:
+    """Sign a decision on fingerprints with a person's key, where they have one here."""
+    if pen is None:
+        return
+    for step, some in chosen.by_step.items():
+        await pen.fingerprints(
+            summary.name, summary.spec, choice, step=step, fingerprints=some, wave=chosen.wave, reason=why
+        )
 
 
 async def sign_zone(

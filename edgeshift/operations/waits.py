@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from temporalio.client import Client, WorkflowExecutionDescription
 
+from edgeshift.model.failures import hint_of
 from edgeshift.operations.calls import no_worker, told
-from edgeshift.operations.errors import TemporalTrouble
+from edgeshift.operations.errors import ServiceTrouble, TemporalTrouble
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import polling
 
@@ -21,6 +22,13 @@ Trouble = Callable[[str], None]
 
 LOOK_EVERY = 0.5
 """Seconds between two looks at how far it is."""
+
+FIRST_ACTIVITY = "resolve_targets"
+NOT_CONNECTED = "ConnectionRefused"
+TRIES_TO_CONNECT = 2
+"""Who waits for a plan is told that the service is not there after so many tries of the first activity, which
+lists the zones: half a second lies between them. A campaign goes on trying.
+"""
 
 PATIENCE = 15.0
 """Seconds that a task queue may be without a worker before waiting is given up: a restart takes less."""
@@ -62,7 +70,7 @@ async def with_progress(
     trouble: Trouble | None = None,
 ) -> Result:
     """The result, with a look now and then meanwhile. Raises TemporalTrouble when no worker is there to
-    make it.
+    make it, and ServiceTrouble when the service cannot be connected to at all.
     """
     waiting = asyncio.ensure_future(result)
     loop = asyncio.get_running_loop()
@@ -94,11 +102,17 @@ async def _glance(look: Callable[[], Awaitable[None]] | None) -> None:
 
 
 async def _hear(client: Client, workflow_id: str, trouble: Trouble | None) -> None:
-    """Pass on why an activity of the workflow failed last, while it is being tried again."""
-    if trouble is None:
-        return
+    """Pass on why an activity of the workflow failed last, while it is being tried again. Raises
+    ServiceTrouble where the very first one cannot connect: a person who waits is told at once. Whoever has
+    listed the zones has been at the service; from then on an outage is waited for.
+    """
     with told(workflow_id):
         described = await client.get_workflow_handle(workflow_id).describe()
     for pending in described.raw_description.pending_activities:
-        if pending.attempt > 1 and pending.last_failure.message:
-            trouble(pending.last_failure.message)
+        failure = pending.last_failure
+        if pending.attempt > 1 and failure.message and trouble is not None:
+            trouble(failure.message)
+        kind = failure.application_failure_info.type
+        first = pending.activity_type.name == FIRST_ACTIVITY
+        if first and kind == NOT_CONNECTED and pending.attempt > TRIES_TO_CONNECT:
+            raise ServiceTrouble(failure.message, hint_of(kind))

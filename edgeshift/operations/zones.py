@@ -4,6 +4,7 @@ support did.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +28,11 @@ class FoundZone:
     target: Target
     workflow_id: str
 
+    @classmethod
+    def of(cls, index: int, target: Target, area: Area) -> FoundZone:
+        """The target at this place of a campaign of this area."""
+        return cls(index=index, target=target, workflow_id=migration_id(target.zone, area))
+
     @property
     def name(self) -> str:
         """The zone's name."""
@@ -49,12 +55,10 @@ def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area) -
         if wanted in (target.zone.id, target.zone.name.lower())
     ]
     if not found:
-        near = get_close_matches(wanted, [target.zone.name for target in targets[:20_000]], n=1)
+        near = near_zone(wanted, [target.zone.name for target in targets])
         raise NotFound(
             f"campaign {campaign} has no zone {zone!r}",
-            f"did you mean {near[0]}?"
-            if near
-            else "name it as the service does, or by its 32-digit identifier",
+            f"did you mean {near}?" if near else "name it as the service does, or by its 32-digit identifier",
         )
     if len(found) > 1:
         ids = ", ".join(target.zone.id for _, target in found[:5])
@@ -62,7 +66,24 @@ def pick_zone(targets: Sequence[Target], zone: str, campaign: str, area: Area) -
             f"campaign {campaign} has {len(found)} zones named {zone!r}", f"name one by its identifier: {ids}"
         )
     index, target = found[0]
-    return FoundZone(index=index, target=target, workflow_id=migration_id(target.zone, area))
+    return FoundZone.of(index, target, area)
+
+
+MOST_COMPARED = 20_000
+"""Names of zones that are compared with one that is not known."""
+
+
+def near_zone(zone: str, names: Sequence[str]) -> str:
+    """The name that was probably meant by one that no zone has; empty where none is like it."""
+    wanted = zone.strip().lower().rstrip(".")
+    return next(iter(get_close_matches(wanted, names[:MOST_COMPARED], n=1)), "")
+
+
+def check_wave(campaign: str, wave: int, count: int) -> None:
+    """Raises BadInput where a campaign of ``count`` waves has none of this number (counted from 0)."""
+    if not 0 <= wave < count:
+        right = "it has wave 1 alone" if count == 1 else f"its waves are 1 to {count}"
+        raise BadInput(f"campaign {campaign} has no wave {wave + 1}", right)
 
 
 def is_identifier(zone: str) -> bool:
@@ -93,3 +114,30 @@ async def support_resolved(client: Client, found: FoundZone, *, by: str, reason:
         handle = client.get_workflow_handle(found.workflow_id)
         await handle.signal("support_resolved", SupportResolved(by=by, reason=reason))
     return state
+
+
+READ_WITHIN = 60.0
+"""Seconds for which the result of a reading is waited for; a reading takes seconds unless calls wait."""
+
+LOOK_EVERY = 0.5
+"""Seconds between two looks."""
+
+_READING = frozenset({ZonePhase.ASSESSING, ZonePhase.WAITING_FOR_SERVICE})
+
+
+async def read_again(
+    client: Client, found: FoundZone, before: ZoneState, within: float = READ_WITHIN
+) -> ZoneState | None:
+    """What a zone came to when it was read again, after it needed support as it did ``before``; None where it
+    is not read within so many seconds. Raises TemporalTrouble.
+    """
+    clock = asyncio.get_running_loop()
+    until = clock.time() + within
+    while True:
+        state = await zone_state(client, found)
+        again = state.phase is not ZonePhase.NEEDS_SUPPORT or state.since > before.since
+        if again and state.phase not in _READING:
+            return state
+        if clock.time() >= until:
+            return None
+        await asyncio.sleep(LOOK_EVERY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+import zlib
 from dataclasses import dataclass
 from enum import Enum
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -21,12 +22,16 @@ from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.redaction import MASK, register_secret
 from edgeshift.runtime.tls import BadCaFile, tls_context
+from edgeshift.runtime.unpacking import EncodingError, Unpacking
 
 COOKIE = "disable_esc"
 """The cookie that turns Edge Side Code off for a request (docs/service.md §2.1)."""
 
 LARGEST_BODY = 1 << 20
 """Bytes of a body that are read, after decompression."""
+
+_UNANSWERED = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, EncodingError, zlib.error)
+"""What keeps a request without an answer that can be read."""
 
 _DECOY = "edgeshift-control-of-the-probe-"
 _SHORTEST = 6
@@ -135,7 +140,7 @@ class Fetcher:
         asked = Observation(url=url.path, host=url.host, method=self._spec.method, with_cookie=flag)
         try:
             answer, content, truncated = await self._ask(url, self._spec.method, cookie, LARGEST_BODY)
-        except (httpx.HTTPError, TimeoutError, httpx.InvalidURL) as why:
+        except _UNANSWERED as why:
             return asked.model_copy(update={"error": _named(why)})
         headers = tuple((name.lower(), self._mask(value)) for name, value in answer.headers.multi_items())
         text = self._text(answer, content)
@@ -156,7 +161,7 @@ class Fetcher:
         """Read a page as any client would; an empty one of status 0 where there is none."""
         try:
             answer, content, _ = await self._ask(url, "GET", Cookie.NONE, largest)
-        except (httpx.HTTPError, TimeoutError, httpx.InvalidURL):
+        except _UNANSWERED:
             return Page()
         text = self._text(answer, content) or ""
         return Page(answer.status_code, answer.headers.get("location", ""), content, text)
@@ -165,7 +170,12 @@ class Fetcher:
         self, url: ProbeUrl, method: str, cookie: Cookie, largest: int
     ) -> tuple[httpx.Response, bytes, bool]:
         await self._turn(url.host)
-        headers = {"host": url.host, "user-agent": "edgeshift-probe", "accept": "*/*"}
+        headers = {
+            "host": url.host,
+            "user-agent": "edgeshift-probe",
+            "accept": "*/*",
+            "accept-encoding": "gzip",
+        }
         if cookie in self._cookies:
             headers["cookie"] = self._cookies[cookie]
         base = self._spec.edge or f"{url.scheme}://{url.host}"
@@ -175,9 +185,10 @@ class Fetcher:
         content, truncated = bytearray(), False
         async with asyncio.timeout(self._limit):
             answer = await self._http.send(request, stream=True)
+            unpacking = _unpacking(answer)
             try:
-                async for chunk in answer.aiter_bytes():
-                    content += chunk
+                async for chunk in answer.aiter_raw():
+                    content += unpacking.more(chunk, largest + 1 - len(content))
                     if len(content) > largest:
                         truncated = True
                         break
@@ -203,6 +214,8 @@ class Fetcher:
         kind = answer.headers.get("content-type", "")
         if not content:
             return ""
+        if _packed(answer):
+            return None
         if not (_TEXTUAL.match(kind) or (not kind and b"\0" not in content)):
             return None
         try:
@@ -211,10 +224,29 @@ class Fetcher:
             return self._mask(content.decode("utf-8", errors="replace"))
 
 
+def _unpacking(answer: httpx.Response) -> Unpacking:
+    """How an answer's body is unpacked; one in an encoding that nobody asked for is compared as it is."""
+    try:
+        return Unpacking(answer.headers.get("content-encoding", ""))
+    except EncodingError:
+        return Unpacking("")
+
+
+def _packed(answer: httpx.Response) -> bool:
+    """Whether the body that was read is still packed."""
+    try:
+        Unpacking(answer.headers.get("content-encoding", ""))
+    except EncodingError:
+        return True
+    return False
+
+
 def _named(why: BaseException) -> str:
     """The kind of a failure; its text may say what was sent."""
     if isinstance(why, TimeoutError | httpx.TimeoutException):
         return "timeout"
     if isinstance(why, httpx.ConnectError):
         return "not connected"
+    if isinstance(why, EncodingError | zlib.error):
+        return "DecodingError"
     return type(why).__name__

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from xml.etree import ElementTree
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import ParseError, fromstring
 
 from edgeshift.areas.esc.sampling import ProbeUrl, Source, followed, listed, own, url_of
 from edgeshift.areas.esc.terms import ProbeSpec
 from edgeshift.model.fleet import Zone
 from edgeshift.probes.fetch import Fetcher
+from edgeshift.runtime.unpacking import gunzipped
 
 LARGEST_SITEMAP = 10 << 20
 """Bytes of one sitemap that are read, before and after decompression."""
@@ -115,17 +117,14 @@ async def _mapped(fetcher: Fetcher, home: ProbeUrl, zone: str, known: Known) -> 
 def _locations(content: bytes) -> tuple[bool, list[str] | None]:
     """Whether it is an index of sitemaps, and what it lists; None where it cannot be read."""
     if content.startswith(b"\x1f\x8b"):
-        unpacking = zlib.decompressobj(wbits=31)
-        try:
-            content = unpacking.decompress(content, LARGEST_SITEMAP)
-        except zlib.error:
+        unpacked = gunzipped(content, LARGEST_SITEMAP)
+        if unpacked is None:
             return False, None
-    # A sitemap has no document type; one that has could define entities without end.
-    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        return False, None
+        content = unpacked
     try:
-        root = ElementTree.fromstring(content)
-    except (ElementTree.ParseError, ValueError, LookupError):
+        # A sitemap has no document type; one that has could define entities without end, in any encoding.
+        root = fromstring(content, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError, LookupError):
         return False, None
     # Of the entries' own children alone: pictures and videos have places of the same name.
     nodes = [node for entry in root for node in entry]

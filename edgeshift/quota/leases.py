@@ -29,11 +29,13 @@ from edgeshift.messages import (
     QuotaStart,
 )
 from edgeshift.model.fleet import quota_id
+from edgeshift.rate_limit.address import ByAddress, address_terms
 from edgeshift.rate_limit.circuit import OpenCircuit, Standing
 from edgeshift.rate_limit.others import Seen
 from edgeshift.rate_limit.pacing import Pacer, SlotPacer
-from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms
+from edgeshift.rate_limit.slots import LONGEST_BLOCK, Lane, Lease, PaceTerms
 from edgeshift.runtime.queues import Queue
+from edgeshift.runtime.temporal import is_missing
 
 MINUTE = 60.0
 """Seconds between probes while calls are held, before the time scale divides them."""
@@ -53,16 +55,35 @@ def terms_of(spec: CampaignSpec) -> PaceTerms:
 
 
 class Quotas:
-    """The pacers of one process, one a user, over the quota workflows of all users."""
+    """The pacers of one process, one a user, over the quota workflows of all users. ``address``: the name of
+    the address that it calls from, whose limit has a quota of its own.
+    """
 
-    def __init__(self, temporal: Client, holder: str | None = None) -> None:
+    def __init__(self, temporal: Client, holder: str | None = None, *, address: str = "one") -> None:
         self._temporal = temporal
         self._holder = holder or f"{socket.gethostname()}-{os.getpid()}"
+        self._address = address
+        self._addresses: dict[tuple[str, PaceTerms], SlotPacer] = {}
         self._pacers: dict[tuple[str, PaceTerms], SlotPacer] = {}
         self._credentials: dict[tuple[str, PaceTerms], list[str]] = {}
 
     def pacer(self, credential: CredentialSpec, spec: CampaignSpec) -> Pacer:
-        """The pacer of the user that the credential counts against."""
+        """The pacer of the user that the credential counts against; where the profile knows a limit of each
+        address too, with a turn among all that is called from this process's address.
+        """
+        user, most = self._of_user(credential, spec), spec.service.facts.rate.per_address
+        if most is None:
+            return user
+        whose, terms = spec.service.address(self._address), address_terms(most * spec.time_scale)
+        if (whose, terms) not in self._addresses:
+
+            async def more(want: int, lane: Lane) -> Lease:
+                return await self._lease(whose, terms, want, lane, (), None)
+
+            self._addresses[whose, terms] = SlotPacer(more, user=whose)
+        return ByAddress(user, self._addresses[whose, terms])
+
+    def _of_user(self, credential: CredentialSpec, spec: CampaignSpec) -> SlotPacer:
         user, terms = spec.service.caller(credential), terms_of(spec)
         key = (user, terms)
         credentials = self._credentials.setdefault(key, [])
@@ -76,7 +97,7 @@ class Quotas:
 
             async def on_blocked(seconds: float) -> None:
                 await self._temporal.get_workflow_handle(quota_id(user)).signal(
-                    "blocked", Blocked(seconds=seconds)
+                    "blocked", Blocked(seconds=min(max(0.0, seconds), LONGEST_BLOCK))
                 )
 
             async def on_held(hold: OpenCircuit) -> None:
@@ -109,7 +130,7 @@ class Quotas:
             try:
                 return await self._lease_of_running(user, request)
             except RPCError as failure:
-                if failure.status is RPCStatusCode.NOT_FOUND:
+                if is_missing(failure):
                     return await self._lease_anew(user, request)
                 if failure.status is not RPCStatusCode.RESOURCE_EXHAUSTED or time.monotonic() > until:
                     raise
@@ -193,11 +214,11 @@ class Quotas:
         try:
             return await asked
         except RPCError as failure:
-            if failure.status is RPCStatusCode.NOT_FOUND:
+            if is_missing(failure):
                 return None
             raise
 
     async def close(self) -> None:
         """End the pacers' own tasks."""
-        for pacer in self._pacers.values():
+        for pacer in (*self._pacers.values(), *self._addresses.values()):
             await pacer.aclose()

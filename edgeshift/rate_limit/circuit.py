@@ -15,6 +15,12 @@ from typing import Annotated
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
 
 LONGEST_SAID = 160
+LONGEST_REFERENCE = 5_000
+
+MOST_HELD = 200
+"""Credentials of one user of which is kept that their calls are held, or were: anybody who reaches the quota
+may name more.
+"""
 
 FAILURES = 10
 """Calls that have to fail in a row, over a minute at least, before it is an outage."""
@@ -40,9 +46,9 @@ class OpenCircuit(BaseModel):
 
     trouble: Trouble
     said: Annotated[str, StringConstraints(max_length=LONGEST_SAID)]
-    credential: str = ""
+    credential: Annotated[str, StringConstraints(max_length=LONGEST_REFERENCE)] = ""
     since: AwareDatetime
-    user: str = ""
+    user: Annotated[str, StringConstraints(max_length=LONGEST_REFERENCE)] = ""
 
     def __str__(self) -> str:
         which = f"the credential {self.credential}" if self.credential else "a credential"
@@ -100,7 +106,7 @@ def opened(circuit: Circuit, hold: OpenCircuit, now: float, minute: float) -> Ci
     key = hold.credential
     if hold.since.timestamp() < circuit.fixed.get(key, 0.0):
         return circuit
-    if key in circuit.holds:
+    if key in circuit.holds or (key and len(circuit.holds) >= MOST_HELD):
         return circuit
     return circuit.model_copy(
         update={
@@ -114,11 +120,16 @@ def closed(circuit: Circuit, credentials: Iterable[str], now: float) -> Circuit:
     """The state once it is known, or said by a person, that the service answers these credentials."""
     over = {"", *credentials}
     kept = {key: hold for key, hold in circuit.holds.items() if key not in over}
-    ended = circuit.holds.keys() - kept.keys()
+    ended = [key for key in circuit.holds if key not in kept]
+    fixed = {
+        **{key: at for key, at in circuit.fixed.items() if key not in ended},
+        **dict.fromkeys(ended, now),
+    }
     return circuit.model_copy(
         update={
             "holds": kept,
-            "fixed": {**circuit.fixed, **dict.fromkeys(ended, now)},
+            # The latest count: older news than these hardly comes.
+            "fixed": dict(list(fixed.items())[-MOST_HELD:]),
             "probed": {key: at for key, at in circuit.probed.items() if key in kept},
         }
     )

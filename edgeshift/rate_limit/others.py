@@ -28,8 +28,12 @@ _FEWEST_RESERVED = 2
 _FILLS_AGAIN_OVER = 4
 """What of a rolling window is free without need is used up within the fourth part of it."""
 
+MOST_REPORTS = 500
+"""Processes of a user of which is kept what they saw: the latest."""
+
 _MOST = 10**9
 _LONGEST_WINDOW = 86_400.0
+_LONGEST_AGO = 1e9
 _LONGEST_HEADER = 1_000
 _CREEPS = 8
 """Of a rolling window of which nothing is heard, an eighth of what it holds is believed to come free."""
@@ -51,7 +55,7 @@ class Told(BaseModel):
     limit: Annotated[int, Field(ge=1, le=_MOST)]
     window: Annotated[FiniteFloat, Field(gt=0, le=_LONGEST_WINDOW)]
     remaining: Annotated[int, Field(ge=0, le=_MOST)]
-    reset: Annotated[FiniteFloat, Field(ge=0)] = 0.0
+    reset: Annotated[FiniteFloat, Field(ge=0, le=_LONGEST_AGO)] = 0.0
 
     @property
     def rolling(self) -> bool:
@@ -107,7 +111,7 @@ class Seen(BaseModel):
 
     told: Told
     own: Annotated[int, Field(ge=0, le=_MOST)]
-    ago: Annotated[FiniteFloat, Field(ge=0)]
+    ago: Annotated[FiniteFloat, Field(ge=0, le=_LONGEST_AGO)]
 
 
 class Report(BaseModel):
@@ -136,6 +140,9 @@ def reported(others: Others, now: float, holder: str, seen: Seen | None) -> Othe
         before = reports.get(holder)
         if before is None or before.at <= at:
             reports[holder] = Report(at=at, told=seen.told, own=seen.own)
+    if len(reports) > MOST_REPORTS:
+        latest = sorted(reports, key=lambda name: reports[name].at)[-MOST_REPORTS:]
+        reports = {name: reports[name] for name in latest}
     return Others(reports=reports)
 
 

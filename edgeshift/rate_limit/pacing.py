@@ -22,7 +22,7 @@ from typing import Protocol
 from edgeshift.rate_limit.breaker import Breaker, Fate
 from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease, TurnRefused
-from edgeshift.rate_limit.leased_slots import LeasedSlots
+from edgeshift.rate_limit.leased_slots import LeasedSlots, until_more
 from edgeshift.rate_limit.others import FLOOR, Seen, Told, Window
 from edgeshift.rate_limit.slots import LATEST, Lane, Lease
 
@@ -38,6 +38,9 @@ are slow, twice as long as they took lately.
 
 _AHEAD_AT_MOST = 2.75
 """Seconds: before that the next block is not handed out (edgeshift/rate_limit/slots.py)."""
+
+_UNUSED = 0.05
+"""The part of the slots since the last lease that may pass without anybody who waits: more would be spent."""
 
 _HAIR = 1e-9
 
@@ -125,6 +128,7 @@ class SlotPacer:
         self._window = Window()
         self._keep = 1.0
         self._due = 0.0
+        self._used = self._unused = 0
         self._late = LATEST
         self._differ: deque[float] = deque(maxlen=_ANSWERS)
         self._differ_at_most: deque[float] = deque(maxlen=_ANSWERS)
@@ -230,6 +234,8 @@ class SlotPacer:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self) -> None:
+        # What has passed until somebody came. Those that pass later, while somebody waits, are no spare ones.
+        self._unused += sum(slots.drop_before(self._clock() - self._late) for slots in self._slots)
         while self._has_waiters():
             self._changed.clear()
             now = self._clock()
@@ -245,6 +251,7 @@ class SlotPacer:
             first = min(self._slots, key=lambda slots: slots.next, default=None)
             if first is not None and first.next <= now:
                 first.spend()
+                self._used += 1
                 if self._is_due(now):
                     self._spent.append(now)
                     self._window.spent(now)
@@ -274,11 +281,19 @@ class SlotPacer:
             return
         if held and lane is Lane.NORMAL:
             runs_out = soon == held and (waiting > soon * self._keep or self._too_few)
-            if not runs_out and now < self._more_at:
+            # Whoever was given all that it asked for may still be lent what nobody else needs.
+            more = now >= self._more_at and (self._too_few or self._uses_all())
+            if not runs_out and not more:
                 return
         recent = sum(1 for moment in self._spent if moment > now - 10)
         want = max(2, math.ceil((waiting + recent) / max(self._keep, FLOOR)) - held)
+        if self._uses_all():
+            want = max(want, waiting, recent // 4)
         self._asking = asyncio.create_task(self._ask(want, lane), name="pace: lease")
+
+    def _uses_all(self) -> bool:
+        """Whether there was hardly a slot since the last lease that nobody waited for."""
+        return self._unused <= _UNUSED * self._used
 
     async def _ask(self, want: int, lane: Lane) -> None:
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -311,7 +326,8 @@ class SlotPacer:
             return
         self._ask_at[lane] = now if answer.count else now + answer.again_in
         self._too_few = answer.count < want
-        self._more_at = now + answer.again_in if self._too_few else math.inf
+        self._more_at = now + until_more(answer)
+        self._used = self._unused = 0
         self._differ.append(answer.at - now)
         self._differ_at_most.append(answer.at - asked)
         self._took.append(now - asked)

@@ -20,6 +20,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from edgeshift.profiles import SPECIFICATION
 from edgeshift.rate_limit.circuit import OpenCircuit
 
 _MICRO = 1_000_000
@@ -29,6 +30,18 @@ LATEST = 0.05
 
 LONGEST_BLOCK = 3600.0
 """Seconds for which the service is believed at most when it refuses every call; then it may say so again."""
+
+WINDOWS = 12
+"""Windows of the limit for which a user's calls are stopped by one word, at most; the usual limit's are an
+hour.
+"""
+
+MOST_REQUESTS = 1_000_000
+LONGEST_WINDOW = 86_400.0
+"""Of a limit: no service has a larger one, and whoever reaches the quota may send one."""
+
+MOST_HOLDERS = 500
+"""Holders that have a share of a block of their own. Others have what is left."""
 
 LEAD = 0.3
 """The part of a block before the next one from which on that one is handed out too."""
@@ -55,12 +68,14 @@ class PaceTerms(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    limit: Annotated[int, Field(ge=10)] = 1200
-    window: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 300.0
+    limit: Annotated[int, Field(ge=10, le=MOST_REQUESTS)] = SPECIFICATION.rate.requests
+    window: Annotated[float, Field(gt=0, le=LONGEST_WINDOW, allow_inf_nan=False)] = float(
+        SPECIFICATION.rate.window_seconds
+    )
     people: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    block: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
+    block: Annotated[float, Field(gt=0, le=60, allow_inf_nan=False)] = 10.0
     urgent: Annotated[float, Field(gt=0, lt=1)] = 1 / 8
-    minute: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 60.0
+    minute: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 60.0
 
     @property
     def budget(self) -> int:
@@ -182,8 +197,22 @@ def block(book: SlotBook, now: float, seconds: float) -> SlotBook:
     """The state after the service has refused every call for ``seconds`` from ``now`` on. It never shortens a
     block.
     """
-    until = max(book.blocked_until, now + min(max(0.0, seconds), LONGEST_BLOCK))
+    until = max(book.blocked_until, now + min(max(0.0, seconds), longest_stop(book.terms)))
     return book.model_copy(update={"blocked_until": until, "now": max(now, book.now)})
+
+
+def longest_stop(terms: PaceTerms) -> float:
+    """Seconds for which one word may stop every call, at most."""
+    return min(LONGEST_BLOCK, max(60.0, WINDOWS * terms.window))
+
+
+def bounded(book: SlotBook, now: float) -> SlotBook:
+    """The state as an earlier run has left it, or as somebody has made it up: no later than now, and stopped
+    no longer than by a word of now.
+    """
+    until = min(book.blocked_until, now + longest_stop(book.terms))
+    blocks = [item for item in book.blocks if item.index <= _Grid(book.terms).block_at(now) + 1]
+    return book.model_copy(update={"now": min(book.now, now), "blocked_until": until, "blocks": blocks})
 
 
 def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
@@ -195,6 +224,7 @@ def with_terms(book: SlotBook, now: float, terms: PaceTerms) -> SlotBook:
     now = max(now, book.now)
     grid = _Grid(book.terms)
     open_until = max((grid.start(item.index + 1) for item in book.blocks), default=now)
+    open_until = min(open_until, now + longest_stop(terms))
     return SlotBook(terms=terms, now=now, blocked_until=max(book.blocked_until, open_until))
 
 
@@ -264,7 +294,7 @@ def _open(book: SlotBook, grid: _Grid, index: int, holder: str) -> Block:
     found = next((item for item in book.blocks if item.index == index), None)
     if found is None:
         before = next((item for item in book.blocks if item.index == index - 1), None)
-        expected = sorted({holder, *(before.seen if before else ())})
+        expected = sorted({holder, *(before.seen[: MOST_HOLDERS - 1] if before else ())})
         # Turned by one each block, so that nobody always has the first slot.
         turn = index % len(expected)
         first = grid.first(index)
@@ -273,7 +303,7 @@ def _open(book: SlotBook, grid: _Grid, index: int, holder: str) -> Block:
         ]
         found = Block(index=index, shares=shares, urgent_next=grid.urgent_first(index), seen=[])
         book.blocks = [item for item in book.blocks if item.index >= index - 1] + [found]
-    if holder not in found.seen:
+    if holder not in found.seen and len(found.seen) < MOST_HOLDERS:
         found.seen = sorted([*found.seen, holder])
     return found
 

@@ -12,6 +12,7 @@ from structlog.stdlib import ProcessorFormatter
 from structlog.typing import Processor
 
 from edgeshift.runtime.redaction import redact, redact_text
+from edgeshift.runtime.safe_text import visible
 from edgeshift.runtime.settings import LogSettings
 
 _TALKATIVE = ("httpcore", "httpx", "asyncio", "uvicorn.access")
@@ -58,7 +59,7 @@ def configure_logging(settings: LogSettings | None = None, *, stream: TextIO | N
     handler.setFormatter(
         _RedactingFormatter(
             foreign_pre_chain=shared,
-            processors=[ProcessorFormatter.remove_processors_meta, renderer],
+            processors=[ProcessorFormatter.remove_processors_meta, show_all, renderer],
         )
     )
     root = logging.getLogger()
@@ -101,6 +102,14 @@ def redact_event(_logger: object, _method: str, event: MutableMapping[str, Any])
     """A structlog processor that masks the values of secret fields and every registered secret."""
     for key, value in redact(event).items():
         event[key] = value
+    return event
+
+
+def show_all(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """A structlog processor that shows as escapes what a terminal would obey in place of showing it."""
+    for key, value in event.items():
+        if isinstance(value, str):
+            event[key] = visible(value, keep="\n\t")
     return event
 
 

@@ -11,13 +11,15 @@ class Queue(StrEnum):
     """A task queue, which has slots and pollers of its own in each worker, so that a full one starves nobody.
 
     ``CONTROL``: campaigns, assessments, and what they do to zones: starting, telling, describing. ``ZONES``:
-    the zones' workflows and changes. ``LONG``: what waits, such as a reading or a plan's batch for its turns
-    in the rate limit, a look for a change to show, or a campaign for the service to answer again.
+    the zones' workflows. ``CHANGES``: every request that changes a zone, and nothing else, so that whoever
+    serves it alone needs a token that may edit. ``LONG``: what waits, such as a reading or a plan's batch for
+    its turns in the rate limit, a look for a change to show, or a campaign for the service to answer again.
     ``QUOTA``: the users' quotas.
     """
 
     CONTROL = "edgeshift-control"
     ZONES = "edgeshift-zones"
+    CHANGES = "edgeshift-changes"
     LONG = "edgeshift-long"
     QUOTA = "edgeshift-quota"
 

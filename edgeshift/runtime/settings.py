@@ -23,7 +23,8 @@ __all__ = [
     "load_settings",
 ]
 
-_PREFIX = "EDGESHIFT_"
+PREFIX = "EDGESHIFT_"
+"""What the name of every variable begins with."""
 
 
 class SettingsError(ValueError):
@@ -48,6 +49,8 @@ class TemporalSettings(BaseModel):
     tls_server_name: str | None = None
     """The name in the server's certificate, where it differs from the address."""
     api_key: SecretRef | None = None
+    ui: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$")] | None = None
+    """Where Temporal's web pages are, for `edgeshift open ui`."""
     cli: Path | None = None
     """The CLI for the embedded server; read by edgeshift.binaries."""
     test_server: Path | None = None
@@ -63,6 +66,22 @@ class TemporalSettings(BaseModel):
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("tls_cert and tls_key go together: give both or neither")
         return self
+
+
+class AuthoritySettings(BaseModel):
+    """Whose word counts (EDGESHIFT_AUTHORITY_ROOTS)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    roots: Path | None = None
+    """The worker's roots file: who may sign what, with which keys, and where credentials may be sent. Without
+    one nothing but a rehearsal on this machine is changed."""
+    key: Path | None = None
+    """With what a person signs: a private key of OpenSSH's, or the public one of a key in ssh-agent or of a
+    hardware key."""
+    worker_key: Path | None = None
+    """With what a worker signs the results that it has read at the service, likewise. A worker with roots
+    that ask for signatures needs one, which they have in the role of a worker."""
 
 
 class LogSettings(BaseModel):
@@ -107,10 +126,12 @@ class WorkerSettings(BaseModel):
     zones_workflow_tasks: Tasks = 100
     zones_workflow_pollers: Pollers = 20
     zones_activities: Activities = 40
+    zones_activity_pollers: Pollers = 5
+    zones_local_activities: Activities = 200
+    changes_activities: Activities = 40
     """Changes that are made at the same time. More than the rate limit serves would only wait here, each with
     a heartbeat a second; in the server they wait for nothing, and one that is called off is gone at once."""
-    zones_activity_pollers: Pollers = 10
-    zones_local_activities: Activities = 200
+    changes_activity_pollers: Pollers = 10
     long_activities: Activities = 2_000
     """Each waits most of its time: one for every change that is looked at until it shows."""
     long_activity_pollers: Pollers = 10
@@ -120,6 +141,9 @@ class WorkerSettings(BaseModel):
     quota_workflow_pollers: Pollers = 5
     workflow_task_timeout_seconds: Annotated[int, Field(ge=1, le=120)] = 30
     """Of a zone's workflow tasks. Local readings may take most of it without costing events."""
+    address: Annotated[str, Field(pattern=r"^[\w.+-]{1,100}$")] = "one"
+    """A name for the address that this worker calls the service from. Workers of one name share what the
+    service takes from one address, where it counts by address too (docs/service.md §8)."""
     deployment: str | None = None
     """Name of the worker deployment, with `build_id`: then this worker is versioned."""
     build_id: str | None = None
@@ -150,7 +174,7 @@ class Settings(BaseSettings):
     """All settings; every one has a default. `load_settings` reads them with errors for people."""
 
     model_config = SettingsConfigDict(
-        env_prefix=_PREFIX,
+        env_prefix=PREFIX,
         # One split only: EDGESHIFT_TEMPORAL_TLS_CERT is the tls_cert of temporal.
         env_nested_delimiter="_",
         env_nested_max_split=1,
@@ -162,6 +186,7 @@ class Settings(BaseSettings):
     temporal: TemporalSettings = TemporalSettings()
     log: LogSettings = LogSettings()
     worker: WorkerSettings = WorkerSettings()
+    authority: AuthoritySettings = AuthoritySettings()
     state_dir: Path = Field(default_factory=lambda: platformdirs.user_state_path("edgeshift"))
     """Where the embedded stack keeps its state."""
     archive_url: str | None = None
@@ -179,7 +204,7 @@ def load_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         lines = [
-            f"{_PREFIX}{'_'.join(str(part) for part in found['loc']).upper()}: "
+            f"{PREFIX}{'_'.join(str(part) for part in found['loc']).upper()}: "
             + ("there is no such setting" if found["type"] == "extra_forbidden" else found["msg"])
             for found in error.errors(include_input=False, include_url=False)
         ]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 from temporalio.api.enums.v1 import IndexedValueType, TaskQueueType
+from temporalio.api.errordetails.v1 import NamespaceNotFoundFailure
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.common import SearchAttributeKey, SearchAttributePair
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
@@ -38,6 +39,7 @@ __all__ = [
     "ensure_search_attributes",
     "is_away",
     "is_loopback",
+    "is_missing",
     "of_campaign",
     "polling",
 ]
@@ -90,8 +92,11 @@ class NamespaceMissing(TemporalError):
     """The server is there, the namespace is not."""
 
 
-async def connect(settings: TemporalSettings, *, identity: str | None = None) -> Client:
+async def connect(
+    settings: TemporalSettings, *, identity: str | None = None, interceptors: Sequence[Interceptor] = ()
+) -> Client:
     """A client for the server and namespace of `settings`, its payloads converted by pydantic.
+    ``interceptors`` see its calls.
 
     Raises TemporalUnreachable within about ten seconds, NamespaceMissing, SecretRefError for an API key
     that is not found, and TemporalError for plain text outside loopback, unreadable TLS files or a
@@ -111,6 +116,7 @@ async def connect(settings: TemporalSettings, *, identity: str | None = None) ->
                 tls=_tls(settings),
                 data_converter=pydantic_data_converter,
                 identity=identity,
+                interceptors=interceptors,
                 connect_timeout=timedelta(seconds=_CONNECT_WITHIN / 2),
             )
             await _check_namespace(client, settings)
@@ -188,9 +194,22 @@ def is_loopback(address: str) -> bool:
 
 
 def is_away(error: RPCError) -> bool:
-    """Whether a call met no server, or one that went away in the middle of it."""
+    """Whether a call met no server, or one that went away in the middle of it, or that has no namespace any
+    more.
+    """
     broke = error.status is RPCStatusCode.UNKNOWN and "transport error" in error.message
-    return broke or error.status is RPCStatusCode.UNAVAILABLE
+    stopping = error.status is RPCStatusCode.NOT_FOUND and not is_missing(error)
+    return broke or stopping or error.status is RPCStatusCode.UNAVAILABLE
+
+
+def is_missing(error: RPCError) -> bool:
+    """Whether Temporal has no such workflow, or none that is open. A server that does not find the namespace,
+    as one that is stopping does for a moment, says nothing of the workflows in it.
+    """
+    if error.status is not RPCStatusCode.NOT_FOUND:
+        return False
+    named = NamespaceNotFoundFailure.DESCRIPTOR
+    return not any(detail.Is(named) for detail in error.grpc_status.details)
 
 
 async def _check_namespace(client: Client, settings: TemporalSettings) -> None:
@@ -231,7 +250,7 @@ def _unreachable(settings: TemporalSettings) -> TemporalUnreachable:
 
 async def polling(client: Client, queue: Queue) -> list[PollerInfo]:
     """Who polls the task queue, as Temporal has seen it in the last minutes. Raises RPCError."""
-    activities = queue is Queue.LONG
+    activities = queue in (Queue.CHANGES, Queue.LONG)
     found = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
             namespace=client.namespace,

@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
+from edgeshift.profiles import SPECIFICATION, ServiceProfile
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.errors import CircuitIsOpen, NoLease
 from edgeshift.rate_limit.others import told
@@ -34,6 +35,7 @@ from edgeshift.service_api.errors import (
     Unauthorized,
 )
 from edgeshift.service_api.listing import MOST_BYTES, OddList, Pages
+from edgeshift.service_api.made import count_call
 from edgeshift.service_api.models import Answer, ResultInfo
 from edgeshift.service_api.transport import MOST_CONNECTIONS, Call, Received, Transport
 
@@ -66,8 +68,8 @@ class Caller:
     """Calls one service with one credential. Use it as ``async with``, or close it by ``aclose``.
 
     ``pacer``: shared by everything that calls as the same user. ``assumed_block``: for how long a 429 is
-    believed to refuse every call where the service does not say (docs/service.md §8, observed). The other
-    settings are those of Transport. Raises Misconfigured.
+    believed to refuse every call where the service does not say (docs/service.md §8, observed). ``profile``:
+    what is known of the service. The other settings are those of Transport. Raises Misconfigured.
     """
 
     def __init__(
@@ -79,14 +81,18 @@ class Caller:
         proxy: str | None = None,
         ca_file: str | None = None,
         request_limit: timedelta = timedelta(seconds=30),
-        assumed_block: timedelta = timedelta(minutes=5),
+        assumed_block: timedelta | None = None,
+        profile: ServiceProfile = SPECIFICATION,
         most_connections: int = MOST_CONNECTIONS,
         allow_plain_text: bool = False,
     ) -> None:
         self._pacer = pacer
         self._secrets = credential.secrets()
         self._credential = credential.named
-        self._assumed_block = assumed_block.total_seconds()
+        self._assumed_block = (
+            assumed_block.total_seconds() if assumed_block is not None else float(profile.rate.block_seconds)
+        )
+        self.profile = profile
         self._transport = Transport(
             base_url,
             credential,
@@ -134,6 +140,7 @@ class Caller:
             if before_send is not None:
                 await before_send()
             sent = time.monotonic()
+            count_call()
             try:
                 received = await self._transport.exchange(call)
             except ServiceError as failure:

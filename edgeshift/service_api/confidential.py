@@ -4,6 +4,7 @@ their place, and no other text of theirs repeats them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 from pydantic import ConfigDict, SecretStr, StrictBool, field_validator
@@ -56,6 +57,7 @@ class LogJob(Answer):
     dataset: str | None = None
     destination_conf: SecretStr | None = None
     logpull_options: str | None = None
+    output_options: Document | None = None
     ownership_challenge: SecretStr | None = None
     enabled: StrictBool | None = None
     frequency: str | None = None
@@ -71,6 +73,16 @@ class LogJob(Answer):
             register_destination(text)
             raise ValueError("it is a destination with credentials, in another field than its own")
         return text
+
+    @field_validator("output_options")
+    @classmethod
+    def _no_destination_inside(cls, options: Document | None) -> Document | None:
+        """They are sent back as they came, so that none of their texts may be a destination with its keys."""
+        for text in _texts(options):
+            if holds_credentials(text):
+                register_destination(text)
+                raise ValueError("a destination with credentials is among its output_options")
+        return options
 
     @classmethod
     def of(cls, document: object) -> Self:
@@ -127,8 +139,31 @@ class OwnershipValidity(Answer):
 
 # Kept to the letter, whatever secrets are known: what is sent back or compared must be what came.
 _PLAIN = frozenset(
-    {"id", "name", "dataset", "logpull_options", "enabled", "frequency", "last_complete", "last_error"}
+    {
+        "id",
+        "name",
+        "dataset",
+        "logpull_options",
+        "output_options",
+        "enabled",
+        "frequency",
+        "last_complete",
+        "last_error",
+    }
 )
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a JSON value, keys too."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for key, item in value.items():
+                yield from (*_texts(key), *_texts(item))
+        case list():
+            for item in value:
+                yield from _texts(item)
 
 
 def _registered(document: Document) -> str | None:

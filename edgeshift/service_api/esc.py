@@ -17,9 +17,6 @@ from edgeshift.service_api.envelope import acknowledged, unwrapped
 from edgeshift.service_api.errors import InvalidIdentifier, NotFound
 from edgeshift.service_api.transport import Call, Received
 
-LONGEST_SECRET = 100
-"""Characters (docs/service.md §8)."""
-
 _SCOPE = re.compile(r"(zones|accounts)/[0-9a-f]{32}")
 _NO_ROUTE = frozenset({7000, 7003})
 _ENDED = re.compile(
@@ -51,13 +48,13 @@ class EscCalls(Caller):
     async def set_esc_secret(
         self, scope: str, secret: SecretStr, *, before_send: BeforeSend | None = None, urgent: bool = False
     ) -> None:
-        """Configure the secret; the status stays. Raises InvalidIdentifier for an empty one or one of more
-        than 100 characters; nothing is sent then.
+        """Configure the secret; the status stays. Raises InvalidIdentifier for an empty one or one that
+        is longer than the service takes (docs/service.md §8); nothing is sent then.
         """
-        value = secret.get_secret_value()
-        if not 0 < len(value) <= LONGEST_SECRET:
+        value, longest = secret.get_secret_value(), self.profile.longest_esc_secret
+        if not 0 < len(value) <= longest:
             raise InvalidIdentifier(
-                f"ESC secret of {len(value)} characters: 1 to {LONGEST_SECRET} are right (docs/service.md §8)"
+                f"ESC secret of {len(value)} characters: 1 to {longest} are right (docs/service.md §8)"
             )
         register_secret(value)
         body = {"with_secret": value}

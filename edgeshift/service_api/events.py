@@ -31,7 +31,8 @@ query SecurityEvents($zoneTag: string, $filter: FirewallEventsAdaptiveFilter_Inp
   viewer {
     zones(filter: {zoneTag: $zoneTag}) {
       firewallEventsAdaptive(filter: $filter, limit: LIMIT, orderBy: [datetime_ASC]) {
-        action source ruleId rulesetId rayName datetime clientIP sampleInterval
+        action source ruleId rulesetId description
+        rayName datetime clientIP sampleInterval
         clientRequestHTTPHost clientRequestHTTPMethodName clientRequestPath clientRequestQuery
       }
     }

@@ -55,8 +55,9 @@ class LogJobCalls(Caller):
     async def update_log_job(
         self, zone_id: str, job_id: int, body: Mapping[str, Any], *, before_send: BeforeSend | None = None
     ) -> LogJob | None:
-        """Update a log job: of ``destination_conf``, ``enabled``, ``frequency``, ``logpull_options`` and
-        ``ownership_challenge`` what is to change; what is not sent stays. None as for ``create_log_job``.
+        """Update a log job: of ``destination_conf``, ``enabled``, ``frequency``, ``logpull_options``,
+        ``output_options`` and ``ownership_challenge`` what is to change; what is not sent stays. None as for
+        ``create_log_job``.
         """
         call = _call("logpush.jobs.update", "PUT", _jobs(zone_id, job_id), body)
         return _job(await self._exchanged(call, acknowledged, before_send=before_send))

@@ -6,6 +6,7 @@ None or empty. ``raw`` is the document as it came, for whatever is archived or s
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StrictBool, StringConstraints
@@ -42,6 +43,27 @@ HexId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 """An identifier as paths have it."""
 
 
+_HOST_NAME = re.compile(r"[\w*-]+(\.[\w*-]+)*\.?")
+_LONGEST_ODD = 100
+
+ODD = "odd:"
+"""What stands before a zone's name that is no host's."""
+
+
+def _host_name(name: object) -> object:
+    """The name; one that no host can have as what tells it apart and is safe to show, so that one zone does
+    not keep a fleet from being read.
+    """
+    if not isinstance(name, str) or (len(name) <= 253 and _HOST_NAME.fullmatch(name)):
+        return name
+    return ODD + ("".join(map(_shown, name[:_LONGEST_ODD]))[:_LONGEST_ODD] or "(empty)")
+
+
+def _shown(character: str) -> str:
+    plain = (character.isascii() and character.isalnum()) or character in ".-_"
+    return character if plain else f"(U+{ord(character):04X})"
+
+
 class ResultInfo(Answer):
     """Where a page stands in its list (docs/service.md §2.2, observed)."""
 
@@ -69,10 +91,12 @@ class ZonePlan(Answer):
 
 
 class Zone(Answer):
-    """A zone (docs/service.md §4.3, observed). Names are those of hosts."""
+    """A zone (docs/service.md §4.3, observed). Names are those of hosts; any other is marked ``ODD``, and
+    what no host's name has is escaped.
+    """
 
     id: HexId
-    name: Annotated[str, StringConstraints(min_length=1, max_length=253, pattern=r"^[^\s/]+$")]
+    name: Annotated[str, BeforeValidator(_host_name)]
     status: str | None = None
     paused: bool | None = None
     type: str | None = None
@@ -254,6 +278,7 @@ class SecurityEvent(Answer):
     source: str | None = None
     ruleId: str | None = None
     rulesetId: str | None = None
+    description: str | None = None
     rayName: str | None = None
     datetime: str | None = None
     clientRequestHTTPHost: str | None = None

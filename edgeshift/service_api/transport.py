@@ -8,7 +8,6 @@ again.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import math
 import ssl
 import time
@@ -25,7 +24,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from edgeshift.model.addresses import is_loopback_host
 from edgeshift.runtime.tls import BadCaFile, tls_context
+from edgeshift.runtime.unpacking import EncodingError, Unpacking
 from edgeshift.service_api.credential import Credential
 from edgeshift.service_api.documents import NotADocument, document_of
 from edgeshift.service_api.errors import (
@@ -270,40 +271,6 @@ def connections_for(rate: float) -> int:
     return min(max(_FEWEST_CONNECTIONS, math.ceil(rate * _SLOW)), MOST_CONNECTIONS)
 
 
-class EncodingError(Exception):
-    """A content encoding that was not asked for, or a body that ends within it."""
-
-
-class Unpacking:
-    """A body's content encoding, plain or gzip: never more is unpacked than has room. ``encoding``: the
-    header. Raises EncodingError.
-    """
-
-    def __init__(self, encoding: str) -> None:
-        named = [one for part in encoding.lower().split(",") if (one := part.strip()) not in ("", "identity")]
-        if named not in ([], ["gzip"], ["x-gzip"]):
-            raise EncodingError
-        self._gzip = zlib.decompressobj(16 + zlib.MAX_WBITS) if named else None
-        self._begun = False
-
-    def more(self, part: bytes, most: int) -> bytes:
-        """What the part is, at most so many bytes of it. Raises EncodingError, or zlib's error."""
-        if self._gzip is None:
-            return part
-        self._begun = self._begun or bool(part)
-        if self._gzip.eof and part:
-            raise EncodingError
-        found = self._gzip.decompress(part, most)
-        if self._gzip.unused_data:
-            raise EncodingError
-        return found
-
-    def end(self) -> None:
-        """Nothing more comes. Raises EncodingError where the body is not whole."""
-        if self._gzip is not None and self._begun and not self._gzip.eof:
-            raise EncodingError
-
-
 def checked_base_url(base_url: str, *, allow_plain_text: bool = False) -> str:
     """The base URL without a slash at its end. Raises Misconfigured with what would be right."""
     parts = urlsplit(base_url)
@@ -311,18 +278,11 @@ def checked_base_url(base_url: str, *, allow_plain_text: bool = False) -> str:
         raise Misconfigured("base_url: write it as https://HOST[:PORT]/client/v4")
     if parts.username or parts.password:
         raise Misconfigured("base_url: it carries a user or password; name a credential instead")
-    if parts.scheme == "http" and not allow_plain_text and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not allow_plain_text and not is_loopback_host(parts.hostname):
         raise Misconfigured(
             f"base_url: http to {parts.hostname} would send credentials in plain text; use https"
         )
     return base_url.rstrip("/")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _proxy(proxy: str | None) -> httpx.Proxy | None:

@@ -15,7 +15,7 @@ import json
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -33,6 +33,12 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEY_PART = re.compile(r"[A-Za-z0-9._=@+-]{1,200}")
 _REMOTE = ("s3", "s3a", "gs", "az", "adl", "abfs", "abfss")
 _REMOTE_LIMIT = timedelta(seconds=60)
+ONE_REQUEST = 4 * 1024 * 1024
+"""Bytes of an object that goes to a store in one request; a larger one goes in parts."""
+
+PART = 256 * 1024
+"""Bytes of a part of a large object, about."""
+
 _THERE = (AlreadyExistsError, FileExistsError)
 _ABSENT = (NotFoundError, FileNotFoundError)
 
@@ -46,7 +52,7 @@ class ArchiveUnavailable(ArchiveError):
 
 
 class ArchiveMissing(ArchiveError):
-    """There is no object with this digest."""
+    """There is no object with this digest, or no record under this key."""
 
 
 class ArchiveCorrupt(ArchiveError):
@@ -60,7 +66,8 @@ class ArchiveMisconfigured(ArchiveError, ValueError):
 class Archive:
     """An archive at a folder (``/path``, ``./path``, ``file:///path``) or at ``s3://``, ``gs://``, ``az://``.
 
-    A folder is made when it is not there. Raises ArchiveMisconfigured with what would be right.
+    A folder is made when it is not there, for its owner alone. Raises ArchiveMisconfigured with what would be
+    right.
     """
 
     def __init__(self, url: str | Path) -> None:
@@ -74,19 +81,36 @@ class Archive:
         """Where it is, for messages: a folder or a URL without secrets."""
         return self._name
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder that it is; None where it is none."""
+        return self._folder
+
     async def put_object(self, data: bytes, *, verify: bool = False) -> str:
         """Store ``data``; its digest. With ``verify`` it is read back, and on a folder flushed to the disk,
         first.
 
-        Storing the same bytes again is the same object. Raises ArchiveUnavailable, ArchiveCorrupt.
+        Storing the same bytes again is the same object: it is not written again unless it is damaged, so that
+        a store may keep everybody from changing what is there. Raises ArchiveUnavailable, ArchiveCorrupt.
         """
         digest = _sha256(data)
         key = object_key(digest)
-        await self._reach("write", key, obstore.put_async(self._store, key, data, mode="overwrite"))
+        if not await self._stands(key, data):
+            await self._reach("write", key, obstore.put_async(self._store, key, data, mode="overwrite"))
         if verify:
             await self._flush(key)
             await self.get_object(digest)
         return digest
+
+    async def _stands(self, key: str, data: bytes) -> bool:
+        """Whether an object is there by now; False where there is none, or something else in its place."""
+        if len(data) <= ONE_REQUEST:
+            try:
+                await self._reach("write", key, obstore.put_async(self._store, key, data, mode="create"))
+                return True
+            except _THERE:
+                pass
+        return await self._read(key) == data
 
     async def get_object(self, digest: str) -> bytes:
         """The bytes with this digest. Raises ArchiveMissing, ArchiveCorrupt, ArchiveUnavailable."""
@@ -95,10 +119,28 @@ class Archive:
         if data is None:
             raise ArchiveMissing(f"the archive {self._name} has no object {digest}")
         if (found := _sha256(data)) != digest:
-            raise ArchiveCorrupt(
-                f"{self._name}: object {digest} is damaged: its bytes have the digest {found}"
-            )
+            raise self._damaged(digest, found)
         return data
+
+    async def object_parts(self, digest: str) -> AsyncIterator[bytes]:
+        """The bytes with this digest, in parts, for what may be too large to hold. Raises what ``get_object``
+        raises; that they are damaged only once all were given.
+        """
+        key, found = object_key(digest), hashlib.sha256()
+        try:
+            answer = await obstore.get_async(self._store, key)
+            async for part in answer.stream(min_chunk_size=PART):
+                found.update(part)
+                yield bytes(part)
+        except _ABSENT:
+            raise ArchiveMissing(f"the archive {self._name} has no object {digest}") from None
+        except (BaseError, OSError) as why:
+            raise self._unavailable("read", key, why) from None
+        if found.hexdigest() != digest:
+            raise self._damaged(digest, found.hexdigest())
+
+    def _damaged(self, digest: str, found: str) -> ArchiveCorrupt:
+        return ArchiveCorrupt(f"{self._name}: object {digest} is damaged: its bytes have the digest {found}")
 
     async def put_json(self, value: Any, *, verify: bool = False) -> str:
         """Store the canonical JSON of ``value`` (RFC 8785); its digest. Raises ArchiveError also for no
@@ -139,6 +181,14 @@ class Archive:
     async def get_named(self, key: str) -> bytes | None:
         """The named record's bytes, or None where there is none."""
         return await self._read(checked_key(key))
+
+    async def stored_at(self, key: str) -> datetime:
+        """When the named record was stored, by the store. Raises ArchiveMissing, ArchiveUnavailable."""
+        try:
+            found = await self._reach("look at", key, obstore.head_async(self._store, checked_key(key)))
+        except _ABSENT:
+            raise ArchiveMissing(f"the archive {self._name} has no record {key[:120]}") from None
+        return found["last_modified"]
 
     async def holds(self, key: str, data: bytes) -> bool:
         """Whether the named record is there with these bytes, on a folder flushed to the disk. Raises
@@ -242,7 +292,7 @@ def _opened(url: str) -> tuple[Path | None, ObjectStore, str]:
 def _folder(path: Path) -> tuple[Path, ObjectStore, str]:
     path = path.absolute()
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
         return path, LocalStore(prefix=path), str(path)
     except (BaseError, OSError) as why:
         reason = why.strerror if isinstance(why, OSError) else in_words(why)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,12 +13,16 @@ from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, MemoryStore, ObjectStore
 
 from edgeshift.model.fleet import Zone
+from edgeshift.runtime.unpacking import gunzipped
 from edgeshift.stores.object_stores import StoreRefused, folder_of, in_words, remote_store
 
 MOST_OBJECTS = 400
 MOST_ENTRIES = 20_000
 REMOTE_LIMIT = timedelta(seconds=80)
 LARGEST_OBJECT = 64 * 1024 * 1024
+LARGEST_UNPACKED = 256 * 1024 * 1024
+"""Bytes of one object's entries, unpacked; one with more is passed over."""
+
 LARGEST_CHALLENGE = 64 * 1024
 TIME_FIELD = "EdgeStartTimestamp"
 
@@ -127,10 +129,10 @@ def moment(value: object) -> datetime | None:
 
 def _lines(data: bytes) -> list[dict[str, Any]]:
     if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error):
+        unpacked = gunzipped(data, LARGEST_UNPACKED)
+        if unpacked is None:
             return []
+        data = unpacked
     found = []
     for line in data.splitlines():
         try:

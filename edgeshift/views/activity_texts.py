@@ -128,14 +128,21 @@ def _prepared(context: Context, entry: Entry, came: dict[str, Any]) -> None:
     entry.kind = EntryKind.READ
     entry.text = f"read the zone: {verdict}{f' - {reasons[0]}' if reasons else ''}"
     entry.details += reasons[1:]
-    entry.details.append(f"snapshot {short(str(came.get('snapshot') or ''))} in the archive")
+    _snapshot(entry, came)
     _proposed(context, entry, came)
+
+
+def _snapshot(entry: Entry, came: Mapping[str, Any]) -> None:
+    snapshot = str(came.get("snapshot") or "")
+    entry.details.append(f"snapshot {short(snapshot)} in the archive")
+    if snapshot:
+        entry.objects["snapshot"] = snapshot
 
 
 def describe_planned(context: Context, entry: Entry, planned: dict[str, Any]) -> None:
     """That a zone begins with what the plan has read of it, and what that proposes."""
     entry.details.append("begins with what the plan has read of the zone")
-    entry.details.append(f"snapshot {short(str(planned.get('snapshot') or ''))} in the archive")
+    _snapshot(entry, planned)
     _proposed(context, entry, planned)
 
 
@@ -232,6 +239,7 @@ def _verified(
     if came.get("reason"):
         entry.details.append(one_line(str(came["reason"])))
     if came.get("record"):
+        entry.objects["record"] = str(came["record"])
         entry.details.append(f"the stored rules were read back; result record {short(str(came['record']))}")
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 from temporalio.api.enums.v1 import EventType
@@ -13,22 +14,21 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from edgeshift.alarms import CampaignFact, CheckFact, Facts, QuotaFact, StuckFact, ZoneFact
-from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.doctor.check import Check
-from edgeshift.doctor.checks import check_all, check_temporal, check_tickets
 from edgeshift.messages import CampaignStart, ZoneState
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import ask
-from edgeshift.operations.errors import NotFound, OperationError
-from edgeshift.rate_limit.slots import SlotBook
+from edgeshift.operations.errors import NotFound, OperationError, Refused
 from edgeshift.runtime.settings import Settings
 from edgeshift.runtime.temporal import FAILS_OFTEN
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import Proposal, get_document
+from edgeshift.stores.documents import get_document
 from edgeshift.views.finding import campaigns, checked_name
 from edgeshift.views.gathering import Known, each, known_campaign, zone_rows
 from edgeshift.views.rows import ZoneRow
 from edgeshift.views.words import one_line
+
+if TYPE_CHECKING:
+    from edgeshift.doctor.check import Check
 
 CLOSED_WITHIN = timedelta(days=14)
 """How long campaigns that have closed are told of where none is named."""
@@ -71,6 +71,9 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
         "ARCHIVE": settings.archive,
     }
     facts = Facts(now=datetime.now(UTC), names=names)
+    # Imported late: `status` takes facts of here too, and needs nothing of the doctor's.
+    from edgeshift.doctor.checks import check_all, check_temporal
+
     found, client = await check_temporal(settings)
     if client is None:
         return facts.model_copy(update={"checks": _as_facts(found)})
@@ -137,7 +140,7 @@ async def _campaign(
         return fact, known.start
     try:
         rows = await zone_rows(client, archive, known)
-    except ArchiveError as failure:
+    except (ArchiveError, Refused) as failure:
         return fact.model_copy(update={"unreadable": one_line(str(failure))}), known.start
     return fact.model_copy(update={"zones": tuple(await _zones(client, archive, known, rows))}), known.start
 
@@ -196,6 +199,8 @@ async def _zones(client: Client, archive: Archive, known: Known, rows: list[Zone
 
 
 async def _ask_zone(client: Client, archive: Archive, row: ZoneRow, fact: ZoneFact) -> None:
+    from edgeshift.stores.documents import Proposal
+
     try:
         handle = client.get_workflow_handle(row.workflow_id, run_id=row.run_id)
         state = await ask(handle, "state", ZoneState, f"{row.kind.value} {row.name}")
@@ -227,6 +232,9 @@ async def _checks_of(
     settings: Settings, archive: Archive | None, name: str, start: CampaignStart | None, *, service: bool
 ) -> tuple[CheckFact, ...]:
     """What the campaign's own file says of tickets and, where asked for, of the service."""
+    from edgeshift.campaign_file.spec import CampaignSpec
+    from edgeshift.doctor.checks import check_all, check_tickets
+
     if start is None or archive is None:
         return ()
     try:
@@ -252,6 +260,8 @@ async def _quotas(client: Client) -> tuple[QuotaFact, ...]:
 
 
 async def _quota(client: Client, execution: WorkflowExecution) -> QuotaFact | None:
+    from edgeshift.rate_limit.slots import SlotBook
+
     try:
         handle = client.get_workflow_handle(execution.id)
         book = await ask(handle, "book", SlotBook, execution.id)

@@ -10,16 +10,29 @@ from pydantic import BaseModel
 from edgeshift.areas.esc import difference_texts as esc_told
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import Judgement
+from edgeshift.areas.waf.aftercare import Aftercare
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.evidence_texts import evidence_lines
+from edgeshift.areas.waf.loss_texts import text_of_loss
+from edgeshift.areas.waf.losses import Fate
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.fleet import Area
-from edgeshift.stores.documents import DOCUMENTS, ProbedProposal, Proposal, StepWritten, ZoneRecord
+from edgeshift.stores.documents import (
+    DOCUMENTS,
+    ProbedProposal,
+    Proposal,
+    StepWritten,
+    WafRecord,
+    ZoneRecord,
+)
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import one_line, short
 
 MOST_LINES = 40
 """Lines of one document; the rest is counted."""
+
+OF_EARLIER_VERSIONS = "re-create by hand: "
+"""What earlier versions said of lost settings, beside what else there was to review."""
 
 
 def _listed(noun: str, numbers: Collection[int]) -> str:
@@ -38,7 +51,8 @@ def documents_of(role: str, area: Area) -> tuple[type[BaseModel], ...]:
         case "found":
             return (StepWritten,)
         case "record":
-            return (ZoneRecord,)
+            record = DOCUMENTS.of(area).record
+            return (record, ZoneRecord) if record is WafRecord else (ZoneRecord,)
         case "evidence":
             return tuple(filter(None, [DOCUMENTS.of(area).evidence]))
     return ()
@@ -63,6 +77,18 @@ def lines_of(role: str, document: BaseModel, area: Area) -> list[str]:
             found = evidence_lines(document)
     told = [one_line(line) for line in found[:MOST_LINES]]
     return told + ([f"and {len(found) - MOST_LINES} more"] if len(found) > MOST_LINES else [])
+
+
+def loss_lines(aftercare: Aftercare, zone: str) -> list[str]:
+    """The settings that a migration did not carry over, one by one; of earlier versions, as they were
+    counted then.
+    """
+    if not aftercare.losses:
+        return [one_line(text) for text in aftercare.review if text.startswith(OF_EARLIER_VERSIONS)]
+    labels = {Fate.LOST: "lost", Fate.COMPARE: "to compare"}
+    told = [one_line(f"{labels[loss.fate]}: {text_of_loss(loss)}") for loss in aftercare.losses[:MOST_LINES]]
+    left = len(aftercare.losses) - MOST_LINES
+    return told + ([f"and {left} more: edgeshift snapshot {one_line(zone)} has all"] if left > 0 else [])
 
 
 def coverage_lines(report: ProbeReport) -> list[str]:

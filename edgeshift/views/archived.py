@@ -6,8 +6,8 @@ from pydantic import BaseModel
 
 from edgeshift.model.fleet import Area
 from edgeshift.stores.archive import Archive, ArchiveError
-from edgeshift.stores.documents import DocumentUnreadable, ZoneRecord, get_document
-from edgeshift.views.archive_texts import documents_of, lines_of
+from edgeshift.stores.documents import DocumentUnreadable, WafRecord, ZoneRecord, get_document
+from edgeshift.views.archive_texts import documents_of, lines_of, loss_lines
 from edgeshift.views.entries import Entry, EntryKind, Timeline
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import one_line, short
@@ -36,6 +36,10 @@ async def _add(entry: Entry, archive: Archive, area: Area) -> None:
             # The last look has told it.
             continue
         document = await _read(entry, archive, digest, *documents_of(role, area))
+        if isinstance(document, WafRecord):
+            entry.losses = list(document.aftercare.losses)
+            entry.details += loss_lines(document.aftercare, document.zone.name)
+            continue
         if isinstance(document, ZoneRecord):
             evidence = document.evidence
             role, document = "evidence", None

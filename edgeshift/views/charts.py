@@ -13,8 +13,9 @@ from edgeshift.views.report_data import PlaceCount
 from edgeshift.views.rows import ZoneRow
 from edgeshift.views.words import FINISHED, Kind, lasting, look, targets
 
-WIDTH, HEIGHT = 720, 240
-LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 34
+WIDTH, HEIGHT = 600, 200
+"""Of the drawing, which a page stretches to the room that it has; what is written stands beside it."""
+
 STEPS = 60
 """Points along the time axis of the chart of finishes."""
 
@@ -27,13 +28,6 @@ def layer_words(kind: Kind, area: Area) -> str:
     return LAYER_WORDS.get(kind) or area_of(area).phrases.done
 
 
-class Tick(BaseModel):
-    """A mark on an axis: where it is, and what is written there."""
-
-    at: float
-    text: str
-
-
 class Layer(BaseModel):
     """One kind of finished zones: the outline of its area, and how many there are at the end."""
 
@@ -44,11 +38,13 @@ class Layer(BaseModel):
 
 
 class Finishes(BaseModel):
-    """The chart of zones finished over time: stacked areas. ``told``: the same in a sentence."""
+    """The chart of zones finished over time: stacked areas. ``across``: what is written below it, evenly,
+    from left to right; ``up``: beside it, from the top; ``told``: the same in a sentence.
+    """
 
     layers: list[Layer]
-    across: list[Tick]
-    up: list[Tick]
+    across: list[str]
+    up: list[str]
     headings: list[str]
     table: list[tuple[datetime, list[int]]]
     told: str
@@ -102,7 +98,7 @@ def finishes(rows: Sequence[ZoneRow]) -> Finishes | None:
     return Finishes(
         layers=layers,
         across=_across(first, span),
-        up=[Tick(at=_y(value, top), text=f"{value:,}") for value in (0, top // 2, top)],
+        up=[f"{value:,}" for value in (top, top // 2, 0)],
         headings=[layer_words(kind, area) for kind in LAYERS],
         table=[(moments[step], [series[kind][step] for kind in LAYERS]) for step in range(0, STEPS + 1, 5)],
         told=(
@@ -133,11 +129,11 @@ def _round_up(value: int) -> int:
 
 
 def _x(step: float) -> float:
-    return round(LEFT + (WIDTH - LEFT - RIGHT) * step / STEPS, 1)
+    return round(WIDTH * step / STEPS, 1)
 
 
 def _y(value: float, top: int) -> float:
-    return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / top, 1)
+    return round(HEIGHT - HEIGHT * value / top, 1)
 
 
 def _outline(below: Sequence[int], above: Sequence[int], top: int) -> str:
@@ -146,10 +142,8 @@ def _outline(below: Sequence[int], above: Sequence[int], top: int) -> str:
     return " ".join([*upper, *lower])
 
 
-def _across(first: datetime, span: timedelta) -> list[Tick]:
+def _across(first: datetime, span: timedelta) -> list[str]:
     pattern = (
         "%H:%M:%S" if span < timedelta(hours=1) else "%d %b %H:%M" if span < timedelta(days=10) else "%d %b"
     )
-    return [
-        Tick(at=_x(STEPS * part / 4), text=(first + span * part / 4).strftime(pattern)) for part in range(5)
-    ]
+    return [(first + span * part / 4).strftime(pattern) for part in range(5)]

@@ -68,4 +68,8 @@ def closed_summary(
         notes=list(carried.notes) if carried else [],
         targets=start.targets,
         spec=start.spec,
+        archive=start.archive,
+        told_wrong=list(result.told_wrong),
+        wrong=result.wrong,
+        compared=result.compared,
     )

@@ -1,19 +1,13 @@
-"""What a probe found, as a table: each change once, with the feature that replaces it and where it was seen.
-Pure: renderables are built only.
-"""
+"""What a probe found: each change once, with the feature that replaces it and where it was seen. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from pydantic import BaseModel
-from rich.table import Table
-from rich.text import Text
 
 from edgeshift.areas.esc.probe import Difference, ProbeReport
-from edgeshift.views.words import one_line
 
-MOST_CHANGES = 15
 MOST_PLACES = 3
 
 
@@ -49,18 +43,3 @@ def changes(reports: Iterable[ProbeReport]) -> list[Change]:
 
 def _what(one: Difference) -> str:
     return one.kind.value if one.what in ("", one.kind.value) else f"{one.kind.value} {one.what}"
-
-
-def changes_table(found: list[Change], most: int = MOST_CHANGES) -> Table:
-    """The changes on a terminal: feature, what, before and after, where."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("replaced by", overflow="fold", ratio=2)
-    table.add_column("what", overflow="fold", ratio=2)
-    table.add_column("with esc → without", overflow="fold", ratio=3)
-    table.add_column("where", overflow="fold", ratio=3)
-    for one in found[:most]:
-        values = f"{one_line(one.before)} → {one_line(one.after)}"
-        table.add_row(Text(one.feature), Text(one_line(one.what)), Text(values), Text(one_line(one.where)))
-    if len(found) > most:
-        table.add_row("…", f"{len(found) - most} more", "", "")
-    return table

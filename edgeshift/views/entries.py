@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, field_serializer
 
+from edgeshift.areas.waf.losses import Loss
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.model.reasons import Reason
 from edgeshift.views.words import moment, one_line, short
@@ -45,6 +46,7 @@ class Entry(BaseModel):
     ``by``: the person, where a person did it. ``because``: what led to it, a decision or a permit each.
     ``event``: the number in the history. ``technical``: of interest to whoever debugs only. ``outcome``: the
     outcome that it tells, as a value. ``objects``: digests of what the archive holds for it, by what each is.
+    ``losses``: settings of the previous WAF that a migration did not carry over.
     """
 
     at: datetime
@@ -60,6 +62,7 @@ class Entry(BaseModel):
     technical: bool = False
     outcome: str = ""
     objects: dict[str, str] = Field(default_factory=dict)
+    losses: list[Loss] = Field(default_factory=list)
 
 
 class Sending(BaseModel):
@@ -87,7 +90,7 @@ class Signed(BaseModel):
 class Attempt(BaseModel):
     """One attempt at the zone: one workflow run, or several where it continued as new. ``held_for``: the
     workflow of the account for which the zone was only held. ``causes``: why it ended so, as codes with
-    facts; ``reason``: the same for people.
+    facts; ``reason``: the same for people. ``wave`` counts from 0, and from 1 in JSON.
     """
 
     number: int
@@ -108,6 +111,15 @@ class Attempt(BaseModel):
     sendings: list[Sending] = Field(default_factory=list)
     signed: list[Signed] = Field(default_factory=list)
     entries: list[Entry] = Field(default_factory=list)
+
+    @field_serializer("wave")
+    def _wave(self, wave: int | None) -> int | None:
+        return None if wave is None else wave + 1
+
+    @property
+    def snapshots(self) -> list[str]:
+        """Digests of what was read of the target, in this order."""
+        return [found for entry in self.entries if (found := entry.objects.get("snapshot"))]
 
 
 class Timeline(BaseModel):

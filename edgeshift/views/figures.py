@@ -17,12 +17,19 @@ _TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 TRAILING = timedelta(seconds=60)
 """How far back the rate looks."""
 
+FOR_PEOPLE = ("awaiting", "awaiting_separate", "support")
+"""Places at which a zone waits until a person does something."""
+
+SIGNABLE = frozenset({"running", "pausing", "paused", "halted"})
+"""States of a campaign in which a sign-off still leads to something."""
+
 
 @dataclass(frozen=True)
 class Progress:
     """Where a campaign stands. ``rate``: zones finished per minute, None while there is too little to say.
 
-    ``left``: about how long the rest takes at this rate, None where that depends on people or is not known.
+    ``left``: about how long the rest takes at this rate, None where that is not known: while a zone waits for
+    people, or for the end of a window, it does not hang on the rate. ``people``: how many wait for people.
     """
 
     done: int
@@ -31,6 +38,7 @@ class Progress:
     elapsed: timedelta
     rate: float | None
     left: timedelta | None
+    people: int = 0
 
     @property
     def percent(self) -> float:
@@ -59,8 +67,10 @@ class Pace:
         rate = self._rate(summary, done, now)
         kinds = by_kind(summary.places)
         moving = kinds[Kind.WORKING] + kinds[Kind.UNSTARTED]
-        left = timedelta(minutes=moving / rate) if rate and moving and summary.state == "running" else None
-        return Progress(done, summary.count, kinds, now - summary.started_at, rate, left)
+        moves = rate and moving and not kinds[Kind.WAITING] and summary.state == "running"
+        left = timedelta(minutes=moving / rate) if rate and moves else None
+        people = sum(summary.places.get(place, 0) for place in FOR_PEOPLE)
+        return Progress(done, summary.count, kinds, now - summary.started_at, rate, left, people)
 
     def _rate(self, summary: CampaignSummary, done: int, now: datetime) -> float | None:
         since, before = self._samples[0]
@@ -89,7 +99,7 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
             line = f"waiting for a sign-off: fingerprint {short(item.fingerprint)}, {step},"
             line += f" {targets(item.zones, now.area)}"
             # A decision on the fingerprint does not reach zones whose evidence did not pass.
-            if item.zones > item.separate:
+            if item.zones > item.separate and now.state in SIGNABLE:
                 line += f" -> {sign_command(now.name, item.fingerprint)}"
             lines.append(line)
     signed = _signed(before)

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowExecution
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from edgeshift.areas import AREAS
-from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, campaign_id
+from edgeshift.model.fleet import CAMPAIGN_NAME, DEFAULT_AREA, Area, ScopeKind, campaign_id
+from edgeshift.operations.archives import campaign_here
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import BadInput, NotFound
-from edgeshift.operations.zones import frozen_targets, is_identifier, pick_zone
+from edgeshift.operations.zones import frozen_targets, is_identifier, near_zone, pick_zone
+from edgeshift.runtime.temporal import is_missing
 from edgeshift.stores.archive import Archive
 from edgeshift.views.events import Run, read_run
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
 def checked_name(campaign: str) -> str:
     """The name of a campaign, refused where it cannot be one (it goes into a query). Raises BadInput."""
-    if not _NAME.fullmatch(campaign):
+    if not CAMPAIGN_NAME.fullmatch(campaign):
         raise BadInput(
             f"{campaign!r} is not a campaign's name", "names are lower-case letters, digits and hyphens"
         )
@@ -62,7 +61,7 @@ async def find_zone(
     Raises NotFound, and BadInput where several areas have a history of it and ``area`` is None.
     """
     if campaign:
-        start = await campaign_input(client, checked_name(campaign))
+        start = await campaign_here(client, archive, checked_name(campaign))
         if area not in (None, start.area):
             raise BadInput(f"campaign {campaign} is of area {start.area.value}", "leave --area out")
         try:
@@ -87,25 +86,29 @@ async def find_zone(
 
 
 async def _identifier(client: Client, archive: Archive, name: str, area: Area | None) -> str:
-    missing = NotFound(f"no campaign has a zone {name!r}", "`edgeshift status` lists the campaigns")
+    names: dict[str, None] = {}
     async for execution in campaigns(client):
         campaign = execution.id.removeprefix("campaign/")
         start = await campaign_input(client, campaign)
         if area not in (None, start.area):
             continue
+        targets = await frozen_targets(archive, start.targets)
         try:
-            targets = await frozen_targets(archive, start.targets)
             return pick_zone(targets, name, campaign, start.area).target.zone.id
-        except NotFound as other:
-            missing = other
-    raise missing
+        except NotFound:
+            names |= dict.fromkeys(target.zone.name for target in targets)
+    near = near_zone(name, list(names))
+    raise NotFound(
+        f"no campaign has a zone {name!r}",
+        f"did you mean {near}?" if near else "`edgeshift status` lists the campaigns",
+    )
 
 
 async def _has_history(client: Client, named: Named) -> bool:
     try:
         await client.get_workflow_handle(named.workflow_id).describe()
     except RPCError as error:
-        if error.status is not RPCStatusCode.NOT_FOUND:
+        if not is_missing(error):
             raise
         return False
     return True
@@ -128,7 +131,7 @@ async def zone_runs(client: Client, named: Named, campaign: str | None = None) -
         if campaign is None or (await newest.memo()).get("campaign") == campaign_id(campaign):
             found.setdefault(newest.run_id, newest)
     except RPCError as error:
-        if error.status is not RPCStatusCode.NOT_FOUND:
+        if not is_missing(error):
             raise
     if not found:
         where = f" in campaign {campaign}" if campaign else ""

@@ -32,6 +32,7 @@ from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.operations.again import zones_at
+from edgeshift.operations.archives import check_archive
 from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble
@@ -40,6 +41,7 @@ from edgeshift.runtime.temporal import FINGERPRINT, PHASE
 from edgeshift.stores.archive import Archive
 from edgeshift.views.closed import closed_summary, ledger_of, places_of
 from edgeshift.views.finding import checked_name
+from edgeshift.views.parts import VIEWS
 from edgeshift.views.rows import LISTED, ZoneRow
 from edgeshift.views.words import FINISHED, Kind, look, one_line
 
@@ -123,7 +125,10 @@ def summary_of(known: Known) -> CampaignSummary:
 
 
 async def zone_rows(client: Client, archive: Archive, known: Known) -> list[ZoneRow]:
-    """A row for each target of the campaign, in the order of the indexes."""
+    """A row for each target of the campaign, in the order of the indexes. Raises Refused where the campaign
+    has another archive.
+    """
+    await check_archive(archive, known.start)
     targets = await frozen_targets(archive, known.start.targets)
     runs = await _newest_runs(client, known.start.name, len(targets))
     excluded = _excluded(known.summary) if known.summary else {}
@@ -131,10 +136,14 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
         _row(known.start.area, index, target, runs.get(index, ()), known.places.get(index), excluded)
         for index, target in enumerate(targets)
     ]
+    for one in known.summary.told_wrong if known.summary else ():
+        if one.shown is not None and 0 <= one.index < len(rows):
+            not_so = Reason(code=ReasonCode.NOT_ON_RECORD, state=one.told.value, said=one.said)
+            _explain(rows[one.index], not_so)
     closed = [row for row in rows if row.closed_at is not None and look(row.place).kind in FINISHED]
     # Zones that are done have nothing to explain, so they come last where there is a bound.
     closed.sort(key=lambda row: look(row.place).kind is Kind.DONE)
-    await each(closed[:MOST_RESULTS], lambda row: _add_result(client, row, runs[row.index]))
+    await each(closed[:MOST_RESULTS], lambda row: add_result(client, row, runs[row.index]))
     still_open = [row for row in rows if row.run_id and row.closed_at is None]
     waiting = [row for row in still_open if row.place in LISTED]
     if area_of(known.start.area).reversible and known.summary is not None:
@@ -218,8 +227,10 @@ def _listed_as(execution: WorkflowExecution) -> str:
             return other.name.lower()
 
 
-async def _add_result(client: Client, row: ZoneRow, runs: Sequence[Run]) -> None:
-    """What the zone came to. The campaign's word of that stands where somebody has reset the zone since."""
+async def add_result(client: Client, row: ZoneRow, runs: Sequence[Run] = ()) -> None:
+    """Add what the zone came to. The campaign's word of that stands where somebody has reset the zone since.
+    ``runs``: of its newest attempt, as far as they are known.
+    """
     ended = [run.run_id for _, run in runs if run.status is WorkflowExecutionStatus.COMPLETED]
     for run_id in [row.run_id, *(other for other in ended[:MOST_RUNS] if other != row.run_id)]:
         handle = client.get_workflow_handle(row.workflow_id, run_id=run_id, result_type=ZoneResult)
@@ -256,7 +267,7 @@ async def _add_state(client: Client, row: ZoneRow) -> None:
     if state.phase is ZonePhase.ROLLING_BACK:
         row.place = "rolling_back"
     row.digest, row.fingerprint, row.tickets = state.digest, state.fingerprint, list(state.tickets)
-    verdict = f"evidence: {state.evidence_verdict.value}" if state.evidence_verdict else ""
+    verdict = VIEWS.of(row.area).evidence(state.evidence_verdict) if state.evidence_verdict else ""
     waits = [f"waits: {state.hold}"] if state.hold else []
     row.causes = [*([reason_of_hold(state.hold)] if state.hold else []), *state.why]
     row.reason = one_line("; ".join([*waits, *state.reasons, *([verdict] if verdict else [])]))

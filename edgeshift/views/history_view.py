@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -12,6 +13,7 @@ from rich.text import Text
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
+from edgeshift.views.widths import ByWidth
 from edgeshift.views.words import FINISHED, Kind, clock, lasting, look, one_line
 
 _STYLES = {
@@ -27,6 +29,10 @@ _STYLES = {
     EntryKind.WATCHED: "cyan",
     EntryKind.HELD: "yellow",
 }
+
+
+BESIDE = 36
+"""Columns of the time, the gap and the kind, which stand before what happened."""
 
 
 def history_view(timeline: Timeline, *, technical: bool = False) -> RenderableType:
@@ -70,6 +76,8 @@ def attempt_table(attempt: Attempt, *, technical: bool = False) -> RenderableTyp
     table.add_column(no_wrap=True, justify="right", style="dim")
     table.add_column(no_wrap=True)
     table.add_column(ratio=1)
+    narrow: list[RenderableType] = []
+    longest = 0
     before: datetime | None = None
     shown_day = ""
     for entry in attempt.entries:
@@ -78,11 +86,16 @@ def attempt_table(attempt: Attempt, *, technical: bool = False) -> RenderableTyp
         day = f"{entry.at.astimezone(UTC):%Y-%m-%d}"
         if day != shown_day:
             table.add_row(Text(day, style="bold"), "UTC", "", "")
+            narrow.append(Text(f"{day} UTC", style="bold"))
             shown_day = day
         kind = Text(entry.kind.value, _style(entry))
-        table.add_row(clock(entry.at), _gap(entry.at, before), kind, _told(entry))
+        gap, told = _gap(entry.at, before), _told(entry)
+        table.add_row(clock(entry.at), gap, kind, told)
+        narrow.append(Text(f"{clock(entry.at)} {gap}".strip() + " ", style="dim") + kind)
+        narrow.append(Padding(told, (0, 0, 0, 2)))
+        longest = max(longest, *(cell_len(word) for word in told.plain.split()), 0)
         before = max(entry.at, before) if before else entry.at
-    return table
+    return ByWidth(table, Group(*narrow), BESIDE + max(longest, 24))
 
 
 def _style(entry: Entry) -> str:
@@ -96,7 +109,7 @@ def _gap(at: datetime, before: datetime | None) -> str:
     return f"+{lasting(at - before)}" if before and at - before >= timedelta(milliseconds=50) else ""
 
 
-def _told(entry: Entry) -> RenderableType:
+def _told(entry: Entry) -> Text:
     text = Text(entry.text, style="dim" if entry.technical else "")
     if entry.took is not None and entry.took >= 0.05:
         text.append(f" ({lasting(timedelta(seconds=entry.took))})", style="dim")

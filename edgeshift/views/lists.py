@@ -15,7 +15,7 @@ from rich.text import Text
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import ScopeKind
 from edgeshift.views.rows import ZoneRow, listed, look_of
-from edgeshift.views.widths import ByWidth, Card, shortened, ticket_name
+from edgeshift.views.widths import ByWidth, Card, longest_word, shortened, ticket_name
 from edgeshift.views.words import look, moment, one_line, short, targets
 
 MOST_NAMES = 15
@@ -96,6 +96,10 @@ def zone_lists(rows: Sequence[ZoneRow], campaign: str, *, plain: bool = False) -
     return Padding(Group(*parts), (1, 2, 0, 2)) if parts else Text()
 
 
+LONGEST_WORD = 80
+"""Columns of a word for which a list makes room beside names: one that is longer breaks anywhere."""
+
+
 def rows_table(rows: Sequence[ZoneRow], *, places: bool = False) -> RenderableType:
     """Zones with wave, reason, and the fingerprint that waits. ``places``: with a column for the place."""
     names = [one_line(row.name, 253) for row in rows]
@@ -116,8 +120,10 @@ def rows_table(rows: Sequence[ZoneRow], *, places: bool = False) -> RenderableTy
         narrow.append(Padding(Text(name, overflow="fold"), (0, 0, 0, 2)))
         below = Text("; ").join(filter(None, [*place, Text(wave, style="dim"), why]))
         narrow.append(Padding(below, (0, 0, 0, 4)))
-    # Beside the name: the gaps, the wave, and room for a fingerprint or the words of a reason.
-    return ByWidth(grid, Group(*narrow), longest + 40 + (20 if places else 0))
+    # Beside the name: the gaps, the wave, and room for a fingerprint or the longest word of a reason.
+    word = min(max((longest_word(_why(row).plain) for row in rows), default=0), LONGEST_WORD)
+    least = longest + max(40, 20 + word) + (20 + word // 3 if places else 0)
+    return ByWidth(grid, Group(*narrow), least)
 
 
 def _why(row: ZoneRow) -> Text:
@@ -129,8 +135,8 @@ def _why(row: ZoneRow) -> Text:
     return text
 
 
-def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False) -> RenderableType:
-    """All that is known of one zone now."""
+def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False, signable: bool = True) -> RenderableType:
+    """All that is known of one zone now. ``signable``: whether its campaign still sends what is signed."""
     appears = look_of(row)
     name = one_line(row.name, 253)
     approve = f"edgeshift sign-off approve {campaign} --zone {name}"
@@ -153,8 +159,9 @@ def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False) -> Renderable
         ("fingerprint", row.fingerprint),
         ("result record", row.record),
         *(("ticket", one_line(ticket, 300)) for ticket in row.tickets),
+        ("read it", f"edgeshift show {name}" if row.place.startswith("awaiting") else ""),
         # Offered only where no evidence of the zone itself speaks against it.
-        ("sign it", approve if row.place == "awaiting" else ""),
+        ("sign it", approve if row.place == "awaiting" and signable else ""),
         ("history", f"edgeshift history {name} --area {row.area.value}"),
     ):
         if value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -12,9 +13,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from edgeshift.messages import CampaignSummary, WaveSummary
-from edgeshift.model.counts import counted
-from edgeshift.views.figures import Progress, sign_command
+from edgeshift.messages import CampaignSummary, WaveSummary, wrong_text
+from edgeshift.model.counts import agreed, counted
+from edgeshift.views.approvals import approvals_so_far
+from edgeshift.views.figures import SIGNABLE, Progress, sign_command
 from edgeshift.views.widths import ByWidth
 from edgeshift.views.words import (
     STYLES,
@@ -72,14 +74,18 @@ def campaign_view(
     *,
     plain: bool = False,
     trouble: str = "",
+    note: str = "",
     extra: RenderableType | None = None,
     most_waiting: int = MOST_WAITING,
 ) -> RenderableType:
     """Everything about the campaign on one screen.
 
-    ``plain``: ASCII marks only. ``trouble``: why the picture may be stale.
+    ``plain``: ASCII marks only. ``trouble``: why the picture may be stale. ``note``: what holds
+    for all of it.
     """
     parts: list[RenderableType] = [header(summary, now), Text()]
+    if note:
+        parts += [Text(note, style="yellow"), Text()]
     parts.append(wave_bars(summary, plain=plain))
     parts += [Text(), figures_line(progress, summary), Text(), phases_table(summary, plain=plain)]
     if summary.waiting:
@@ -93,6 +99,10 @@ def campaign_view(
     return Padding(Group(*parts), (1, 2, 0, 2))
 
 
+MOST_WRONG = 5
+"""Zones that are named of which something was told that is not so."""
+
+
 def header(summary: CampaignSummary, now: datetime) -> RenderableType:
     """Name, area, state, time scale (where it is not 1), and the time."""
     line = Text().append(summary.name, style="bold")
@@ -103,39 +113,50 @@ def header(summary: CampaignSummary, now: datetime) -> RenderableType:
     grid = Table.grid(expand=True)
     grid.add_column(ratio=1)
     grid.add_column(justify="right")
-    grid.add_row(line, Text(clock(now) + " UTC", style="dim"))
+    at = Text(clock(now) + " UTC", style="dim")
+    grid.add_row(line, at)
     began = f"started by {one_line(summary.started_by, 60)} on {moment(summary.started_at)}"
-    parts: list[RenderableType] = [grid, Text(began, style="dim")]
+    least = cell_len(summary.name) + 2 + cell_len(at.plain)
+    parts: list[RenderableType] = [ByWidth(grid, Group(line, at), least), Text(began, style="dim")]
     if summary.why:
         parts.append(Text(one_line(summary.why), style=_STATES.get(summary.state, "")))
     if summary.fix:
         parts.append(Text(f"to do: {one_line(summary.fix)}"))
+    if summary.wrong:
+        parts.append(Text(f"{counted(summary.wrong, 'zone')} told wrong:", style="bold red"))
+        parts += [Text(f"  {one_line(wrong_text(one))}") for one in summary.told_wrong[:MOST_WRONG]]
+    if summary.compared is not None:
+        parts.append(Text(summary.compared.text, style="dim"))
     return Group(*parts)
 
 
 def wave_bars(summary: CampaignSummary, *, plain: bool = False) -> RenderableType:
     """A bar for each wave, parted by what its zones do, with the same in words behind it."""
     grid = Table.grid(padding=(0, 2), expand=True)
-    grid.add_column(no_wrap=True, overflow="ellipsis", max_width=18)
+    grid.add_column(no_wrap=True)
     grid.add_column(ratio=1, min_width=16)
     grid.add_column(justify="right", no_wrap=True)
+    narrow: list[RenderableType] = []
+    least = 0
     shown = _around(summary.waves, summary.wave)
     for wave in shown:
         style = "bold" if wave.number == summary.wave and summary.state != "closed" else ""
-        grid.add_row(
-            Text(one_line(wave.name, 40), style=style),
-            Bar(wave.places, wave.size, plain=plain),
-            Text(f"{finished(wave.places):,}/{wave.size:,}", style=style),
-        )
+        name, bar = Text(one_line(wave.name, 40), style=style), Bar(wave.places, wave.size, plain=plain)
+        count = Text(f"{finished(wave.places):,}/{wave.size:,}", style=style)
+        grid.add_row(name, bar, count)
+        narrow += [name + Text("  ") + count, bar]
+        least = max(least, name.cell_len + 16 + count.cell_len + 4)
     if len(shown) < len(summary.waves):
-        grid.add_row(Text(f"… {len(summary.waves) - len(shown)} more waves", style="dim"), "", "")
+        more = Text(f"… {len(summary.waves) - len(shown)} more waves", style="dim")
+        grid.add_row(more, "", "")
+        narrow.append(more)
     key = Text(style="dim")
     kinds = by_kind(summary.places)
     for kind in Kind:
         if kinds[kind]:
             key.append(_FILLS[kind][plain] * 2, style=STYLES[kind])
             key.append(f" {_KIND_WORDS[kind]}   ")
-    return Group(grid, key)
+    return Group(ByWidth(grid, Group(*narrow), least), key)
 
 
 def _around(waves: Sequence[WaveSummary], current: int) -> Sequence[WaveSummary]:
@@ -190,8 +211,10 @@ def figures_line(progress: Progress, summary: CampaignSummary) -> Text:
         line.append(f" · {progress.rate:,.1f} {noun}s/min")
     if progress.left is not None:
         line.append(f" · about {lasting(progress.left)} left")
-    if waiting := progress.kinds.get(Kind.WAITING):
-        line.append(f" · {waiting:,} waiting")
+    if progress.people:
+        line.append(f" · {progress.people:,} {agreed(progress.people, 'waits', 'wait')} for people")
+    if timed := progress.kinds.get(Kind.WAITING, 0) - progress.people:
+        line.append(f" · {timed:,} {look('waiting', summary.area).label}")
     if summary.permits_out:
         line.append(f" · {counted(summary.permits_out, 'step')} in flight")
     return line
@@ -247,11 +270,17 @@ def waiting_block(
         table.add_row(digest, f"{item.zones:,}", step, waves, singly)
         narrow.append(digest + Text(f" {targets(item.zones, summary.area)}, {step}, waves {waves} ") + singly)
     parts: list[RenderableType] = [ByWidth(table, Group(*narrow), 60)]
+    for fingerprint in dict.fromkeys(item.fingerprint for item in summary.waiting[:most]):
+        # It waits still: it takes more people.
+        if said := approvals_so_far(summary, fingerprint):
+            parts.append(Text(f"{short(fingerprint)}: {said}; more have to approve", style="yellow"))
     if len(summary.waiting) > most:
         more = counted(len(summary.waiting) - most, "more fingerprint")
         parts.append(Text(f"… {more}: edgeshift status {summary.name}", style="dim"))
-    # Only where a decision on the fingerprint reaches a zone: the evidence of the others did not pass.
-    if signable := next((item for item in summary.waiting if item.zones > item.separate), None):
+    # Only where a decision on the fingerprint reaches a zone, as the evidence of the others did not pass; and
+    # not of a campaign that is being aborted, or has ended.
+    signable = next((item for item in summary.waiting if item.zones > item.separate), None)
+    if signable and summary.state in SIGNABLE:
         parts.append(Text("to read it, and then to sign it:", style="dim"))
         parts.append(Text(f"  {sign_command(summary.name, signable.fingerprint)}", style="dim"))
     return Group(*parts)

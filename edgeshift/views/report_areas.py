@@ -21,7 +21,7 @@ MOST_LINES = 200
 STATES = {
     FieldState.SEEN: "seen",
     FieldState.NEVER_SENT: "never sent",
-    FieldState.TRUNCATED: "cut off at 8 KB",
+    FieldState.TRUNCATED: "cut off",
     FieldState.SET_LATER: "set later by a rule",
     FieldState.NOT_LISTED: "listed by no log job",
     FieldState.TOO_FEW: "too few entries to say",

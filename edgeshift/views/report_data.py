@@ -13,14 +13,18 @@ from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.aftercare import Aftercare
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.waf.loss_texts import text_of_loss
+from edgeshift.areas.waf.losses import Loss
 from edgeshift.messages import CampaignSummary
-from edgeshift.model.fleet import Area
+from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.model.reasons import codes_of
 from edgeshift.views.entries import Timeline
+from edgeshift.views.figures import FOR_PEOPLE
 from edgeshift.views.message_texts import PASSED_ON
 from edgeshift.views.report_areas import AreaPart, area_part
 from edgeshift.views.rows import ZoneRow, is_odd, notable
-from edgeshift.views.words import Look, look, ordered
+from edgeshift.views.waves import summary_data
+from edgeshift.views.words import Kind, Look, look, ordered
 
 MOST_ROWS = 1_000
 """Zones that the table lists; the rest are in the CSV."""
@@ -28,6 +32,15 @@ MOST_ROWS = 1_000
 MOST_LISTED = 200
 """Zones with evidence, aftercare or a decision of their own that the page shows."""
 
+
+MOST_SENTENCES = 100
+"""Things to do, and settings that were lost, that the page lists over all zones."""
+
+LEADING = (ZoneOutcome.FAILED, ZoneOutcome.UNKNOWN, ZoneOutcome.REJECTED, ZoneOutcome.ON_HOLD)
+"""What a person looks for first."""
+
+NEEDED = (Kind.NEEDS_PERSON, Kind.FAILED)
+"""Kinds of states that ask something of a person, beside those that wait for one."""
 
 MOST_TERRAFORM = 20_000
 """Characters of a zone's Terraform configuration that the page shows."""
@@ -37,7 +50,7 @@ class Source(BaseModel):
     """Everything the report is made of. By zone index, as far as gathered: timelines; evidence, aftercare of
     waf; probes of esc; what log entries said, of log-fields.
 
-    ``looked_at``: of how many zones the history was read, where not of all.
+    ``losses``: what each migration lost. ``closed_tickets``: those whose file somebody has moved or deleted.
     """
 
     summary: CampaignSummary
@@ -46,9 +59,12 @@ class Source(BaseModel):
     timelines: dict[int, Timeline] = Field(default_factory=dict)
     evidence: dict[int, Evidence] = Field(default_factory=dict)
     aftercare: dict[int, Aftercare] = Field(default_factory=dict)
+    losses: dict[int, tuple[Loss, ...]] = Field(default_factory=dict)
     probes: dict[int, ProbeReport] = Field(default_factory=dict)
     judged: dict[int, Judgement] = Field(default_factory=dict)
+    closed_tickets: frozenset[str] = frozenset()
     trouble: str = ""
+    note: str = ""
 
 
 class PlaceCount(BaseModel):
@@ -63,8 +79,9 @@ class PlaceCount(BaseModel):
 
 
 class WaveLine(BaseModel):
-    """A wave with its counts."""
+    """A wave with its counts. ``number`` counts from 1."""
 
+    number: int
     name: str
     size: int
     places: list[PlaceCount]
@@ -92,11 +109,15 @@ class ZoneFinding(BaseModel):
 
 
 class ReportData(BaseModel):
-    """The report's contents, section by section. ``left_out``: what a section does not show, by its name."""
+    """The report's contents, section by section. ``tiles``: what is counted at the top; ``left_out``: what a
+    section does not show, by its name; ``names``: what rules are called, by their identifiers.
+    """
 
     summary: CampaignSummary
     made_at: datetime
     trouble: str
+    note: str
+    tiles: list[PlaceCount]
     totals: list[PlaceCount]
     waves: list[WaveLine]
     by_fingerprint: list[SignerLine]
@@ -105,11 +126,13 @@ class ReportData(BaseModel):
     reasons: dict[str, list[tuple[str, int, list[str]]]]
     evidence: list[tuple[ZoneRow, Evidence]]
     verdicts: dict[str, int]
+    to_do: list[tuple[str, int]]
     losses: list[tuple[str, int]]
     aftercare: list[tuple[ZoneRow, Aftercare]]
     trouble_zones: list[ZoneFinding]
     rows: list[ZoneRow]
     left_out: dict[str, int]
+    names: dict[str, str]
     area: AreaPart
 
 
@@ -119,23 +142,34 @@ def report_data(source: Source) -> ReportData:
     shown = [row for row in source.rows if notable(row)] if len(source.rows) > MOST_ROWS else source.rows
     evidence = sorted(source.evidence.items(), key=lambda item: (_grave(item[1]), item[0]))
     aftercare = sorted(source.aftercare.items())
-    losses = Counter(text for _, item in aftercare for text in item.review)
+    to_do = Counter(text for _, item in aftercare for text in item.review)
+    losses = Counter(text_of_loss(loss) for some in source.losses.values() for loss in some)
     by_fingerprint = _by_fingerprint(source)
     singly = _singly(source, rows)
     left_out = {
         "rows": len(source.rows) - min(len(shown), MOST_ROWS),
         "evidence": len(evidence) - MOST_LISTED,
         "aftercare": len(aftercare) - MOST_LISTED,
+        "to_do": len(to_do) - MOST_SENTENCES,
+        "losses": len(losses) - MOST_SENTENCES,
         "singly": len(singly) - MOST_LISTED,
+        "tickets": len(source.closed_tickets),
         "histories": len([row for row in source.rows if row.run_id]) - len(source.timelines),
     }
     return ReportData(
         summary=source.summary,
         made_at=source.made_at,
         trouble=source.trouble,
+        note=source.note,
+        tiles=_tiles(source),
         totals=counts(source.summary.places, source.summary.area),
         waves=[
-            WaveLine(name=wave.name, size=wave.size, places=counts(wave.places, source.summary.area))
+            WaveLine(
+                number=wave.number + 1,
+                name=wave.name,
+                size=wave.size,
+                places=counts(wave.places, source.summary.area),
+            )
             for wave in source.summary.waves
         ],
         by_fingerprint=by_fingerprint,
@@ -147,13 +181,23 @@ def report_data(source: Source) -> ReportData:
         },
         evidence=[(rows[index], item) for index, item in evidence[:MOST_LISTED]],
         verdicts=dict(Counter(item.verdict.value for _, item in evidence)),
-        losses=losses.most_common(50),
+        to_do=to_do.most_common(MOST_SENTENCES),
+        losses=losses.most_common(MOST_SENTENCES),
         aftercare=[(rows[index], _short(item)) for index, item in aftercare[:MOST_LISTED]],
         trouble_zones=_trouble(source),
         rows=shown[:MOST_ROWS],
         left_out={name: max(0, count) for name, count in left_out.items()},
+        names={rule: name for item in source.evidence.values() for rule, name in item.names.items()},
         area=area_part(source.rows, source.probes, source.judged),
     )
+
+
+def _tiles(source: Source) -> list[PlaceCount]:
+    """What comes first, also where there is none of it, and then wherever else a person is needed."""
+    places, area = source.summary.places, source.summary.area
+    found = {item.place: item for item in counts(places, area)}
+    first = [found.pop(place, _count(place, 0, 0, area)) for place in LEADING]
+    return [*first, *(item for item in found.values() if item.kind in NEEDED or item.place in FOR_PEOPLE)]
 
 
 def _short(item: Aftercare) -> Aftercare:
@@ -161,28 +205,26 @@ def _short(item: Aftercare) -> Aftercare:
     if len(item.terraform) <= MOST_TERRAFORM:
         return item
     left = len(item.terraform) - MOST_TERRAFORM
-    where = "in the archive, under the result record that the CSV names"
-    note = f"\n# … {left:,} more characters: all of it is {where}\n"
+    note = f"\n# … {left:,} more characters: `edgeshift export terraform` writes all of it\n"
     return item.model_copy(update={"terraform": item.terraform[:MOST_TERRAFORM] + note})
 
 
 def counts(places: Mapping[str, int], area: Area | None = None) -> list[PlaceCount]:
     """The places that hold zones, in their order, with their share."""
     total = sum(places.values())
-    found = []
-    for place, zones in ordered(places):
-        appears: Look = look(place, area)
-        found.append(
-            PlaceCount(
-                place=place,
-                label=appears.label,
-                mark=appears.mark,
-                kind=appears.kind.value,
-                zones=zones,
-                percent=100 * zones / total if total else 0,
-            )
-        )
-    return found
+    return [_count(place, zones, total, area) for place, zones in ordered(places)]
+
+
+def _count(place: str, zones: int, total: int, area: Area | None) -> PlaceCount:
+    appears: Look = look(place, area)
+    return PlaceCount(
+        place=place,
+        label=appears.label,
+        mark=appears.mark,
+        kind=appears.kind.value,
+        zones=zones,
+        percent=100 * zones / total if total else 0,
+    )
 
 
 def _grave(evidence: Evidence) -> int:
@@ -228,13 +270,28 @@ def _singly(source: Source, rows: Mapping[int, ZoneRow]) -> list[SignerLine]:
     ]
 
 
-def _tickets(source: Source, rows: Mapping[int, ZoneRow]) -> list[ZoneFinding]:
-    found: dict[tuple[int, str], None] = {}
+def tickets_of(source: Source) -> dict[str, list[int]]:
+    """Every ticket of the campaign, with the indexes of its zones."""
+    found: dict[str, list[int]] = {}
     for index, timeline in sorted(source.timelines.items()):
-        found |= {(index, ticket): None for attempt in timeline.attempts for ticket in attempt.tickets}
+        for attempt in timeline.attempts:
+            for ticket in attempt.tickets:
+                found.setdefault(ticket, []).append(index)
     for row in source.rows:
-        found |= {(row.index, ticket): None for ticket in row.tickets}
-    return [ZoneFinding(row=rows[index], text=ticket) for index, ticket in found]
+        for ticket in row.tickets:
+            found.setdefault(ticket, []).append(row.index)
+    return {ticket: sorted(set(indexes)) for ticket, indexes in found.items()}
+
+
+def _tickets(source: Source, rows: Mapping[int, ZoneRow]) -> list[ZoneFinding]:
+    """The tickets that are still there, zone by zone."""
+    pairs = [
+        (index, ticket)
+        for ticket, indexes in tickets_of(source).items()
+        if ticket not in source.closed_tickets
+        for index in indexes
+    ]
+    return [ZoneFinding(row=rows[index], text=ticket) for index, ticket in sorted(pairs)]
 
 
 def _reasons(rows: Sequence[ZoneRow], place: str) -> list[tuple[str, int, list[str]]]:
@@ -250,6 +307,7 @@ def _reasons(rows: Sequence[ZoneRow], place: str) -> list[tuple[str, int, list[s
 def as_json(source: Source) -> dict[str, Any]:
     """The report for programs: the campaign, every zone, and how many zones of a place have which code."""
     codes: dict[str, Counter[str]] = {}
+    rows = {row.index: row for row in source.rows}
     for row in source.rows:
         # A zone over two limits at once counts for both.
         codes.setdefault(row.place, Counter()).update(dict.fromkeys(map(str, codes_of(row.causes)), 1))
@@ -257,9 +315,15 @@ def as_json(source: Source) -> dict[str, Any]:
         "campaign": source.summary.name,
         "made_at": source.made_at.isoformat(),
         "trouble": source.trouble,
-        "summary": source.summary,
+        "note": source.note,
+        "summary": summary_data(source.summary),
         "codes": {place: dict(found.most_common()) for place, found in codes.items() if found},
         "zones": source.rows,
+        "losses": [
+            {"zone": rows[index].name, "id": rows[index].id, "losses": some}
+            for index, some in sorted(source.losses.items())
+            if some
+        ],
     }
 
 
@@ -270,4 +334,4 @@ def _trouble(source: Source) -> list[ZoneFinding]:
             timeline = source.timelines.get(row.index)
             more = [timeline.sentence] if timeline else []
             found.append(ZoneFinding(row=row, text=row.reason or "no reason on record", more=more))
-    return found[:MOST_ROWS]
+    return sorted(found, key=lambda item: item.row.place == ZoneOutcome.UNKNOWN)[:MOST_ROWS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -13,14 +14,17 @@ from temporalio.client import Client
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
+from edgeshift.areas.waf.losses import Loss, lost_counts
 from edgeshift.model.counts import counted
+from edgeshift.operations.proof import UNSIGNED, unsigned
+from edgeshift.runtime.files import write_whole
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import DOCUMENTS, WafRecord, ZoneRecord, get_document
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import each, known_campaign, summary_of, zone_rows
 from edgeshift.views.parts import VIEWS
-from edgeshift.views.report_data import MOST_LISTED, Source, report_data
+from edgeshift.views.report_data import MOST_LISTED, Source, report_data, tickets_of
 from edgeshift.views.report_page import render_report
 from edgeshift.views.rows import ZoneRow, as_csv, notable
 from edgeshift.views.timeline import build_timeline
@@ -30,32 +34,32 @@ Model = TypeVar("Model", bound=BaseModel)
 MOST_HISTORIES = 500
 """Zones whose history is read for a report; where there are more, those that stand out come first."""
 
+MOST_COUNTED = 5_000
+"""Migrated zones whose lost settings are counted; of the others the CSV has empty cells."""
+
 
 async def write_report(
     client: Client, archive: Archive, campaign: str, path: Path, csv: Path | None = None
 ) -> Source:
     """Gather everything about a campaign and write its report to ``path``; what it was made of.
 
-    ``csv``: where every zone goes as CSV as well. Raises NotFound, TemporalTrouble, Failed, ArchiveError,
+    ``csv``: where every zone goes as CSV as well. Both are written whole or not at
+    all. Raises NotFound, TemporalTrouble, Failed, ArchiveError,
     OSError.
     """
     source = await gather_report(client, archive, campaign)
     if csv:
-        await asyncio.to_thread(_save, csv, as_csv(source.rows))
+        await asyncio.to_thread(write_whole, csv, as_csv(source.rows, source.summary.name))
     page = render_report(report_data(source), source.rows, csv.name if csv else "")
-    await asyncio.to_thread(_save, path, page)
+    await asyncio.to_thread(write_whole, path, page)
     return source
-
-
-def _save(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 async def gather_report(client: Client, archive: Archive, campaign: str) -> Source:
     """Everything that a report is made of. What the archive lacks is said, and does not end the report."""
     known = await known_campaign(client, campaign)
     summary = summary_of(known)
+    note = UNSIGNED if await unsigned(archive, campaign, known.start.spec) else ""
     rows = await zone_rows(client, archive, known)
     started = sorted((row for row in rows if row.run_id), key=lambda row: not notable(row))
     told = await each(started[:MOST_HISTORIES], lambda row: _timeline(client, row, campaign))
@@ -80,21 +84,42 @@ async def gather_report(client: Client, archive: Archive, campaign: str) -> Sour
     indexes = sorted(digests) if own.evidence else []
     documents = await each(indexes, lambda index: _read(archive, seen, digests[index], missing))
     found = {index: item for index, item in zip(indexes, documents, strict=True) if item}
-    trouble = (
-        f"{counted(len(missing), 'document')} could not be read from the archive. First: {missing[0]}."
-        if missing
-        else ""
-    )
-    source = Source(
-        summary=summary, made_at=datetime.now(UTC), rows=rows, timelines=timelines, trouble=trouble
-    )
+    source = Source(summary=summary, made_at=datetime.now(UTC), rows=rows, timelines=timelines, note=note)
+    source.closed_tickets = await asyncio.to_thread(closed_tickets, tickets_of(source))
     source.evidence = {index: item for index, item in found.items() if isinstance(item, Evidence)}
     source.probes = {index: item for index, item in found.items() if isinstance(item, ProbeReport)}
     source.judged = {index: item for index, item in found.items() if isinstance(item, Judgement)}
     source.aftercare = {
         index: record.aftercare for index, record in by_record.items() if isinstance(record, WafRecord)
     }
+    if own.record is WafRecord:
+        source.losses = {index: item.losses for index, item in source.aftercare.items()}
+        more = recorded[MOST_LISTED:MOST_COUNTED]
+        lost = await each(more, lambda row: _losses(archive, row.record, missing))
+        source.losses |= {row.index: some for row, some in zip(more, lost, strict=True) if some is not None}
+        for row in recorded:
+            if row.index in source.losses:
+                row.lost = lost_counts(source.losses[row.index])
+    source.trouble = (
+        f"{counted(len(missing), 'document')} could not be read from the archive. First: {missing[0]}."
+        if missing
+        else ""
+    )
     return source
+
+
+def closed_tickets(tickets: Iterable[str]) -> frozenset[str]:
+    """The tickets of a folder of this machine that are not there any more. Of a folder elsewhere, and of a
+    ticket system, nothing is known from here.
+    """
+    paths = [Path(ticket) for ticket in tickets if ticket.startswith("/")]
+    return frozenset(str(path) for path in paths if path.parent.is_dir() and not path.exists())
+
+
+async def _losses(archive: Archive, digest: str, missing: list[str]) -> tuple[Loss, ...] | None:
+    """What a migration lost, without the rest of its record: of many zones that would not fit in memory."""
+    record = await _read(archive, WafRecord, digest, missing)
+    return record.aftercare.losses if record else None
 
 
 async def _timeline(client: Client, row: ZoneRow, campaign: str) -> Timeline:

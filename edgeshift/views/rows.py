@@ -7,12 +7,18 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from difflib import get_close_matches
+from functools import cache
 
-from pydantic import BaseModel, computed_field
+from pydantic import BaseModel, computed_field, field_serializer
 
+from edgeshift.areas import AREAS
+from edgeshift.areas.waf.losses import SettingKind
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
+from edgeshift.runtime.safe_text import csv_cell
+from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import PLACES, Kind, Look, look
 
 LISTED = (
@@ -54,12 +60,14 @@ AS_PLACE = {
 
 class ZoneRow(BaseModel):
     """A target of a campaign. ``kind``: a zone, or an account for the zones that it ``covers``; ``account``
-    is its own identifier then. ``wave`` counts from 0, as in the campaign's summary.
+    is its own identifier then. ``wave`` counts from 0, as everywhere within edgeshift, and
+    from 1 where the row is dumped: in JSON and CSV (edgeshift/views/waves.py).
 
     ``place``: a place of the ledger, an outcome, or the way in which its workflow ended otherwise.
     ``causes``: why, as codes with facts, and ``code`` the first of them; ``reason``: the same for people.
     ``closed_at`` is set once it has an outcome. ``record``: digest of the archived result, of zones
-    that were changed.
+    that were changed. ``lost``: of waf, how many settings of the previous WAF its migration lost, by kind;
+    None where that was not read.
     """
 
     index: int
@@ -82,12 +90,17 @@ class ZoneRow(BaseModel):
     area: Area = DEFAULT_AREA
     kind: ScopeKind = ScopeKind.ZONE
     covers: int = 1
+    lost: dict[str, int] | None = None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def code(self) -> str:
         """The code of the first of its reasons, or empty."""
         return self.causes[0].code.value if self.causes else ""
+
+    @field_serializer("wave")
+    def _wave(self, wave: int) -> int:
+        return wave + 1
 
     @property
     def workflow_id(self) -> str:
@@ -145,11 +158,21 @@ def chosen(
     ]
 
 
-def is_phase(phase: str, area: Area) -> bool:
-    """Whether there is such a place, phase or word for one, as people type it."""
-    wanted = _typed(phase.strip())
+def is_phase(phase: str, area: Area | None = None) -> bool:
+    """Whether there is such a place, phase or word for one, as people type it, in this area or in any."""
+    return _typed(phase.strip()) in _phases(area)
+
+
+def near_phase(phase: str, area: Area | None = None) -> str:
+    """The place, phase or word for one that is most like what was typed; empty where none is."""
+    return next(iter(get_close_matches(_typed(phase.strip()), sorted(_phases(area)), n=1)), "")
+
+
+@cache
+def _phases(area: Area | None) -> frozenset[str]:
     known = {*AS_PLACE, *AS_PLACE.values(), *PLACES, "terminated", "canceled", "timed_out"}
-    return wanted in known or any(wanted in (_called(place), _called(place, area)) for place in known)
+    areas = tuple(AREAS) if area is None else (area,)
+    return frozenset(known.union(_called(place, one) for place in known for one in (None, *areas)))
 
 
 def _called(place: str, area: Area | None = None) -> str:
@@ -164,22 +187,23 @@ def _typed(words: str) -> str:
 COLUMNS: tuple[str, ...] = (
     *("index", "name", "id", "account", "plan", "wave", "place", "reason", "attempt"),
     *("started_at", "closed_at", "digest", "fingerprint", "record", "code"),
+    *("lost_rules", "lost_groups"),
 )
+AFTERWARDS = "afterwards"
+"""The last column: what is done by hand for a zone that was changed."""
 
 
-def as_csv(rows: Iterable[ZoneRow]) -> str:
-    """Every row as CSV. Cells that a spreadsheet would take for a formula get an apostrophe in front."""
+def as_csv(rows: Iterable[ZoneRow], campaign: str = "") -> str:
+    """Every row as CSV, of the campaign of this name. Cells that a spreadsheet would take for a formula get
+    an apostrophe in front.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow((*COLUMNS, AFTERWARDS))
     for row in rows:
         values = row.model_dump(mode="json", include=set(COLUMNS))
-        values["wave"] = row.wave + 1
-        writer.writerow([_cell(values[column]) for column in COLUMNS])
+        for kind in SettingKind.RULE, SettingKind.GROUP:
+            values[f"lost_{kind.value}s"] = None if row.lost is None else row.lost.get(kind.value, 0)
+        after = VIEWS.of(row.area).after(campaign, row.name) if campaign and row.record else ()
+        writer.writerow([*(csv_cell(values[column]) for column in COLUMNS), csv_cell("; ".join(after))])
     return out.getvalue()
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return "" if value is None else value

@@ -19,11 +19,12 @@ def sentence(name: str, area: Area, attempts: Sequence[Attempt]) -> str:
     if not attempts:
         return f"Nothing is on record for {name}: no run of its workflow is retained."
     own = [attempt for attempt in attempts if not attempt.held_for]
-    last = (own or attempts)[-1]
+    counting = own or list(attempts)
+    last = counting[-1]
     if last.held_for:
         until = f"until {moment(last.closed_at)}" if last.closed_at else "and still is"
         return f"{name} was held for {last.held_for} {until}; what became of it is in that history."
-    return VIEWS.of(area).sentence(name, last) or _of_reversible(name, area, last)
+    return VIEWS.of(area).sentence(name, counting) or _of_reversible(name, area, counting)
 
 
 def campaign_of(last: Attempt) -> str:
@@ -37,27 +38,74 @@ def consent_of(sendings: Sequence[Sending]) -> str:
     return f"{joined(agreed)} agreed to what was sent" if agreed else "NOBODY'S AGREEMENT IS ON RECORD"
 
 
-def _of_reversible(name: str, area: Area, last: Attempt) -> str:
+def sent_before(area: Area, attempts: Sequence[Attempt]) -> str:
+    """What the attempts before the last have sent, for a sentence: ``attempt 1 sent the validation``. Empty
+    where they sent nothing that changes anything.
+    """
+    *earlier, last = attempts
+    found = []
+    for attempt in earlier:
+        which = f"attempt {attempt.number}"
+        if attempt.campaign != last.campaign:
+            which += f" of {campaign_of(attempt)}"
+        sure = _things(area, [item for item in attempt.sendings if item.status == "answered"])
+        maybe = _things(area, [item for item in attempt.sendings if item.status in ("unknown", "")])
+        said = [f"sent {joined(sure)}"] if sure else []
+        said += [f"may have sent {joined(maybe)}"] if maybe else []
+        found += [f"{which} {' and '.join(said)}"] if said else []
+    return joined(found)
+
+
+def _things(area: Area, sendings: Sequence[Sending]) -> list[str]:
+    known = area_of(area).sent
+    return list(dict.fromkeys(known.get(item.step, item.step.replace("_", " ")) for item in sendings))
+
+
+def with_earlier(sent: str, area: Area, attempts: Sequence[Attempt]) -> str:
+    """What all attempts sent. ``sent``: what the last one did, in words; empty where that is nothing that
+    changes anything.
+    """
+    before = sent_before(area, attempts)
+    if not before:
+        return sent or "nothing was sent that changes it"
+    last = f"attempt {attempts[-1].number} sent nothing that changes it"
+    return f"{sent}; before that, {before}" if sent else f"{last}, but {before}"
+
+
+def commits_of(attempts: Sequence[Attempt]) -> list[Sending]:
+    """The commits that were sent, or may have been: by the last attempt, or else by those before it."""
+    for attempt in reversed(attempts):
+        if found := [item for item in attempt.sendings if item.step == "commit" and item.status in SENT]:
+            return found
+    return []
+
+
+def _of_reversible(name: str, area: Area, attempts: Sequence[Attempt]) -> str:
+    last = attempts[-1]
     changed = [item for item in last.sendings if item.status in SENT]
     commits = [item for item in changed if item.step == "commit"]
+    consent = consent_of(commits_of(attempts))
     phrases = area_of(area).phrases
     campaign, when, reason = campaign_of(last), moment(last.closed_at), last.reason or "no reason given"
-    sent = "nothing was sent that changes it"
+    sent = ""
     if commits:
-        sent = f"{phrases.change} was sent ({consent_of(commits)})"
+        sent = f"{phrases.change} was sent ({consent})"
         if any(item.step == "roll_back" for item in changed):
-            sent += ", and the way back after it"
+            sent += ", and the rollback after it"
     elif any(item.step == "set_secret" for item in changed):
         sent = "only a test secret was set"
+    elif any(item.step == "roll_back" for item in changed):
+        sent = "only a rollback was sent"
+    sent = with_earlier(sent, area, attempts)
     match last.outcome:
         case ZoneOutcome.SETTLED:
             done = _begin(phrases.changed.format(name))
-            return f"{done} by {campaign}, settled on {when}: {consent_of(commits)}."
+            return f"{done} by {campaign}, settled on {when}: {consent}."
         case ZoneOutcome.ALREADY_SETTLED:
             return f"{name} needed no change when {campaign} looked ({reason}); {sent}."
         case ZoneOutcome.ROLLED_BACK:
             undone = _begin(phrases.undone.format(name))
-            return f"{undone} by {campaign} on {when}: {reason} ({consent_of(commits)})."
+            return f"{undone} by {campaign} on {when}: {reason} ({consent})."
         case ZoneOutcome.REJECTED:
             who = joined(rejecting(last)) or "somebody"
             return f"{name} was not changed by {campaign}: {who} rejected it on {when}; {sent}."

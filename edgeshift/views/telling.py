@@ -18,6 +18,7 @@ from edgeshift.views.message_texts import (
     first,
     permit_words,
 )
+from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import lasting, look, moment, one_line, short
 
 _TECHNICAL = frozenset(
@@ -136,6 +137,10 @@ class Teller:
         details = (
             [f"result record {short(self._attempt.record)} in the archive"] if self._attempt.record else []
         )
+        if self._attempt.record:
+            start = first(self._run.events[0].input)
+            name = one_line(str(part(part(start, "target"), "zone").get("name") or self._attempt.number))
+            details += VIEWS.of(self._context.area).after(one_line(self._attempt.campaign), name)
         called = look(outcome, self._context.area).label
         return Entry(
             at=event.at,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -21,6 +21,7 @@ from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.campaigns import campaign_input, campaign_result, describe, published
 from edgeshift.operations.errors import NotFound, TemporalTrouble
 from edgeshift.operations.waits import unattended
+from edgeshift.views.away import RECONNECT, Away
 from edgeshift.views.closed import closed_summary, ledger_of
 from edgeshift.views.figures import Pace, Progress, changed_lines
 from edgeshift.views.live import campaign_view, totals_view
@@ -31,6 +32,9 @@ EVERY = 1.0
 
 PLAIN_EVERY = 5.0
 """Seconds between two lines of counts where there is no terminal."""
+
+ANSWER_WITHIN = 15.0
+"""Seconds within which a look is answered; a server that hangs is as good as away."""
 
 PATIENCE = 10.0
 """Seconds that a task of the campaign may wait for a worker before whoever watches is told."""
@@ -46,19 +50,24 @@ async def watch_campaign(
     until: Callable[[CampaignSummary], bool] | None = None,
     extra: Callable[[], RenderableType | None] | None = None,
     totals: bool = True,
+    note: str = "",
+    reconnect: timedelta | None = RECONNECT,
 ) -> CampaignSummary:
     """Show the campaign until it closes, or ``until`` says so of a summary; the last summary is returned.
 
     ``extra`` is asked at each refresh for something to show beneath; without a terminal it is printed
     when it is a text that has changed. ``totals``: print the totals once the campaign has closed.
-    Raises NotFound, and Refused where the campaign was terminated or failed. That Temporal does not
-    answer, or that no worker is there, is shown, and looked at again.
+    ``note``: what holds for all of it. Raises NotFound, and Refused where the campaign was terminated or
+    failed. That no worker is there is shown, and looked at again; so is that Temporal does not answer, for as
+    long as ``reconnect`` (None: for ever), then it raises TemporalTrouble.
     """
-    watcher = _Watcher(client, name, console, extra)
+    watcher = _Watcher(client, name, console, extra, note, Away(time.monotonic, reconnect))
     if console.is_terminal:
         with Live(console=console, auto_refresh=False, transient=False) as live:
             summary = await watcher.follow(until, lambda picture: live.update(picture, refresh=True))
     else:
+        if note:
+            console.print(f"{name}: {note}", markup=False, soft_wrap=True)
         summary = await watcher.follow(until, None)
     if totals and summary.state == "closed":
         console.print(totals_view(summary, watcher.progress(summary), plain=_plain(console)))
@@ -80,7 +89,11 @@ class _Watcher:
         name: str,
         console: Console,
         extra: Callable[[], RenderableType | None] | None,
+        note: str,
+        away: Away,
     ) -> None:
+        self._note = note
+        self._away = away
         self._client = client
         self._name = name
         self._console = console
@@ -88,8 +101,8 @@ class _Watcher:
         self._pace = Pace()
         self._last: CampaignSummary | None = None
         self._before: CampaignSummary | None = None
-        self._answered = time.monotonic()
         self._trouble = ""
+        self._news = ""
         self._printed = 0.0
         self._counts = ""
         self._text = ""
@@ -110,29 +123,35 @@ class _Watcher:
                 self._print(summary)
             if summary is not None and (summary.state == "closed" or (until is not None and until(summary))):
                 return summary
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(self._away.pause(EVERY))
 
     async def _look(self) -> CampaignSummary | None:
         """What the campaign has published; of one that has closed, what its result says."""
         try:
-            described = await describe(self._client, campaign_id(self._name))
-            if described is None:
-                raise _missing(self._name)
-            if described.status not in _GOES_ON:
-                return await self._ended(described)
-            self._last = await published(described) or self._last
-        except TemporalTrouble as error:
-            self._not_answered(error.text)
+            async with asyncio.timeout(ANSWER_WITHIN):
+                described = await describe(self._client, campaign_id(self._name))
+                if described is None:
+                    raise _missing(self._name)
+                if described.status not in _GOES_ON:
+                    return await self._ended(described)
+                self._last = await published(described) or self._last
+        except (TemporalTrouble, TimeoutError) as error:
+            self._not_answered(error)
             return None
+        self._news = self._away.answered()
         if (waits := unattended(described, datetime.now(UTC))) > PATIENCE:
             self._trouble = f"no worker has taken its task for {waits:.0f}s; `edgeshift worker` starts one"
             return None
-        self._answered, self._trouble = time.monotonic(), ""
+        self._trouble = ""
         return self._last
 
-    def _not_answered(self, why: str) -> None:
-        silent = time.monotonic() - self._answered
-        self._trouble = f"no answer for {silent:.0f}s: {one_line(why, 120)}"
+    def _not_answered(self, error: TemporalTrouble | TimeoutError) -> None:
+        if not isinstance(error, TemporalTrouble):
+            error = TemporalTrouble(f"nothing came within {ANSWER_WITHIN:.0f}s")
+        self._news = self._away.failed(error)
+        again = self._away.pause(EVERY)
+        why = one_line(error.text, 120)
+        self._trouble = f"no answer for {self._away.lasts:.0f}s: {why}; next try in {again:.0f}s"
 
     async def _ended(self, described: WorkflowExecutionDescription) -> CampaignSummary | None:
         """The summary of a campaign that has closed. Raises Refused where it was ended from outside."""
@@ -155,13 +174,19 @@ class _Watcher:
             datetime.now(UTC),
             plain=_plain(self._console),
             trouble=self._trouble,
+            note=self._note,
             extra=extra,
         )
 
     def _print(self, summary: CampaignSummary | None) -> None:
         now = datetime.now(UTC)
+        if self._news:
+            self._line(now, f"{self._name}: {self._news}")
+            self._news = ""
         if summary is None:
-            self._line(now, f"{self._name}: {self._trouble}")
+            # Of Temporal that is away, one line is enough.
+            if self._away.since is None:
+                self._line(now, f"{self._name}: {self._trouble}")
             return
         before, self._before = self._before, summary
         for line in changed_lines(before, summary):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
+from rich.table import Table
 from rich.text import Text
 
 _LONG_HEX = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{20,}\b")
@@ -38,6 +39,74 @@ class ByWidth:
         yield self._narrow if options.max_width < self._least else self._wide
 
 
+class Paragraph:
+    """``lead``, which is never broken, and words after it that wrap under each other. A word that is longer
+    than the terminal is left whole, so print it with ``soft_wrap``.
+    """
+
+    def __init__(self, lead: Text, words: str, *, hang: int, style: str = "") -> None:
+        self._lead, self._words, self._hang, self._style = lead, words, hang, style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = max(options.max_width, self._hang + 16)
+        first = self._lead.cell_len
+        lines = wrapped(self._words, width - self._hang, width - first)
+        yield self._lead + Text(lines[0], style=self._style)
+        for line in lines[1:]:
+            # A long word moves to the left rather than over the edge, where the terminal would break it.
+            indent = min(self._hang, max(0, options.max_width - cell_len(line)))
+            yield Text(" " * indent).append(line, style=self._style)
+
+
+def wrapped(words: str, width: int, first: int) -> list[str]:
+    """``words`` in lines of so many columns, ``first`` for the first, broken between words alone; at least
+    one line. Where not even a word fits beside what stands before, the first line is empty.
+    """
+    lines, room = [""], first
+    for word in words.split():
+        line = lines[-1]
+        if line and cell_len(line) + 1 + cell_len(word) <= room:
+            lines[-1] = f"{line} {word}"
+        elif not line and (cell_len(word) <= room or len(lines) > 1):
+            lines[-1] = word
+        else:
+            lines.append(word)
+            room = width
+    return lines
+
+
+class Command:
+    """A command after ``lead``, to be copied as it is shown: where it is too long for the terminal, it goes
+    on in the next line after a backslash, as a shell takes it. No word of it is broken.
+    """
+
+    def __init__(self, lead: Text, command: str, *, hang: int) -> None:
+        self._lead, self._command, self._hang = lead, command, hang
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room, first = options.max_width - self._hang, options.max_width - self._lead.cell_len
+        if cell_len(self._command) <= first:
+            yield self._lead + Text(self._command)
+            return
+        words = [word.replace(" ", "\0") for word in _WORDS.findall(self._command)]
+        # Each line but the last has a backslash after it.
+        lines = wrapped(" ".join(words), room - 2, first - 2)
+        if not lines[0]:
+            yield self._lead
+            lines = lines[1:]
+            before = Text(" " * self._hang)
+        else:
+            before = self._lead
+        for number, line in enumerate(lines):
+            end = " \\" if number < len(lines) - 1 else ""
+            yield before + Text(line.replace("\0", " ") + end)
+            before = Text(" " * self._hang)
+
+
+_WORDS = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
+"""Words of a command, with what is quoted in them."""
+
+
 class Card:
     """Titles with values. A value that is too long wraps between words, under itself; a word that is longer
     than the terminal is left whole, so print it with ``soft_wrap``.
@@ -60,3 +129,82 @@ class Card:
                 line = Text(f"  {'' if number else title:<{indent - 2}}", style="dim")
                 yield line.append(Text(part, style=str(value.style) or "not dim"))
         yield Text()
+
+
+GAP = 2
+"""Columns between two columns of a table."""
+
+
+class Columns:
+    """A table of one line a row, whose cells wrap between words alone. Where the terminal has no room for the
+    longest words of all columns side by side, each row becomes a paragraph: the first cell, and below it the
+    others, each after its heading. A word that is longer than the terminal is broken by nobody but it.
+
+    ``right``: columns, by their headings, of numbers; ``headed``: whether headings are printed above columns.
+    """
+
+    def __init__(
+        self, *headings: str, title: str = "", right: Collection[str] = (), headed: bool = True
+    ) -> None:
+        self._headings, self._title, self._right, self._headed = headings, title, right, headed
+        self._rows: list[list[Text]] = []
+
+    def add(self, *cells: Text | str) -> None:
+        """Add a row, a cell for each heading."""
+        assert len(cells) == len(self._headings), cells
+        self._rows.append([cell if isinstance(cell, Text) else Text(cell) for cell in cells])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._title:
+            yield Text(self._title, style="bold")
+        heads = [self._headings] if self._headed else []
+        columns = [
+            [*(row[at] for row in heads), *(row[at].plain for row in self._rows)]
+            for at in range(len(self._headings))
+        ]
+        least = [max((longest_word(cell) for cell in column), default=0) for column in columns]
+        most = [max((_longest_line(cell) for cell in column), default=0) for column in columns]
+        room = options.max_width - GAP * (len(columns) - 1)
+        if sum(least) <= room:
+            yield self._beside(spread(least, most, room))
+        else:
+            yield from self._below()
+
+    def _beside(self, sizes: Sequence[int]) -> Table:
+        table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), show_header=self._headed)
+        for heading, size in zip(self._headings, sizes, strict=True):
+            right = heading in self._right
+            table.add_column(heading, justify="right" if right else "left", width=size, header_style="bold")
+        for row in self._rows:
+            table.add_row(*row)
+        return table
+
+    def _below(self) -> Iterable[RenderableType]:
+        for first, *others in self._rows:
+            yield Paragraph(Text(), first.plain, hang=2, style=str(first.style))
+            for heading, cell in zip(self._headings[1:], others, strict=True):
+                if cell.plain.strip():
+                    lead = Text("  ").append(f"{heading}: " if heading and self._headed else "", style="dim")
+                    yield Paragraph(lead, cell.plain, hang=4, style=str(cell.style))
+
+
+def spread(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
+    """Sizes of columns: each has what its longest word needs, and what is left goes to those that want more,
+    the one that wants the least first. ``room`` is at least the sum of ``least``.
+    """
+    sizes, left = list(least), room - sum(least)
+    wanting = sorted(range(len(sizes)), key=lambda at: most[at] - least[at])
+    for number, at in enumerate(wanting):
+        more = min(most[at] - least[at], left // (len(wanting) - number))
+        sizes[at] += more
+        left -= more
+    return sizes
+
+
+def longest_word(text: str) -> int:
+    """Columns of the longest word of a text."""
+    return max(map(cell_len, text.split()), default=0)
+
+
+def _longest_line(text: str) -> int:
+    return max(map(cell_len, text.splitlines()), default=0)

@@ -6,7 +6,6 @@ Every place has a mark and a word beside its colour, so that nothing is told by 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +16,9 @@ from edgeshift.areas import AREAS
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.model.sign_off import SignOffPolicy
+from edgeshift.runtime.safe_text import one_line as one_line
+from edgeshift.runtime.safe_text import printable as printable
 
 
 class Kind(StrEnum):
@@ -122,6 +124,18 @@ def targets(count: int, area: Area) -> str:
     return counted(count, word("zone", area))
 
 
+def policy_text(policy: SignOffPolicy, noun: str, *, signed: bool) -> str:
+    """How many must approve, and who may. ``noun``: what a target is called; ``signed``: whether signatures
+    alone count, by people whom the roots know as approvers.
+    """
+    who = f"from {', '.join(policy.approvers)}" if policy.approvers else "no approvers are listed"
+    if signed:
+        who = f"{who}, by key" if policy.approvers else "from whom the roots name as approvers, by key"
+    many = "one approval" if policy.required == 1 else f"{policy.required} approvals"
+    each = f", for each {noun} by itself" if policy.per == "zone" else ""
+    return f"{many}, {who}{each}"
+
+
 def ordered(places: Mapping[str, int]) -> list[tuple[str, int]]:
     """The places that hold a zone, in the order in which they are listed everywhere."""
     held = [(place, count) for place, count in places.items() if count]
@@ -165,21 +179,3 @@ def lasting(value: timedelta) -> str:
 def joined(names: list[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
-
-
-def one_line(text: str, longest: int = 500) -> str:
-    """``text`` on one line, without control characters (it may come from anywhere), cut if too long."""
-    clean = " ".join(printable(text).split())
-    return clean if len(clean) <= longest else clean[: longest - 1] + "…"
-
-
-def printable(text: str) -> str:
-    """``text`` without control characters but line feeds, and without those that turn its direction."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(" " if char == "\t" else char for char in text if char in "\n\t" or _printable(char))
-
-
-def _printable(char: str) -> bool:
-    # Bidirectional overrides (category Cf) could show a name other than the one that is stored.
-    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co")

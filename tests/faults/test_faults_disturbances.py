@@ -20,7 +20,7 @@ from tests.harness.running.played import played
 from tests.harness.running.share import share_of
 from tests.harness.verdict import added
 
-pytestmark = pytest.mark.embedded
+pytestmark = [pytest.mark.embedded, pytest.mark.long]
 
 SHARE = 2
 """Cases that are played with the other tests, of few zones; the harness plays all of them."""

@@ -14,7 +14,7 @@ from tests.harness.oracles.reversible import Ending, esc_complaints
 from tests.harness.running.share import shared
 from tests.kit import SCALE
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600), pytest.mark.long]
 
 
 async def ending_of(stage: Stage, short: str) -> Ending:

@@ -13,6 +13,7 @@ from tests.harness.families.every import all_cases, case_of
 from tests.harness.families.seeds import CAMPAIGNS
 from tests.harness.running.played import played
 from tests.harness.running.share import seed_of, stratified
+from tests.kit.tiers import tiered
 
 pytestmark = pytest.mark.embedded
 
@@ -24,9 +25,17 @@ OTHERS = 4
 """Families of which one case is played, beside the main ones; the seed says which."""
 
 
+QUICK = ("waf", "kills", "unknown")
+"""Families whose case `make test` plays; the others are of the long tier."""
+
+
 def chosen() -> list[str]:
     """The ids of the cases; of campaigns whose number of zones is free, with few of them."""
-    found = sorted(stratified(all_cases(), 0.0001, seed_of()), key=lambda case: case.family not in MAIN)
+    order = (*QUICK, *(family for family in MAIN if family not in QUICK))
+    found = sorted(
+        stratified(all_cases(), 0.0001, seed_of()),
+        key=lambda case: order.index(case.family) if case.family in order else len(order),
+    )
     return [
         f"{case.id}/{FEW}" if case.family in {*CAMPAIGNS, "unknown"} else case.id
         for case in found[: len(MAIN) + OTHERS]
@@ -34,7 +43,7 @@ def chosen() -> list[str]:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("identifier", chosen())
+@pytest.mark.parametrize("identifier", tiered(chosen(), len(QUICK)))
 async def test_no_fault_leads_to_anything_that_must_not_be(
     identifier: str, temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:

@@ -279,6 +279,7 @@ SCENARIOS: dict[str, Callable[[Client, Path], Awaitable[None]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scenario", shared("held calls, steered", SCENARIOS))
 async def test_while_calls_are_held(scenario: str, temporal_client: Client, tmp_path: Path) -> None:
     """Each as its own docstring says."""

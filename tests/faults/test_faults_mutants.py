@@ -12,7 +12,7 @@ from tests.mutants.catalogue import mutant_of
 from tests.mutants.playing import Control, hunted
 from tests.mutants.trees import copied
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(900), pytest.mark.long]
 
 QUICK = ("log-only-body-committed", "validation-for-everybody", "snapshot-late")
 """Mutants that one short scene, of two zones for which nothing goes wrong, is to find."""

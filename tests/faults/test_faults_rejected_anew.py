@@ -18,7 +18,7 @@ from tests.faults_kit import Stage, again, staged, zone
 from tests.harness.disturbances.operators import start_again
 from tests.kit import eventually
 
-pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240), pytest.mark.long]
 
 OTHER: dict[str, Any] = {"firewall_rules": [{"expression": "ip.src eq 192.0.2.1", "products": ["waf"]}]}
 WAVES = [{"name": "first", "zones": 1}, {"name": "rest"}]

@@ -15,7 +15,7 @@ from tests.faults_kit import staged, zone
 from tests.harness.running.share import shared
 from tests.kit import TOO_MANY_RULES
 
-pytestmark = pytest.mark.embedded
+pytestmark = [pytest.mark.embedded, pytest.mark.long]
 
 TOO_LONG = [{"expression": f'http.request.uri.path eq "/{"x" * 4097}"', "products": ["waf"]}]
 

@@ -27,6 +27,7 @@ from edgeshift.areas.waf.evidence import EvidencePolicy, judge
 from edgeshift.model.digests import NotCanonical, digest, fingerprint
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import ReasonCode
+from edgeshift.profiles import SPECIFICATION
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.service_api import Credential, ServiceClient, ServiceError
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -97,10 +98,10 @@ async def _waf_over(table: Table) -> None:
 
 async def _assessed(table: Table, zone: Zone) -> None:
     reading = await read_zone(table.client, zone)
-    found = waf.assess(reading)
+    found = waf.assess(reading, SPECIFICATION)
     await table.archive.put_json(reading.model_dump(mode="json"))
     waf.Reading.model_validate(reading.model_dump(mode="json"))
-    waf.ticket_text(zone, ReasonCode.TOO_MANY_RULES, found, ())
+    waf.ticket_text(zone, ReasonCode.TOO_MANY_RULES, found, (), SPECIFICATION)
     if reading.config is None:
         return
     body = waf.propose(reading).body
@@ -109,7 +110,7 @@ async def _assessed(table: Table, zone: Zone) -> None:
     waf.same_rules(reading.entry_point, body)
     waf.logs_anyway(body, waf.MANAGED_RULESET, "a" * 32)
     await table.archive.put_json(
-        {"body": body, "losses": list(found.losses), "warnings": list(found.warnings)}
+        {"body": body, "losses": list(map(waf.text_of_loss, found.losses)), "warnings": list(found.warnings)}
     )
     aftercare(zone, body, found.losses, None).model_dump(mode="json")
 
@@ -125,9 +126,9 @@ async def _events(table: Table) -> None:
 
 async def _logs(table: Table) -> None:
     reading = await read_log_zone(table.client, table.zone)
-    found = log_fields.assess(reading, table.zone, FIELDS, None)
+    found = log_fields.assess(reading, table.zone, FIELDS, None, SPECIFICATION)
     await table.archive.put_json(reading.model_dump(mode="json"))
-    log_fields.lacking(reading, FIELDS) if found.verdict.value == "ready" else None
+    log_fields.lacking(reading, FIELDS, SPECIFICATION) if found.verdict.value == "ready" else None
     if found.verdict.value == "ready":
         body = log_fields.proposal_body(reading, table.zone, FIELDS, None)
         digest(body), fingerprint(body, table.zone)
@@ -135,7 +136,7 @@ async def _logs(table: Table) -> None:
         log_fields.rollback(reading.rules, merged, FIELDS)
         for job in reading.jobs:
             if log_fields.pushes(job):
-                log_fields.updated(job, ["Cookies"])
+                log_fields.updated(job, ["Cookies"], SPECIFICATION)
 
 
 async def _versions(table: Table) -> None:
@@ -157,7 +158,9 @@ async def _versions(table: Table) -> None:
 async def _esc(table: Table) -> None:
     setting = await table.client.esc(table.zone.scope)
     secret = setting.with_secret.get_secret_value() if setting.with_secret else None
-    esc.assess(esc.Reading(always=setting.always is True, secret=esc.whose(secret)), datetime.now(UTC))
+    esc.assess(
+        esc.Reading(always=setting.always is True, secret=esc.whose(secret)), datetime.now(UTC), SPECIFICATION
+    )
 
 
 async def _zones(table: Table) -> None:

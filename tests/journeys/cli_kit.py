@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
 import json
 import os
 import re
@@ -17,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from edgeshift import operations
+from edgeshift.cli.main import called
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.invariants.control import Control
 
-CLI = [sys.executable, "-m", "edgeshift.cli.main"]
+CLI = [sys.executable, "-m", "edgeshift.cli.entry"]
 
 LONG = 'http.request.uri.path eq "/' + "ä" * 2100 + '"'
 
@@ -69,6 +72,15 @@ class Ran:
     code: int
     out: str
     err: str
+
+
+def in_process(*arguments: str) -> Ran:
+    """Call a verb in this process and in the folder that it is in, without a terminal and at 80 columns."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = called(arguments)
+    assert "Traceback" not in err.getvalue() and "a fault of its own" not in err.getvalue(), err.getvalue()
+    return Ran(code, out.getvalue(), err.getvalue())
 
 
 class Place:

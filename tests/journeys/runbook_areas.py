@@ -51,7 +51,7 @@ FLEET = "\n".join(
         f"     jobs: [{JOB % 'full'}]}}}}",
         *(
             f"  - {{name: {one}.example, plan: enterprise, logs: {{fields: [{RULE}], jobs: [{JOB % one}]}}}}"
-            for one in ("odd", "size-1", "size-2", "fields")
+            for one in ("odd", "size-1", "size-2", "fields", "unseen")
         ),
     )
 )
@@ -193,7 +193,9 @@ def blocked_removal_date(here: Desk) -> None:
         digest = await operations.store_spec(here.archive, spec)
         frozen = await operations.freeze(client, here.archive, spec, digest)
         await here.stack.control.send("PUT", "clock", {"now": "2024-01-02T00:00:00Z"})
-        await operations.start_campaign(client, here.archive, spec, by="olga", frozen=frozen)
+        await operations.start_campaign(
+            client, here.archive, spec, by="olga", frozen=frozen, pen=here.pen("olga")
+        )
 
     here.wait(begun())
     here.alarmed("blocked-removal-date", "late", zone="late.example")
@@ -292,6 +294,19 @@ def log_entries(here: Desk) -> None:
     here.over("log-entries", "entries", "--service")
 
 
+def fields_unverified(here: Desk) -> None:
+    """The file does not say where entries are: what was written stays, and nobody has seen it arrive."""
+    edited(here, "unverified", full("unseen"), "log-fields", entries="")
+    here.ok("start", "unverified.yaml", "--yes")
+    here.until("unverified", lambda places: any(place.startswith("awaiting") for place in places))
+    here.until_in(ZonePhase.AWAITING_SIGN_OFF, "unseen.example", "log-fields")
+    here.ok("sign-off", "approve", "unverified", "--zone", "unseen.example", "--yes")
+    here.until("unverified", lambda places: places == {"settled": 1})
+    assert "not verified" in here.alarmed("fields-unverified", "unverified", zone="unseen.example")["text"]
+    here.look("fields-unverified", names_of("unverified", "unseen"))
+    here.act("fields-unverified", names_of("unverified", "unseen"))
+
+
 def log_destination(here: Desk) -> None:
     """The destination of new jobs is not in the surroundings; then it is."""
     with pytest.MonkeyPatch.context() as patch:
@@ -321,5 +336,6 @@ AREAS: dict[str, Callable[[Desk], None]] = {
     "blocked-rules": blocked_rules,
     "log-entry-size": log_entry_size,
     "log-entries": log_entries,
+    "fields-unverified": fields_unverified,
     "log-destination": log_destination,
 }

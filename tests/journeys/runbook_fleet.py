@@ -21,6 +21,7 @@ MAIN = (
     "asks",
     "odd",
     "logs-only",
+    "shell",
     "refused",
     "sent",
     "differs",
@@ -29,6 +30,8 @@ MANY = tuple(f"out-{number}" for number in range(10))
 OTHERS = (
     "ended",
     "late",
+    "unkeyed",
+    "nobodys",
     "held",
     "stopped",
     "halts",
@@ -39,6 +42,8 @@ OTHERS = (
     "solo",
     "unheard",
     "apart",
+    "tells",
+    "waits-on",
 )
 FLEET = "\n".join(
     (
@@ -67,6 +72,17 @@ FLEET = "\n".join(
     )
 )
 SHORT = POLICY.replace("expires_after: 1000d", "expires_after: 2d").replace("support: 1000d", "support: 2d")
+SHELL = [
+    {
+        "action": "execute",
+        "action_parameters": {"id": "efb7b8c949ac4650a09736fc376e9aee"},
+        "expression": "true",
+        "description": "",
+        "ref": "",
+        "id": "",
+        "enabled": False,
+    }
+]
 LOGS = [{"action": "log", "expression": "true", "description": "", "ref": "", "id": "", "enabled": True}]
 
 
@@ -96,6 +112,8 @@ def begin(found: Desk) -> None:
     troubles["odd"] = fault("wrong_types", "odd.example", check, replace={"/result/compatible": False})
     only_log = {"/result/rules": LOGS}
     troubles["logs-only"] = fault("wrong_types", "logs-only.example", "waf.config", replace=only_log)
+    nothing = {"/result/rules": SHELL}
+    troubles["shell"] = fault("wrong_types", "shell.example", "waf.config", replace=nothing)
     troubles["refused"] = fault("server_error", "refused.example", put, status=400, body=not_taken)
     troubles["sent"] = fault("server_error", "sent.example", put, status=502)
     troubles["bank"] = fault("server_error", "bank.example", put, status=502)

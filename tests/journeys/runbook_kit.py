@@ -30,6 +30,7 @@ from edgeshift.cli.main import called
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.model.fleet import Area
+from edgeshift.operations.signed import Pen
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
@@ -63,6 +64,10 @@ class Desk:
     def wait(self, work: Coroutine[Any, Any, Found]) -> Found:
         """The result of something asynchronous, on the stack's loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(120)
+
+    def pen(self, by: str) -> Pen:
+        """Who signs with the key of a person."""
+        return Pen(self.stack.keyring.signer(by), self.archive, by)
 
     async def client(self) -> Client:
         """Temporal, in the namespace that commands are for."""

@@ -8,12 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from temporalio import workflow
 from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from edgeshift import operations
 from edgeshift.campaign.start import campaign_start
 from edgeshift.campaign_file.load import load_campaign
-from edgeshift.model.fleet import campaign_id
+from edgeshift.messages import ReportKind, ZoneReport, ZoneResult
+from edgeshift.model.fleet import ZoneOutcome, campaign_id
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
@@ -40,7 +43,9 @@ def damage(found: Desk) -> None:
         (found.folder / "copy").write_bytes(file.read_bytes())
         file.write_bytes(b"[]")
         found.troubles["damaged"] = str(file)
-        await operations.start_campaign(client, found.archive, spec, by="olga", frozen=frozen)
+        await operations.start_campaign(
+            client, found.archive, spec, by="olga", frozen=frozen, pen=found.pen("olga")
+        )
 
         async def begins() -> bool:
             return (await operations.summary(client, spec.name)).permits_out > 0
@@ -246,6 +251,56 @@ async def begun(here: Desk) -> None:
     )
 
 
+@workflow.defn(name="NobodysZone")
+class NobodysZone:
+    """Stands in a zone's place, and ends as if it had been migrated."""
+
+    @workflow.run
+    async def run(self) -> ZoneResult:
+        """Says so."""
+        return ZoneResult(outcome=ZoneOutcome.MIGRATED)
+
+
+def told_wrong(here: Desk) -> None:
+    """Somebody puts a workflow in a zone's place that ends as migrated, and says so to the campaign."""
+    here.start("tells", full("tells", "waits-on"))
+    here.until("tells", lambda places: places == {"awaiting": 2})
+    own = f"zone/{here.zone_id('tells.example')}/waf"
+
+    async def stands_in() -> None:
+        client = await here.client()
+        campaign = client.get_workflow_handle("campaign/tells")
+        zone = client.get_workflow_handle(own)
+        memo = {**await (await zone.describe()).memo()}
+        await zone.terminate("by nobody")
+        async with Worker(
+            client,
+            task_queue="nobodys",
+            workflows=[NobodysZone],
+            workflow_runner=UnsandboxedWorkflowRunner(),
+        ):
+            await client.execute_workflow("NobodysZone", id=own, task_queue="nobodys", memo=memo)
+        word = ZoneReport(
+            campaign_run=str(memo["campaign_run"]),
+            index=int(memo["index"]),
+            attempt=1,
+            sequence=60_000,
+            kind=ReportKind.FINISHED,
+            outcome=ZoneOutcome.MIGRATED,
+        )
+        await campaign.signal("zone_report", word)
+
+    here.wait(stands_in())
+    alarm = here.alarmed("told-wrong", "tells", zone="tells.example")
+    assert "told as migrated; no worker signed that, and it is failed" in alarm["text"]
+    assert here.places("tells") == {"awaiting": 1, "failed": 1}
+    names = {"CAMPAIGN": "tells", "ZONE": "tells.example"}
+    here.look("told-wrong", names)
+    here.act("told-wrong", names)
+    here.over("told-wrong", "tells", zone="tells.example")
+    here.until("tells", lambda places: places == {"awaiting": 2})
+
+
 def out_of_reach(here: Desk) -> None:
     """Temporal, or the archive, at another address than where they are."""
     assert "temporal-unreachable" in here.alarms("--address", "127.0.0.1:1")
@@ -269,5 +324,6 @@ SURROUNDINGS: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("workflow-stuck",): stuck,
     ("no-worker", "search-attributes", "retention", "campaign-silent"): nobody_there,
     ("temporal-unreachable", "archive"): out_of_reach,
+    ("told-wrong",): told_wrong,
 }
 """Each situation by the codes of the entries that it plays."""

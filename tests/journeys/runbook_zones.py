@@ -7,7 +7,9 @@ from functools import partial
 
 import pytest
 
+from edgeshift import operations
 from edgeshift.messages import ZonePhase
+from edgeshift.model.sign_off import Choice
 from edgeshift.stores.archive import object_key
 from tests.journeys.cli_kit import POLICY
 from tests.journeys.runbook_fleet import SHORT, full, refusal
@@ -60,6 +62,25 @@ def too_late(here: Desk, code: str, name: str) -> None:
     """A campaign that lets nobody much time: for a sign-off, for the provider's support."""
     here.start(f"short-{name}", full(name), SHORT)
     a_zone(here, code, f"short-{name}", name)
+
+
+def not_counted(here: Desk, code: str, name: str) -> None:
+    """Temporal is told in ada's name that it is approved, which nobody has signed; nor, of one of them, the
+    start.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if code == "on-hold-unsigned":
+            patch.setattr("edgeshift.cli.shell.Shell.pen", lambda *_: None)
+        here.start(name, full(name))
+    here.until(name, lambda places: places == {"awaiting": 1})
+
+    async def told() -> None:
+        client = await here.client()
+        (group,) = (await operations.summary(client, name)).waiting
+        await operations.sign_fingerprints(client, name, [group.fingerprint], Choice.APPROVE, by="ada")
+
+    here.wait(told())
+    a_zone(here, code, name, name)
 
 
 def aborted(here: Desk) -> None:
@@ -167,10 +188,13 @@ ZONES: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("support-long-expression",): of_main("support-long-expression", "long-1"),
     ("support-refusal",): of_main("support-refusal", "asks"),
     ("needs-support",): partial(too_late, code="needs-support", name="long-2"),
+    ("on-hold-uncounted",): partial(not_counted, code="on-hold-uncounted", name="unkeyed"),
+    ("on-hold-unsigned",): partial(not_counted, code="on-hold-unsigned", name="nobodys"),
     ("on-hold",): partial(too_late, code="on-hold", name="late"),
     ("blocked-overrides",): of_main("blocked-overrides", "legacy"),
     ("blocked-not-compatible",): of_main("blocked-not-compatible", "odd"),
     ("blocked-log-only",): of_main("blocked-log-only", "logs-only"),
+    ("blocked-unprotected",): of_main("blocked-unprotected", "shell"),
     ("blocked",): for_a_reason_unheard_of,
     ("aborted",): aborted,
     ("failed-refused",): of_main("failed-refused", "refused"),

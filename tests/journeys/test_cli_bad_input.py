@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
+from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.exceptions import CancelledError
 
 from edgeshift import operations
 from edgeshift.campaign_file.load import load_campaign
 from edgeshift.cli.found_stack import stack_here
+from edgeshift.model.fleet import assessment_id
 from edgeshift.operations import calls, waits
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
@@ -37,11 +43,35 @@ def place(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: object) -
             yield found
 
 
+class Page(BaseHTTPRequestHandler):
+    """Answers everything with a page, as something does that is no such service."""
+
+    def do_GET(self) -> None:
+        """200, and no JSON."""
+        page = b"<!doctype html><title>Welcome</title>"
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.send_header("content-length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing on stderr."""
+
+
 @pytest.fixture(scope="module")
-def plans(place: Place) -> dict[str, Ran]:
+def pages() -> Iterator[str]:
+    """Where pages are served."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def plans(place: Place, pages: str) -> dict[str, Ran]:
     """What `plan` says of each bad campaign file. All at a time, since some of them try again for a while."""
     service = str(place.stack["service"])
-    ui = str(place.stack["ui"])
     token = re.compile(r'token: ".*"')
     place.write("wrong-token", "a" * 40 + "\n")
     place.campaign("unknown-zone", "include: [shop-1.example, shop-9.example, nowhere.example]")
@@ -51,7 +81,8 @@ def plans(place: Place) -> dict[str, Ran]:
         "wrong-token": (token, f'token: "file:{place.folder}/wrong-token"'),
         "no-token": (token, 'token: "env:NO_SUCH_VARIABLE"'),
         "nobody-there": (re.compile(re.escape(service)), "http://127.0.0.1:9/client/v4"),
-        "nonsense": (re.compile(re.escape(service)), f"{ui}/client/v4"),
+        "nonsense": (re.compile(re.escape(service)), f"{pages}/client/v4"),
+        "no-prefix": (re.compile(re.escape(service)), service.removesuffix("/client/v4")),
     }
     for name, (pattern, replacement) in changes.items():
         file = place.folder / place.campaign(name, "all: true")
@@ -75,6 +106,8 @@ def plans(place: Place) -> dict[str, Ran]:
         ("no-token", 4, "hint: set the variable, or write the file, that the reference names"),
         ("nobody-there", 4, "the service at http://127.0.0.1:9/client/v4: "),
         ("nobody-there", 4, "no connection to 127.0.0.1:9"),
+        ("no-prefix", 2, "lacks the prefix /client/v4, and zones.list answers 4"),
+        ("no-prefix", 2, "/client/v4"),
         ("nonsense", 4, "expected a JSON object with success and result"),
     ],
 )
@@ -89,6 +122,29 @@ def test_while_it_tries_again_it_says_why(plans: dict[str, Ran]) -> None:
     """Nobody waits in front of a silent terminal."""
     for name in ("nobody-there", "nonsense"):
         assert "trying again: " in plans[name].err
+
+
+async def test_nobody_waits_for_tries_that_cannot_help(place: Place, plans: dict[str, Ran]) -> None:
+    """A service that is not there is told after a few tries, the rest of which are called off; an address
+    without its prefix after the first one.
+    """
+    client = await connect(TemporalSettings(address=place.stack["address"]))
+    assert plans["nobody-there"].code == 4
+    gone = client.get_workflow_handle(assessment_id("nobody-there"))
+    with pytest.raises(WorkflowFailureError) as ended:
+        await gone.result()
+    assert isinstance(ended.value.cause, CancelledError)
+    assert max(await tries_of(gone), default=0) <= 5
+    assert await tries_of(client.get_workflow_handle(assessment_id("no-prefix"))) == [1]
+
+
+async def tries_of(handle: WorkflowHandle[Any, Any]) -> list[int]:
+    """The number of tries of each activity that has ended."""
+    return [
+        event.activity_task_started_event_attributes.attempt
+        async for event in handle.fetch_history_events()
+        if event.HasField("activity_task_started_event_attributes")
+    ]
 
 
 def test_a_start_is_refused_for_the_same_reasons(place: Place, plans: dict[str, Ran]) -> None:

@@ -4,14 +4,23 @@ stack.
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 import subprocess
+import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from edgeshift.areas.waf.terraform import plain
+from edgeshift.runtime.settings import TemporalSettings
+from edgeshift.runtime.temporal import connect
 from tests.journeys.cli_kit import CLI, Place, running_stack
+from tests.rules.hcl_kit import resources
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
 
@@ -60,9 +69,35 @@ def test_a_start_asks_and_is_refused_where_nobody_can_answer(place: Place) -> No
     assert "there is no campaign main" in place.refused(5, "pause", "main")
 
 
+def test_a_plan_is_started_as_it_is_or_not_at_all(place: Place) -> None:
+    """A file that is none, a plan that is not in the archive, a campaign file that has changed, an old plan:
+    each is refused, and says what to do. Without --plan, what has changed is told.
+    """
+    start = ("start", "--yes", "--plan")
+    assert "name a campaign file, or a plan" in place.refused(2, "start")
+    for text in ("", "[]", '{"plan": "main"}', '{"plan": 1}'):
+        place.write("none.json", text)
+        assert "--plan none.json is not a plan" in place.refused(2, *start, "none.json")
+    place.write("none.json", json.dumps({"plan": "0" * 64}))
+    assert "the plan cannot be read from the archive" in place.refused(6, *start, "none.json")
+    main = (place.folder / "main.yaml").read_text()
+    place.write("other.yaml", main + "window: 3\n")
+    said = place.refused(2, "start", "other.yaml", "--yes", "--plan", "plan.json")
+    assert "the campaign file is not the one that was planned: window differs" in said
+    shown = place.run("start", "other.yaml").out
+    assert "The file has changed since its plan (window): reading every zone first" in shown
+    assert "Every zone is as in that plan." in shown and "targets: those of the plan made" in shown
+    old = place.write("old.yaml", main.replace("name: main", "name: old") + "plan: {fresh: 1s}\n")
+    place.ok("plan", old, "--out", "old.json")
+    time.sleep(1.1)
+    said = place.refused(6, *start, "old.json")
+    assert "and plan.fresh is 1s" in said and "plan again" in said
+    place.ok("plan", "main.yaml", "--out", "plan.json")
+
+
 def test_a_campaign_is_started_once(place: Place) -> None:
     """Over the plan's targets; a second start names the campaign and its state."""
-    out = place.ok("start", "main.yaml", "--yes", "--by", "olga")
+    out = place.ok("start", "main.yaml", "--plan", "plan.json", "--yes", "--by", "olga")
     assert "those of the plan made" in out and "edgeshift watch main" in out
     said = place.refused(6, "start", "main.yaml", "--yes")
     assert "campaign main was started already and is running (started by olga, 8 zones)" in said
@@ -86,11 +121,129 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
     assert "waits for a sign-off of fingerprint 00000000" in place.refused(
         5, *sign, "--fingerprint", "00000000"
     )
-    assert "has no wave 2\n\nhint: its waves are 1 to 1" in place.refused(2, *sign, "--wave", "2")
-    assert "is not a phase" in place.refused(2, "status", "main", "--phase", "nonsense")
+    assert "has no wave 2\n\nhint: it has wave 1 alone" in place.refused(2, *sign, "--wave", "2")
+    assert "has no wave 9\n\nhint: it has wave 1 alone" in place.refused(2, "status", "main", "--wave", "9")
+    assert "did you mean awaiting?" in place.refused(2, "status", "main", "--phase", "awaitng")
+    assert "did you mean shop-1.example?" in place.refused(5, "status", "main", "--zone", "shop1.example")
+    there = ("status", "main", "--zone", "shop-1.example", "--phase", "blocked")
+    assert "shop-1.example of campaign main is not in that wave or phase" in place.refused(5, *there)
+    assert len(asyncio.run(of_wave(place, 1))) == 8 and asyncio.run(of_wave(place, 0)) == []
+    shown = place.json("status", "main")
+    assert [wave["number"] for wave in shown["summary"]["waves"]] == [1]
+    assert {zone["wave"] for zone in shown["zones"]} == {1} == {shown["summary"]["wave"]}
     assert "exactly one of" in place.refused(2, *sign, "--wave", "1", "--zone", "odd.example")
     assert "there is no campaign none" in place.refused(5, "sign-off", "reject", "none", "--wave", "1")
     assert all("validation" in str(entry["query"]) for entry in place.writes())
+
+
+def test_another_archive_than_the_campaigns_is_refused_at_once(place: Place, tmp_path: Path) -> None:
+    """By whatever looks into it or writes, with both archives' names; the doctor finds it. Whatever writes
+    says at which Temporal.
+    """
+    other = ("--archive", str(tmp_path / "other"))
+    for verb in (
+        "pause main",
+        "abort main --yes",
+        "retry main --zone odd.example",
+        "support-resolved main --zone long.example",
+        "sign-off approve main --wave 1 --yes",
+        "sign-off approve main --zone odd.example --yes",
+        "show odd.example --campaign main",
+        "report main",
+    ):
+        said = place.refused(6, *other, *verb.split())
+        assert "campaign main keeps its documents in another archive (" in said
+        assert "other is no archive of edgeshift yet" in said
+    assert place.json("status", "main")["summary"]["state"] == "running"
+    told = json.loads(place.run(*other, "doctor", "--json").out)
+    (found,) = (check for check in told["checks"] if check["name"] == "archive of campaigns")
+    assert found["state"] == "failed" and "main" in found["text"] and "EDGESHIFT_ARCHIVE_URL" in found["fix"]
+    (found,) = (c for c in place.json("doctor")["checks"] if c["name"] == "archive of campaigns")
+    assert found["state"] == "ok"
+    paused = place.run("pause", "main")
+    assert f"at Temporal {place.stack['address']}, namespace default\n" in paused.err
+    place.ok("resume", "main")
+
+
+def test_what_waits_is_shown_whole_by_any_of_its_names(place: Place) -> None:
+    """By zone, digest, fingerprint or the archive's own name: the rules, and the bytes that are signed."""
+    out = place.ok("show", "odd.example")
+    assert "body: + 3 added" in out and 'on: http.host eq "odd.example"' in out
+    assert "execute the OWASP core ruleset (4814384a9e5d…)" in out and "paranoia-level-4: off" in out
+    found = place.json("show", "odd.example", "--campaign", "main")
+    assert (found["campaign"], found["area"], found["step"]) == ("main", "waf", "commit")
+    assert [rule["action"] for rule in found["body"]["rules"]] == ["skip", "execute", "execute"]
+    raw = place.ok("show", "odd.example", "--raw")
+    assert hashlib.sha256(raw.encode()).hexdigest() == found["digest"]
+    for name in ("digest", "fingerprint", "proposal"):
+        assert place.json("show", found[name])["digest"] == found["digest"]
+    assert place.json("show", found["fingerprint"][:12])["zone"] == "odd.example"
+    assert "evidence: fail" in place.ok("show", "editor.example")
+    assert "no zone waits with a digest" in place.refused(5, "show", "0" * 64)
+    assert "did you mean odd.example?" in place.refused(5, "show", "odds.example", "--campaign", "main")
+    assert "zone long.example has no proposal; it is needs support" in place.refused(
+        5, "show", "long.example"
+    )
+    both = place.run("show", "odd.example", "--raw", "--json")
+    assert both.code == 2 and "exclude each other" in json.loads(both.err)["message"]
+
+
+def test_what_waits_singly_is_grouped_by_cause_and_decided_on_as_a_list(place: Place) -> None:
+    """Each cause with its zones; each zone's evidence is shown, and each gets a receipt. A zone that is left
+    out, or named wrongly, is not decided on. Others that propose the same are not touched.
+    """
+    found = place.json("sign-off", "causes", "main")
+    assert found["waiting"] == 1
+    ((cause,),) = (found["causes"],)
+    assert cause["cause"].startswith("false-positives-")
+    assert [zone["zone"] for zone in cause["zones"]] == ["editor.example"]
+    out = place.ok("sign-off", "causes", "main")
+    assert f"{cause['cause']}  1 zone: the new WAF alone stops requests: rule" in out
+    assert f"edgeshift sign-off approve main --cause {cause['cause']}" in out
+    sign = ("sign-off", "reject", "main", "--yes", "--by", "ada")
+    assert "--except needs --cause" in place.refused(2, *sign, "--zone", "odd.example", "--except", "x")
+    assert "waits by itself for cause 'gaps'" in place.refused(5, *sign, "--cause", "gaps")
+    said = place.refused(2, *sign, "--cause", "false", "--except", "odd.example")
+    assert "--except odd.example: no such zone waits for cause 'false'; nothing was signed" in said
+    said = place.refused(5, *sign, "--cause", "false", "--except", "editor.example")
+    assert "no zone is left to decide on" in said
+    said = place.refused(5, *sign, "--zone", "shop-1.example", "--zone", "long.example")
+    assert "long.example does not wait for a sign-off; nothing was signed" in said
+    before = place.places("main")
+    draft = place.run(*sign, "--cause", "false", "--print")
+    assert json.loads(draft.out)["zone"] == cause["zones"][0]["id"] and place.places("main") == before
+    assert "evidence: fail" in draft.err and cause["zones"][0]["digest"] in draft.err
+
+
+def test_nothing_is_signed_that_cannot_be_shown(place: Place) -> None:
+    """Where the archive has another body than the one that waits, the zone is refused, and its fingerprint
+    left out of the wave; nothing is sent. It can still be rejected.
+    """
+    before = len(place.writes())
+    found = place.json("show", "odd.example")
+    (kept,) = (place.folder / ".edgeshift/archive/objects").rglob(found["proposal"])
+    whole = kept.read_bytes()
+    kept.write_bytes(whole.replace(b"skip", b"log"))
+    try:
+        sign = ("sign-off", "approve", "main", "--by", "ada", "--yes")
+        assert "damaged" in place.refused(1, *sign, "--zone", "odd.example")
+        assert "nothing was signed" in place.refused(6, *sign, "--fingerprint", found["fingerprint"])
+        ran = place.run("sign-off", "approve", "main", "--wave", "1", "--by", "ada")
+        # Both are named, one is left out of the question, which nobody answers here.
+        assert ran.code == 6 and "cannot prompt" in ran.err
+        assert found["fingerprint"][:12] in ran.out and "not shown, and not signed" in ran.out
+        ran = place.run("sign-off", "reject", "main", "--by", "ada", "--zone", "odd.example")
+        assert "It cannot be shown:" in ran.out and "cannot prompt" in ran.err
+    finally:
+        kept.write_bytes(whole)
+    assert place.places("main")["awaiting"] == 5 and len(place.writes()) == before
+
+
+async def of_wave(place: Place, number: int) -> list[str]:
+    """The zones that Temporal's own list has under this wave."""
+    client = await connect(TemporalSettings(address=place.stack["address"]))
+    asked = f"WorkflowType = 'WafZone' AND EdgeshiftWave = {number}"
+    return [execution.id async for execution in client.list_workflows(asked)]
 
 
 def test_a_pause_answers_and_nothing_begins_until_resume(place: Place) -> None:
@@ -102,6 +255,8 @@ def test_a_pause_answers_and_nothing_begins_until_resume(place: Place) -> None:
     )
     assert "Not signed by this: their own evidence did not pass" in out and "editor.example" in out
     assert "this cannot be undone" in out and "evidence: pass" in out
+    for zone in place.json("status", "main", "--phase", "awaiting")["zones"]:
+        assert zone["fingerprint"][:12] in out
     assert len(place.writes()) == before
     assert "Campaign main is running again; it was paused." in place.ok("resume", "main")
     place.until("main", lambda places: places.get("migrated") == 5)
@@ -127,7 +282,7 @@ def test_support_is_told_of_only_for_a_zone_that_waits_for_it(place: Place) -> N
         5, "support-resolved", "main", "--zone", "odd.example"
     )
     out = place.ok("support-resolved", "main", "--zone", "long.example")
-    assert "is read again" in out and ".md" in out
+    assert "was read again. It still needs support" in out and "bytes" in out and ".md" in out
     place.until("main", lambda places: places.get("support") == 1)
     assert len(list((place.folder / ".edgeshift/tickets").glob("*.md"))) == 1
 
@@ -160,6 +315,78 @@ def test_each_zone_was_committed_once(place: Place) -> None:
     """By the simulator's journal: six zones, six commits, after all that was said above."""
     commits = [entry["path"] for entry in place.writes() if "pending" in str(entry["query"])]
     assert len(commits) == len(set(commits)) == 6
+
+
+def entry_point(place: Place, zone: str, rules: list[Any] | None = None) -> Any:
+    """A zone's entry point at the service; with ``rules``, after somebody has put these."""
+    token = next((place.folder / ".edgeshift/credentials").iterdir()).read_text().strip()
+    path = f"zones/{zone}/rulesets/phases/http_request_firewall_managed/entrypoint"
+    request = urllib.request.Request(
+        f"{place.stack['service']}/{path}",
+        data=None if rules is None else json.dumps({"rules": rules}).encode(),
+        method="GET" if rules is None else "PUT",
+        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+    )
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
+        return json.loads(answer.read())["result"]
+
+
+def test_terraform_is_what_the_service_has(place: Place) -> None:
+    """Of every migrated zone, for each range; who is left out is named, and the exit code says so."""
+    export = ("export", "terraform", "main")
+    assert "--out is needed" in place.refused(2, *export)
+    assert "'6' is not a range of the provider; use 3.35, 4, 5" in place.refused(
+        2, *export, "--provider", "6"
+    )
+    assert "not a version of Terraform" in place.refused(2, *export, "--terraform", "new")
+    assert "not migrated: aborted" in place.refused(5, *export, "--zone", "long.example")
+    for provider, version in (("3.35", "3.35.0"), ("4", "4.20.0"), ("5", "5.22.0")):
+        ran = place.run(*export, "--provider", provider, "--out", f"tf-{provider}", "--json")
+        told = json.loads(ran.out)
+        assert ran.code == 1 and len(told["zones"]) == 6
+        assert {one["name"] for one in told["left_out"]} == {"long.example", "legacy.example"}
+        assert ("warning" in ran.err) is (provider == "3.35")
+        folder = place.folder / f"tf-{provider}"
+        assert sorted(told["files"]) == sorted(file.name for file in folder.iterdir())
+        assert {"README.md", "state-rm.sh", "versions.tf"} <= {*told["files"]}
+        for one in told["zones"]:
+            (resource,) = resources((folder / one["file"]).read_text(), version)
+            stored = entry_point(place, one["id"])
+            assert plain({"name": resource.rest["name"], "rules": resource.rules}) == plain(stored)
+            assert one["import_id"].endswith(f"{one['id']}/{stored['id']}")
+
+
+def test_nothing_is_overwritten_without_asking(place: Place) -> None:
+    """One zone is printed, and needs no folder; for an old Terraform its import is a command."""
+    export = ("export", "terraform", "main")
+    assert "pass --yes" in place.refused(6, *export, "--out", "tf-4")
+    assert "Next: tf-4/README.md" in place.run(*export, "--out", "tf-4", "--yes").out
+    out = place.ok(*export, "--zone", "shop-1.example", "--terraform", "1.3")
+    assert "\n# terraform import 'cloudflare_ruleset.shop-1_example_waf_managed' 'zone/" in out
+    (resource,) = resources(out, "4.20.0")
+    assert resource.label == "shop-1_example_waf_managed"
+
+
+def test_a_check_tells_whether_a_zone_still_is_as_signed(place: Place) -> None:
+    """It reads only; levels that came back on are named, and the exit code says so."""
+    wrote = len(place.writes())
+    zone = place.json("check", "shop-1.example")
+    assert zone["same"] and zone["campaign"] == "main" and not zone["differences"]
+    assert "shop-1.example is as signed (campaign main, digest " in place.ok("check", "shop-1.example")
+    assert "was not changed by a campaign" in place.refused(5, "check", "long.example")
+    assert len(place.writes()) == wrote
+    rules = entry_point(place, zone["zone"])["rules"]
+    weaker = json.loads(json.dumps(rules))
+    del weaker[-1]["action_parameters"]["overrides"]["categories"]
+    entry_point(place, zone["zone"], weaker)
+    ran = place.run("check", "shop-1.example")
+    assert ran.code == 1 and "shop-1.example is not as signed" in ran.out
+    assert "category paranoia-level-3 of the OWASP core ruleset: off → as delivered" in ran.out
+    told = json.loads(place.run("check", "shop-1.example", "--json").out)
+    assert not told["same"] and len(told["effects"]) == 2
+    assert all(line.startswith(f"changed: rule {len(rules)}, ") for line in told["differences"])
+    entry_point(place, zone["zone"], rules)
+    assert place.json("check", "shop-1.example")["same"]
 
 
 def test_a_worker_ends_when_it_is_told_to(place: Place) -> None:

@@ -16,7 +16,13 @@ from pydantic import BaseModel
 
 from edgeshift.campaign_file.load import load_campaign
 from edgeshift.cli.main import build
-from edgeshift.runtime.settings import LogSettings, Settings, TemporalSettings, WorkerSettings
+from edgeshift.runtime.settings import (
+    AuthoritySettings,
+    LogSettings,
+    Settings,
+    TemporalSettings,
+    WorkerSettings,
+)
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -26,8 +32,10 @@ NOT_SETTINGS = {
     "EDGESHIFT_SHARE",
     "EDGESHIFT_SHARE_SEED",
     "EDGESHIFT_USER",
+    "EDGESHIFT_ENV",
     "EDGESHIFT_TOKEN",
     "EDGESHIFT_TEMPORAL_CLI",
+    "EDGESHIFT_TEMPORAL_CLI_SHA256",
     "EDGESHIFT_TEMPORAL_TEST_SERVER",
 }
 """Read by the command line, by campaign files, and by whoever looks for Temporal's binaries."""
@@ -121,6 +129,7 @@ def test_every_setting_on_a_page_is_one(page: Path) -> None:
     parts: dict[str, type[BaseModel]] = {
         "TEMPORAL": TemporalSettings,
         "LOG": LogSettings,
+        "AUTHORITY": AuthoritySettings,
         "WORKER": WorkerSettings,
     }
     known = {

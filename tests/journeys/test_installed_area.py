@@ -262,7 +262,7 @@ def test_every_rule_holds_by_its_checkers(path: str, tmp_path: Path, temporal_cl
     done = subprocess.run(
         [*CLI, "demo", "--area", AREA, "--zones", "60", "--seed", "2"],
         cwd=tmp_path,
-        env=here.environment,
+        env=here.environment | {"COLUMNS": "160"},
         capture_output=True,
         text=True,
     )

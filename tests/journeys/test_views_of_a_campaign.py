@@ -163,9 +163,31 @@ def test_one_zone_is_shown_with_how_to_sign_it(place: Place) -> None:
     shown = place.run("status", "rehearsal", "--zone", zone["name"])
     assert zone["digest"] in shown
     assert f"edgeshift sign-off approve rehearsal --zone {zone['name']}" in shown
-    assert "no zone 'nowhere.example'" in place.run(
+    assert "campaign rehearsal has no zone 'nowhere.example'" in place.run(
         "status", "rehearsal", "--zone", "nowhere.example", code=5
     )
+
+
+def test_what_waits_is_a_page_for_approvers(place: Place) -> None:
+    """Each fingerprint that waits has a sheet with its digest and its command; whoever waits for support is
+    there with the ticket; the page asks nobody for anything.
+    """
+    told = place.json("status", "rehearsal")
+    written = place.run("report", "rehearsal", "--for-approval", "--out", "out/approval.html")
+    page = (place.folder / "out" / "approval.html").read_text().replace("<wbr>", "")
+    reached = [one for one in told["summary"]["waiting"] if one["zones"] > one["separate"]]
+    apart = told["summary"]["places"].get("awaiting_separate", 0)
+    assert reached and f"({len(reached) + apart} sheets to decide)" in written
+    for waiting in reached:
+        assert waiting["fingerprint"] in page
+        assert f'<span class="t">{waiting["fingerprint"][:12]}</span>' in page
+    for zone in told["zones"]:
+        if zone["place"] == "awaiting_separate":
+            assert zone["digest"] in page
+        if zone["place"] == "support":
+            assert zone["name"] in page and zone["tickets"][0] in page
+    assert "+ added" in page and "commit" in page and "must not be approved" not in page
+    assert "<script" not in page and not re.findall(r"(?:src|href)=\"(?!#)", page)
 
 
 def test_names_that_are_none_are_refused_plainly(place: Place) -> None:
@@ -173,7 +195,7 @@ def test_names_that_are_none_are_refused_plainly(place: Place) -> None:
     for verb in ("watch", "status", "report"):
         assert "there is no campaign autumn" in place.run(verb, "autumn", code=5)
     assert "is not a campaign's name" in place.run("status", "x' OR WorkflowId != '", code=2)
-    assert "no zone 'nowhere.example'" in place.run("history", "nowhere.example", code=5)
+    assert "no campaign has a zone 'nowhere.example'" in place.run("history", "nowhere.example", code=5)
     assert "has no retained history" in place.run("history", "0" * 32, code=5)
 
 

@@ -81,7 +81,7 @@ async def plan_of(play: Scene) -> str:
     """What ``edgeshift plan`` prints for the scene's campaign."""
     report, result = await operations.assess(play.client, play.archive, play.spec)
     console = Console(width=100, file=io.StringIO(), record=True)
-    show_plan(console, play.spec, report, result, "campaign.yaml")
+    show_plan(console, play.spec, report, result, "campaign.yaml", signed=False)
     return " ".join(console.export_text().split())
 
 
@@ -92,11 +92,12 @@ async def proposals_of(play: Scene) -> str:
     targets = await operations.frozen_targets(play.archive, summary.targets)
     groups = await operations.waiting_groups(play.client, name)
     found = await operations.examples(
-        play.client, play.archive, summary.area, targets, name, operations.ToSign(tuple(groups)), 10
+        play.client, play.archive, summary.area, targets, name, operations.ToSign(tuple(groups))
     )
+    assert not found.unseen
     shell = Shell()
     shell.console = Console(width=100, file=io.StringIO(), record=True)
-    for one in found:
+    for one in found.shown.values():
         show_facts(shell, one, example=True)
     return " ".join(shell.console.export_text().split())
 
@@ -161,13 +162,17 @@ async def test_a_campaign_of_esc_is_seen_in_its_own_words(client: Client, tmp_pa
             await proposals_of(play),
             [
                 "turn esc off for every request, for this zone",
-                "redirect rule",
+                "probe: finished, ",
+                "~ Edge Side Code for every request: on → off",
+                "replaced by: redirect rule",
                 "A/A controls: 0 of",
                 "URLs of 1 host",
             ],
         )
         await play.until(lambda summary: summary.places.get("already_settled") == 1)
-        has(await status_of(play), ["esc was off", "3 scopes", "turn esc off"])
+        text = await status_of(play)
+        has(text, ["esc was off", "3 scopes", "turn esc off", "probe finished"])
+        assert "pass" not in text
         await play.sign_everything()
         text = await status_of(play)
         has(text, ["esc off", "esc on again", "4 scopes", "rolled back in"])
@@ -251,17 +256,18 @@ async def test_a_campaign_of_log_fields_is_seen_in_its_own_words(client: Client,
             await proposals_of(play),
             [
                 "have these fields logged, beside what others log",
-                "request headers: user-agent, x-never",
-                "cookies: session_id",
-                "log jobs list: Cookies, RequestHeaders",
-                "a log job is created: edgeshift-",
+                "+ request header x-never",
+                "+ response header content-type",
+                "+ the zone's ruleset for custom log fields",
+                "also lists: Cookies",
+                "+ log job edgeshift-",
             ],
         )
         await play.until(lambda summary: summary.places.get("blocked") == 1)
         has(await status_of(play), ["write the fields", "blocked"])
         await play.sign_everything()
         text = await status_of(play)
-        has(text, ["fields logged", "blocked"])
+        has(text, ["fields written", "blocked"])
         timeline, words = await history_of(play, "busy.example")
         assert timeline.sentence.startswith("The custom fields of busy.example were written by campaign")
         has(words, ["sent the custom fields", "the service shows the custom fields", "wrote log job"])

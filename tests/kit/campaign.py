@@ -27,6 +27,8 @@ from edgeshift.messages import (
     ZoneState,
 )
 from edgeshift.model.fleet import Target, ZoneOutcome, campaign_id
+from edgeshift.operations.signed import Pen
+from edgeshift.operations.signed import Word as SignedWord
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
@@ -36,7 +38,8 @@ from edgeshift.testbed.invariants.seen import Execution, Signature, StopRecord, 
 from edgeshift.testbed.simulator.fleet_file import Fleet
 from edgeshift.testbed.simulator.server import RunningSimulator
 from tests.kit.clock import Looks, SkippedClock
-from tests.kit.names import OPERATOR
+from tests.kit.names import APPROVER, OPERATOR
+from tests.kit.signing import Keys, insisted
 
 Result = TypeVar("Result")
 
@@ -61,8 +64,14 @@ class CampaignScene:
     """When somebody resumed, and so accepted the zones that had failed."""
     strangers: frozenset[str] = frozenset()
     lists: bool = True
+    since: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """When the scene was set: what began earlier on a server that several share is another scene's."""
     clock: SkippedClock | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    keys: Keys | None = None
+    """Of the people, where they sign with keys."""
+    looked: dict[str, ZoneState] = field(default_factory=dict)
+    """The last state that was seen of each zone, by its name: what people sign who get no answer now."""
 
     # --- the campaign
 
@@ -76,11 +85,25 @@ class CampaignScene:
         """The campaign's workflow."""
         return self.client.get_workflow_handle(campaign_id(self.spec.name), result_type=CampaignResult)
 
+    @property
+    def approvers(self) -> tuple[str, ...]:
+        """Who signs where nobody is named: as many as it takes."""
+        return self.keys.roster.approvers if self.keys else (APPROVER,)
+
+    def pen(self, by: str) -> Pen | None:
+        """Whoever signs with a person's key; None in a rehearsal without keys."""
+        return self.keys.pen(self.archive, by) if self.keys else None
+
     async def begin(
-        self, *, most_events: int | None = None, meanwhile: Callable[[], Awaitable[object]] | None = None
+        self,
+        *,
+        most_events: int | None = None,
+        meanwhile: Callable[[], Awaitable[object]] | None = None,
+        signs: bool = True,
     ) -> None:
         """List the targets and start the campaign. ``most_events``: of one run, if not as many as usual;
-        ``meanwhile``: what is done once the targets are listed.
+        ``meanwhile``: what is done once the targets are listed and signed. ``signs``: whether its operator
+        signs the start.
         """
         digest = await self.archive.put_json(self.spec.model_dump(mode="json"))
         frozen = await self.client.execute_workflow(
@@ -101,6 +124,8 @@ class CampaignScene:
             callers=frozen.callers,
             started_by=OPERATOR,
         )
+        if signs:
+            await self.sign_start()
         if meanwhile is not None:
             await meanwhile()
         if most_events is not None:
@@ -112,6 +137,20 @@ class CampaignScene:
             id=campaign_id(self.spec.name),
             task_queue=Queue.CONTROL,
         )
+
+    async def sign_start(self) -> None:
+        """Sign that the campaign begins, as it was listed, where people have keys."""
+        if (pen := self.pen(OPERATOR)) is not None:
+            start, spec = self.start, self.spec
+            assert start is not None
+            await insisted(lambda: pen.start(start, spec))
+
+    async def sign_word(self, word: SignedWord, reason: str = "") -> None:
+        """Record an operator's signed word, and tell nobody, where people have keys."""
+        if (pen := self.pen(OPERATOR)) is not None:
+            assert self.start is not None
+            name, spec = self.spec.name, self.start.spec
+            await insisted(lambda: pen.word(name, spec, word, reason))
 
     async def summary(self) -> CampaignSummary:
         """The campaign as it stands."""
@@ -155,7 +194,7 @@ class CampaignScene:
         """Every execution. One that was ended by hand, after which none was begun, has the outcome under
         which the campaign names it.
         """
-        found, named = await load_executions(self.client), await self.named()
+        found, named = await load_executions(self.client, self.since), await self.named()
         last = {one.zone: one.run for one in sorted(found, key=lambda one: one.started_at)}
         return tuple(
             one.model_copy(update={"outcome": named.get(one.zone)})
@@ -186,9 +225,16 @@ class CampaignScene:
         with the same ``key`` is done once.
         """
         asked = self.now()
-        answer: Answer = await self.campaign.execute_update(
-            update, Person(by=OPERATOR, reason=reason), id=key, result_type=Answer
-        )
+        await self.sign_word(update, reason)
+        try:
+            answer: Answer = await self.campaign.execute_update(
+                update, Person(by=OPERATOR, reason=reason), id=key, result_type=Answer
+            )
+        except BaseException:
+            if update == "pause":
+                # Nobody knows that it is paused, so that nobody will resume it: no signed word is to say so.
+                await self.sign_word("resume", "it is not known to be paused")
+            raise
         if update == "resume":
             self.accepted.append(asked)
             if self.stops:
@@ -232,6 +278,7 @@ class CampaignScene:
     async def state(self, name: str) -> ZoneState:
         """A zone's state."""
         found: ZoneState = await self.zone(name).query("state", result_type=ZoneState)
+        self.looked[name] = found
         return found
 
     async def zone_until(

@@ -13,11 +13,11 @@ from typing import Any
 
 from edgeshift.testbed.invariants import CheckerInput, RuleCheck, check_rules
 from edgeshift.testbed.invariants.archived import ArchiveFolder
-from edgeshift.testbed.invariants.executions import KINDS, load_holds
+from edgeshift.testbed.invariants.executions import KINDS, begun, load_holds
 from edgeshift.testbed.invariants.kept import load_secrets
 from edgeshift.testbed.invariants.leaks import scan
 from edgeshift.testbed.invariants.seen import CampaignFacts, Execution
-from edgeshift.testbed.invariants.service import load_journal, load_rate_limit, load_zones
+from edgeshift.testbed.invariants.service import load_journal, load_profile, load_rate_limit, load_zones
 from edgeshift.testbed.invariants.ticketed import load_tickets
 from tests.kit.clock import eventually
 from tests.kit.people import PeopleScene
@@ -123,8 +123,12 @@ class Scene(PeopleScene):
             ),
             bodies=archive.bodies(),
             intents=archive.intents(),
-            holds=await load_holds(self.client) if self.lists else (),
+            holds=await load_holds(self.client, self.since) if self.lists else (),
             rate_limit=await load_rate_limit(self.control),
+            profile=await load_profile(self.control),
+            roster=self.keys.roster.seen if self.keys else None,
+            statements=archive.statements() if self.keys else (),
+            evidence=archive.evidence() if self.keys else (),
             targets={self.spec.name: zones},
             excluded={self.spec.name: frozenset(zones[index] for index in await self.excluded())},
             executions=await self._listed() if self.lists else await self._described(),
@@ -141,7 +145,7 @@ class Scene(PeopleScene):
 
     async def _none_open(self) -> bool:
         kinds = ", ".join(f"'{kind}'" for kind in KINDS)
-        query = f"WorkflowType IN ({kinds}) AND ExecutionStatus = 'Running'"
+        query = f"WorkflowType IN ({kinds}) AND ExecutionStatus = 'Running'" + begun(self.since)
         return not [found async for found in self.client.list_workflows(query)]
 
     async def _described(self) -> tuple[Execution, ...]:

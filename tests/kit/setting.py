@@ -17,15 +17,17 @@ from temporalio.worker import (
 
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.fleet import Area
+from edgeshift.profiles import DEFAULT
 from edgeshift.rate_limit.pacing import Unpaced
-from edgeshift.runtime.settings import Settings, WorkerSettings
+from edgeshift.runtime.settings import AuthoritySettings, Settings, WorkerSettings
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.simulator.fleet_file import Fleet
-from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.options import STRICT, SimulatorOptions
 from edgeshift.testbed.simulator.server import RunningSimulator, running
 from tests.kit.checkers import Scene
 from tests.kit.clock import Refreshing, SkippedClock
 from tests.kit.names import BEFORE_REMOVAL, BUCKET, SCALE
+from tests.kit.signing import Keys, Roster
 from worker.wiring import workers
 
 
@@ -43,6 +45,8 @@ async def scene(
     interceptors: Sequence[Interceptor] = (),
     worker: dict[str, Any] | None = None,
     begin: bool = True,
+    profile: str = DEFAULT,
+    authority: Roster | None = None,
     **spec: Any,
 ) -> AsyncIterator[Scene]:
     """Set a scene: the simulator and, where ``serve`` says so, workers in this process; start the campaign.
@@ -51,14 +55,17 @@ async def scene(
     ``clock``: of a time-skipping server; then nothing is scaled, and nothing paced. In the area esc the
     simulator's clock says a day well before the removal, and the probe goes to its edge; in log-fields,
     entries and ownership challenges are read from its buckets, and ``job`` of ``log_fields`` may be ``True``
-    for a job that pushes there.
+    for a job that pushes there. ``profile``: of the service, for the simulator and the campaign.
+    ``authority``: the people who have keys; then workers have roots, and the scene's people sign with them.
+    Without, it is a rehearsal without roots, in which names count.
     """
     area = Area(spec.get("area", "waf"))
     scale = 1.0 if clock else time_scale
     options: dict[str, Any] = {"time_scale": scale, "migration_seconds": 1800, "validation_seconds": 60}
-    options |= {"visibility_seconds": 300}
+    # What edgeshift sends is held to the letter.
+    options |= {"visibility_seconds": 300, "bodies": STRICT}
     options |= {"clock": BEFORE_REMOVAL} if area is Area.ESC else {}
-    options |= simulator or {}
+    options |= {"profile": profile} | (simulator or {})
     async with AsyncExitStack() as staged:
         time_source = clock.now if clock else None
         served = await staged.enter_async_context(
@@ -79,13 +86,22 @@ async def scene(
         described = {
             "name": f"t-{uuid.uuid4().hex[:10]}",
             "targets": {"all": True},
-            "service": {"base_url": served.base_url, "credentials": credentials},
+            "service": {"base_url": served.base_url, "credentials": credentials, "profile": profile},
             "time_scale": scale,
             "advance": {"percent": 1, "failures": 1000},
         }
+        keys = Keys(folder / "authority", authority) if authority else None
         settings = Settings(
             state_dir=folder / "state",
-            worker=WorkerSettings(zones_workflow_pollers=5, zones_activity_pollers=5, **(worker or {})),
+            authority=AuthoritySettings(
+                roots=keys.roots if keys else None, worker_key=keys.worker if keys else None
+            ),
+            worker=WorkerSettings(
+                zones_workflow_pollers=5,
+                zones_activity_pollers=2,
+                changes_activity_pollers=5,
+                **(worker or {}),
+            ),
         )
         found = Scene(
             client=client,
@@ -95,6 +111,7 @@ async def scene(
             settings=settings,
             spec=CampaignSpec.model_validate(described | spec | _own_part(area, spec, served, staged)),
             archive=Archive(settings.archive),
+            keys=keys,
             strangers=frozenset(credential.label for credential in fleet.credentials) - used,
             lists=clock is None,
             clock=clock,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from tests.mutants.door import AT_THE_DOOR, TOLD
 from tests.mutants.mutant import Mutant
 from tests.mutants.reversible import REVERSIBLE
 from tests.mutants.sending import SENDING
 from tests.mutants.steering import STEERING
 
-MUTANTS: tuple[Mutant, ...] = (*SENDING, *STEERING, *REVERSIBLE)
+MUTANTS: tuple[Mutant, ...] = (*SENDING, *STEERING, *REVERSIBLE, *AT_THE_DOOR, *TOLD)
 
 
 def mutant_of(name: str) -> Mutant:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutants.door import NO_DOOR
 from tests.mutants.mutant import Edit, mutant
 from tests.mutants.sending import MUTATIONS
 
@@ -32,6 +33,7 @@ REVERSIBLE = (
                 "        if change.step not in UNSIGNED:\n",
                 "        if change.step not in UNSIGNED and not change.decisions and not change.step:\n",
             ),
+            NO_DOOR,
         ],
         "esc-plain",
     ),

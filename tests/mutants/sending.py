@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutants.door import NO_SIGNED_STOP
 from tests.mutants.mutant import Edit, mutant
 
 FENCE = "activities/change/fence.py"
@@ -169,6 +170,7 @@ SENDING = (
             ),
             # Else it would be given up, which keeps it from being sent.
             Edit(FENCE, "        if created or await self._is_this(key, record):\n", "        if key:\n"),
+            NO_SIGNED_STOP,
         ],
         "stalled-in-a-pause",
     ),
@@ -183,6 +185,7 @@ SENDING = (
                 "return max(self.change.permit.expires_at - now, self.change.window - passed)",
             ),
             NO_GIVING_UP,
+            NO_SIGNED_STOP,
         ],
         "stalled-past-its-permit",
     ),
@@ -190,7 +193,12 @@ SENDING = (
         "given-up-in-name",
         "a pause counts permits as given up, and nothing keeps what is under way from being sent",
         7,
-        [Edit(INTENTS, NO_GIVING_UP.old, NO_GIVING_UP.new.replace("not (key and record)", "key and record"))],
+        [
+            Edit(
+                INTENTS, NO_GIVING_UP.old, NO_GIVING_UP.new.replace("not (key and record)", "key and record")
+            ),
+            NO_SIGNED_STOP,
+        ],
         "stalled-in-a-pause",
     ),
     mutant(
@@ -346,8 +354,8 @@ SENDING = (
         [
             Edit(
                 "edgeshift/areas/waf/reading.py",
-                "    if over := _over_limits(lengths):\n",
-                "    if (over := _over_limits(lengths)) and not lengths:\n",
+                "    if over := _over_limits(lengths, profile):\n",
+                "    if (over := _over_limits(lengths, profile)) and not lengths:\n",
             )
         ],
         "over-a-limit",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutants.door import NO_DOOR, NO_SIGNED_STOP
 from tests.mutants.mutant import Edit, mutant
 from tests.mutants.sending import NO_GIVING_UP, SIGNING, ZONE_STATE
 
@@ -27,7 +28,8 @@ STEERING = (
                 SIGN_OFF,
                 "Tally.APPROVED if len(people) >= policy.required else",
                 "Tally.APPROVED if people else",
-            )
+            ),
+            NO_DOOR,
         ],
         "signed-by-one-of-two",
     ),
@@ -52,7 +54,8 @@ STEERING = (
                 "                    expires_at=workflow.now() + timedelta(seconds=30),\n"
                 "                ),\n"
                 "            )\n",
-            )
+            ),
+            NO_SIGNED_STOP,
         ],
         "signed-in-a-pause",
     ),
@@ -67,6 +70,7 @@ STEERING = (
                 "if self.grant is None:",
             ),
             NO_GIVING_UP,
+            NO_SIGNED_STOP,
         ],
         "permit-overtaken",
     ),
@@ -79,7 +83,8 @@ STEERING = (
                 STARTER,
                 "if state.stands_still or state.aborted or state.halted:\n",
                 "if state.aborted or state.halted:\n",
-            )
+            ),
+            NO_SIGNED_STOP,
         ],
         "signed-in-a-pause",
     ),
@@ -94,6 +99,7 @@ STEERING = (
                 "            if decision.digest == prepared.digest and (zone.joins or",
                 "            if (zone.joins or",
             ),
+            NO_DOOR,
         ],
         "words-that-do-not-count",
     ),
@@ -125,6 +131,7 @@ STEERING = (
                 "in (grant.decisions if grant else ()) if item.digest == prepared.fingerprint",
                 "in (grant.decisions if grant else ())",
             ),
+            NO_DOOR,
         ],
         "signed-for-another",
     ),
@@ -137,7 +144,8 @@ STEERING = (
                 SIGN_OFF,
                 "    if policy.approvers and decision.by not in policy.approvers:\n",
                 "    if policy.approvers and not decision.by:\n",
-            )
+            ),
+            NO_DOOR,
         ],
         "words-that-do-not-count",
     ),
@@ -150,7 +158,8 @@ STEERING = (
                 SIGN_OFF,
                 "    if policy.four_eyes and decision.choice",
                 "    if not policy and decision.choice",
-            )
+            ),
+            NO_DOOR,
         ],
         "words-that-do-not-count",
     ),
@@ -163,7 +172,8 @@ STEERING = (
                 SIGN_OFF,
                 "if decision.at is not None and decision.at <= now < decision.at + policy.valid_for:",
                 "if decision.at is not None:",
-            )
+            ),
+            NO_DOOR,
         ],
         "signed-too-long-ago",
     ),
@@ -202,7 +212,8 @@ STEERING = (
                 SIGNING,
                 "        if prepared.digest in self._zone.start.rejected:\n            self._zone.rejected",
                 "        if not prepared.digest:\n            self._zone.rejected",
-            )
+            ),
+            NO_DOOR,
         ],
         "rejected-and-started-anew",
     ),

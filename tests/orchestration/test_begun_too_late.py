@@ -83,6 +83,7 @@ async def end_by_themselves(stage: Stage, run: str) -> None:
     assert await stage.changes() == sent
 
 
+@pytest.mark.long
 async def test_zones_of_waf_end_by_themselves(temporal_client: Client, tmp_path: Path) -> None:
     """Whatever their first word is: a proposal, a wish to validate, a window, a support case, a deletion."""
     consents = {"delete_uri_overrides": True}

@@ -93,6 +93,7 @@ async def test_a_professional_zone_costs_five_calls_after_a_plan(client: Client,
         await play.check_rules(absent={3, 4, 6, 7})
 
 
+@pytest.mark.long
 async def test_an_enterprise_zone_costs_ten_calls_and_its_evidence(client: Client, tmp_path: Path) -> None:
     """Its plan is asked for once more before anything is sent with validation."""
     fleet = fleet_of(*({"name": f"ten-{number}.example", "plan": "enterprise"} for number in range(4)))
@@ -104,3 +105,26 @@ async def test_an_enterprise_zone_costs_ten_calls_and_its_evidence(client: Clien
         assert [calls - expected for calls in others] == [EVIDENCE] * 3, others
         assert all(not expected - calls for calls in others)
         await play.check_rules(absent={4, 6, 7})
+
+
+async def test_what_a_step_lacked_is_asked_for_again_and_nothing_else(client: Client, tmp_path: Path) -> None:
+    """A reading just before the commit fails, and fails again: nothing speaks against what was signed, so the
+    zone waits with it, and is not read anew.
+    """
+    fleet = fleet_of({"name": "six.example", "plan": "pro"})
+    async with scene(client, tmp_path, fleet, begin=False, **SLOWER) as play:
+        await planned(play)
+        before = len(await play.control.journal())
+        match = {"call": "pagerules.list"}
+        fault = {"kind": "server_error", "status": 502, "effect": "before", "times": 2, "match": match}
+        await play.control.send("POST", "faults", fault)
+        await play.zone_until(
+            "six.example", lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF, within=90
+        )
+        await play.sign_zone("six.example")
+        assert await play.outcome("six.example") is ZoneOutcome.MIGRATED
+        await play.result()
+        (calls,) = (await calls_since(play, before)).values()
+        calls["waf.status"] = min(1, calls["waf.status"])
+        assert calls - COMMIT == Counter({"waf.config": 2, "pagerules.list": 2}), calls
+        await play.check_rules(absent={3, 4, 6, 7})

@@ -51,6 +51,7 @@ async def test_a_professional_zone_survives_a_migration_of_an_hour(
         await play.check_rules(absent={3, 4, 6, 7})
 
 
+@pytest.mark.long
 async def test_an_enterprise_zone_is_watched_for_72_hours_before_anybody_is_asked(
     time_skipping_env: WorkflowEnvironment, tmp_path: Path
 ) -> None:

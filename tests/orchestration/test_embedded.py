@@ -29,6 +29,7 @@ from edgeshift.testbed.temporal_server.embedded import (
     ServerPanicked,
     embedded_temporal,
 )
+from tests.kit.processes import listening
 
 pytestmark = pytest.mark.embedded
 
@@ -52,6 +53,7 @@ class AwaitsWord:
         self._word = word
 
 
+@pytest.mark.long
 async def test_workflows_and_histories_outlive_a_restart(tmp_path: Path) -> None:
     """With a folder, a closed workflow's history is still there and a waiting one goes on."""
     async with embedded_temporal(tmp_path) as server:
@@ -127,20 +129,9 @@ async def test_it_ends_with_a_killed_parent_and_its_folder_is_free_again(tmp_pat
 
 async def test_it_listens_on_loopback_alone(embedded: EmbeddedTemporal) -> None:
     """No socket of the server, internal services included, listens beyond 127.0.0.1."""
-    addresses = _listening(embedded.pid)
+    addresses = [host for host, _ in listening(embedded.pid)]
     assert addresses
     assert {address for address in addresses if not address.startswith("127.")} == set()
-
-
-async def test_the_web_pages_are_served_when_a_port_is_asked_for(tmp_path: Path) -> None:
-    """`ui_port` 0 takes a free port and names the address of the pages."""
-    async with embedded_temporal(None, ui_port=0) as server:
-        assert server.ui_url is not None
-        host, _, port = server.ui_url.removeprefix("http://").rpartition(":")
-        reader, writer = await asyncio.open_connection(host, int(port))
-        writer.write(b"GET / HTTP/1.0\r\n\r\n")
-        assert (await reader.readline()).startswith(b"HTTP/1.")
-        writer.close()
 
 
 async def test_a_port_in_use_is_named() -> None:
@@ -211,17 +202,3 @@ def _alive(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
-
-
-def _listening(pid: int) -> list[str]:
-    """The addresses on which a process listens, from Linux's own tables."""
-    owned = {os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
-    addresses = []
-    for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
-        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and f"socket:[{fields[9]}]" in owned:
-                raw = bytes.fromhex(fields[1].split(":")[0])
-                words = [raw[start : start + 4][::-1] for start in range(0, len(raw), 4)]
-                addresses.append(socket.inet_ntop(family, b"".join(words)).removeprefix("::ffff:"))
-    return addresses

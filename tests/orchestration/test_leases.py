@@ -13,7 +13,7 @@ import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 
-from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import quota_id
 from edgeshift.quota.leases import Quotas
 from edgeshift.rate_limit.slots import Lane
@@ -27,6 +27,7 @@ PROCESSES = 15
 """More than a workflow takes updates at a time."""
 
 
+@pytest.mark.long
 async def test_fifteen_processes_of_a_user_call_at_once(temporal_client: Client, tmp_path: Path) -> None:
     """All of them ask for their first slots in one moment, of a quota that is not there: each is given some,
     soon, and it is one quota. A quota that somebody ended begins again.
@@ -75,3 +76,63 @@ async def test_fifteen_processes_of_a_user_call_at_once(temporal_client: Client,
         for one in processes:
             await one.close()
         await quota.terminate("the scene is over")
+
+
+async def test_processes_at_one_address_share_what_it_may_call(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Two processes call as three users each, who together may call far more than one address: no second has
+    more calls than that. A process at another address is not held up by them.
+    """
+    drawn = uuid.uuid4().hex[:10]
+    client = on_queue(temporal_client, f"leases-{drawn}")
+    users = [{"token": f"env:NOBODYS_{number}", "user": f"u{number}-{drawn}"} for number in range(7)]
+    spec = CampaignSpec.model_validate(
+        {
+            "name": "six",
+            "targets": {"all": True},
+            "service": {
+                "base_url": f"http://127.0.0.1:1/{drawn}/client/v4",
+                "credentials": users,
+                "rate": {"requests": 6000, "per": "1m", "people": 0},
+                "profile": "public-2025-04",
+            },
+        }
+    )
+    most = spec.service.facts.rate.per_address
+    assert most is not None and most == 200
+    names = [f"here-{drawn}", f"here-{drawn}", f"there-{drawn}"]
+    async with workers(client, Settings(state_dir=tmp_path, worker=WorkerSettings(queues="quota"))):
+        processes = [Quotas(client, f"process {number}", address=name) for number, name in enumerate(names)]
+        moments: list[float] = []
+        *six, seventh = spec.service.credentials
+
+        async def calls(one: Quotas, credential: CredentialSpec) -> None:
+            pacer = one.pacer(credential, spec)
+            while len(moments) < 3 * most:
+                await pacer.acquire(Lane.NORMAL)
+                moments.append(time.monotonic())
+
+        async def elsewhere() -> int:
+            done = 0
+            while len(moments) < 3 * most:
+                await processes[2].pacer(seventh, spec).acquire(Lane.NORMAL)
+                done += 1
+            return done
+
+        work = [calls(one, credential) for one in processes[:2] for credential in six for _ in range(20)]
+        async with asyncio.timeout(60):
+            *_, done = await asyncio.gather(*work, elsewhere())
+        for one in processes:
+            await one.close()
+        ids = [
+            *(spec.service.caller(credential) for credential in spec.service.credentials),
+            *(spec.service.address(name) for name in set(names)),
+        ]
+        for caller in ids:
+            await temporal_client.get_workflow_handle(quota_id(caller)).terminate("the scene is over")
+    in_a_second = [
+        sum(1 for at in moments[first:] if at < moments[first] + 1) for first in range(len(moments))
+    ]
+    assert max(in_a_second) <= 200
+    assert done

@@ -213,9 +213,9 @@ async def test_what_a_write_of_ours_replaced_is_put_back_though_nothing_is_sent_
     async with scene(client, tmp_path, fleet_of(zone()), **terms) as play, play.visited():
         await waits(play)
         await play.stranger(half(play), [STRANGER], when="before_put", how="append")
-        # Read three times before the rules are put; the fourth finds what was replaced.
+        # Read twice before the rules are put; the third reading finds what was replaced.
         stops = {"kind": "server_error", "status": 500, "times": 1}
-        await play.control.send("POST", "faults", {**stops, "match": {"call": "rulesets.list", "nth": 4}})
+        await play.control.send("POST", "faults", {**stops, "match": {"call": "rulesets.get", "nth": 3}})
         lost = {"kind": "server_error", "status": 500, "effect": "before", "times": 1}
         await play.control.send("POST", "faults", {**lost, "match": {"call": "rulesets.put", "nth": 2}})
         await play.sign_zone(half(play))

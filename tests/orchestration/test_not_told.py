@@ -56,6 +56,7 @@ class Deaf(Interceptor):
         return Inbound(next)
 
 
+@pytest.mark.long
 async def test_a_zone_goes_on_though_its_campaign_cannot_be_told(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,7 @@ async def spent(
     tag = f"stops-{uuid.uuid4().hex[:8]}"
     fleet = fleet_of(*({"name": f"z{number}.{tag}.example", "plan": "pro"} for number in range(zones)))
     served = on_queue(client, tag)
-    worker = {"zones_activities": at_once}
+    worker = {"changes_activities": at_once}
     async with scene(served, folder, fleet, paced=True, worker=worker, window=zones, **more) as play:
         await play.until(lambda seen: sum(item.zones for item in seen.waiting) == zones)
         service = play.spec.service
@@ -69,6 +69,7 @@ async def _answered(play: Scene, update: str) -> Answer:
     return answer
 
 
+@pytest.mark.long
 async def test_a_pause_answers_before_any_permit_has_its_turn(
     temporal_client: Client, tmp_path: Path
 ) -> None:
@@ -95,6 +96,7 @@ async def _all_ready(play: Scene) -> bool:
     return summary.permits_out == 0 and summary.places.get("ready") == ZONES
 
 
+@pytest.mark.long
 async def test_an_abort_answers_before_any_permit_has_its_turn(
     temporal_client: Client, tmp_path: Path
 ) -> None:

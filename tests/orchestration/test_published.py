@@ -81,6 +81,7 @@ async def test_a_campaign_is_followed_to_its_end_without_a_query(
         await play.check_rules(absent={3, 4, 7})
 
 
+@pytest.mark.long
 async def test_what_was_published_is_there_in_the_next_run(temporal_client: Client, tmp_path: Path) -> None:
     """A campaign that goes on in new runs of 60 events each: its memo goes with it, or is there at once."""
     names = [f"z{number}.example" for number in range(12)]

@@ -86,6 +86,7 @@ async def queried_meanwhile(client: Client, queue: str) -> WorkflowHandle[Any, i
     return handle
 
 
+@pytest.mark.long
 async def test_a_workflow_that_was_queried_during_a_local_activity_is_repaired(
     temporal_client: Client,
 ) -> None:

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from temporalio import workflow
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from edgeshift.audit.said import in_words
+from edgeshift.authority.loading import load_roots
+from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.roots import Role
+from edgeshift.authority.statements import RepairStatement
+from edgeshift.campaign.start import campaign_start
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Blocked, LeaseRequest, QuotaStart
+from edgeshift.model.fleet import Wave, campaign_id
+from edgeshift.operations.errors import Refused
+from edgeshift.operations.repair import Repair, repair
+from edgeshift.operations.signed import Pen
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import FAILS_OFTEN
+from edgeshift.stores.archive import Archive
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 from tests.journeys.cli_kit import Place
-from tests.kit import eventually
-from worker.wiring import sandbox
+from tests.kit import APPROVER, OPERATOR, eventually
+from tests.kit.signing import Keys, Roster
+from worker.wiring import replayer, sandbox
 from workflows.quota import Quota
 
 pytestmark = pytest.mark.embedded
@@ -43,12 +56,14 @@ class Elsewhere(Quota):
         await workflow.sleep(timedelta(hours=1))
 
 
-async def failing(client: Client, queue: str, identifier: str) -> WorkflowHandle[object, object]:
+async def failing(
+    client: Client, queue: str, identifier: str, memo: dict[str, str] | None = None
+) -> WorkflowHandle[object, object]:
     """A quota that another version took off its course: leased, blocked, and blocked once more since."""
     parts = {"task_queue": queue, "workflow_runner": UnsandboxedWorkflowRunner()}
     start = QuotaStart(user="one", terms=TERMS)
     async with Worker(client, workflows=[Elsewhere], **parts):  # type: ignore[arg-type]
-        handle = await client.start_workflow("Quota", start, id=identifier, task_queue=queue)
+        handle = await client.start_workflow("Quota", start, id=identifier, task_queue=queue, memo=memo)
         await handle.execute_update("lease", ASKED, result_type=Lease)
         await handle.signal("blocked", Blocked(seconds=60))
 
@@ -61,6 +76,7 @@ async def failing(client: Client, queue: str, identifier: str) -> WorkflowHandle
     return handle
 
 
+@pytest.mark.long
 async def test_a_person_repairs_a_workflow_that_does_not_replay(
     temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
 ) -> None:
@@ -106,3 +122,72 @@ async def test_a_person_repairs_a_workflow_that_does_not_replay(
         )
     )
     assert code == 5, err
+
+
+async def test_a_repair_of_a_campaigns_workflow_is_an_operators_signed_word(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Without a key it is refused, and so is whoever is no operator: nothing is reset or recorded. An
+    operator signs which run is reset, to which task and why, before it is.
+    """
+    name = f"c-{uuid.uuid4().hex[:8]}"
+    spec = CampaignSpec.model_validate(
+        {
+            "name": name,
+            "area": "waf",
+            "service": {"base_url": "http://127.0.0.1:1/client/v4", "credentials": [{"token": "env:T"}]},
+            "targets": {"all": True},
+        }
+    )
+    start = campaign_start(
+        spec,
+        "a" * 64,
+        targets="b" * 64,
+        count=1,
+        waves=(Wave(number=0, name="all", first=0, end=1),),
+        enterprise="",
+        started_by=OPERATOR,
+    )
+    archive = Archive(tmp_path / "archive")
+    keys = Keys(tmp_path / "authority", Roster())
+    roots = load_roots(keys.roots)
+    await keys.pen(archive, OPERATOR).start(start, spec)
+    queue, identifier = f"{Queue.QUOTA}-{name}", f"zone/{uuid.uuid4().hex}/waf"
+    nobodys = f"nobody-{name}"
+    campaign = await temporal_client.start_workflow(
+        "Campaign", args=start.arguments(), id=campaign_id(name), task_queue=nobodys
+    )
+    handle = await failing(temporal_client, queue, identifier, {"campaign": campaign_id(name)})
+
+    async def replay(history: WorkflowHistory) -> Exception | None:
+        return (await replayer().replay_workflow(history, raise_on_replay_failure=False)).replay_failure
+
+    async def repaired(by: str, pen: Pen | None) -> Repair:
+        return await repair(
+            temporal_client, identifier, by=by, reason="a build", replay=replay, pen=pen, roots=roots
+        )
+
+    async with Worker(temporal_client, task_queue=queue, workflows=[Quota], workflow_runner=sandbox()):
+
+        async def fails_often() -> bool:
+            found = await handle.describe()
+            return found.raw_description.pending_workflow_task.attempt >= FAILS_OFTEN
+
+        await eventually(fails_often, 60, "its task fails")
+        with pytest.raises(Refused, match=f"is of campaign {name}, and nobody signs"):
+            await repaired(OPERATOR, None)
+        with pytest.raises(Refused, match=f"{APPROVER} is no operator"):
+            await repaired(APPROVER, keys.pen(archive, APPROVER))
+        assert (await handle.describe()).run_id == handle.first_execution_run_id
+        records, place = SignedRecords(archive), f"signed/{name}/repair"
+        assert await records.at(name, place) == ()
+        done = await repaired(OPERATOR, keys.pen(archive, OPERATOR))
+    (said,) = await records.at(name, place)
+    statement = said.statement
+    assert isinstance(statement, RepairStatement) and in_words(said) == "repair"
+    known = (statement.workflow, statement.run, statement.task, statement.reason, statement.by)
+    assert known == (identifier, handle.first_execution_run_id, done.task, "a build", OPERATOR)
+    assert roots.refuses(said, Role.OPERATOR, datetime.now(UTC)) is None
+    assert done.signed == said.digest and done.run != handle.first_execution_run_id
+    await temporal_client.get_workflow_handle(identifier).terminate()
+    await campaign.terminate()

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.embedded
 ABSENT = {4, 7}
 
 
+@pytest.mark.long
 async def test_the_rules_themselves_are_validated_where_their_shadow_passed(
     temporal_client: Client, tmp_path: Path
 ) -> None:

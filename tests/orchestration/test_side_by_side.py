@@ -18,6 +18,7 @@ from edgeshift.messages import (
     Again,
     Answer,
     CampaignSummary,
+    DescribeZones,
     ReportKind,
     ZonePhase,
     ZoneReport,
@@ -26,6 +27,7 @@ from edgeshift.messages import (
 from edgeshift.model.fleet import ZoneOutcome
 from tests.faults_kit import ASIDE, Stage, staged, zone
 from tests.kit import OPERATOR
+from tests.kit.tiers import tiered
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 
@@ -45,7 +47,7 @@ class Hanging(Interceptor):
 
         class Inbound(ActivityInboundInterceptor):
             async def execute_activity(self, input: ExecuteActivityInput) -> Any:
-                if activity.info().activity_type == hanging._name:
+                if activity.info().activity_type == hanging._name and not _looks_into_ends(input):
                     await hanging.held_up()
                 return await super().execute_activity(input)
 
@@ -62,6 +64,11 @@ class Hanging(Interceptor):
         await self.go.wait()
 
 
+def _looks_into_ends(input: ExecuteActivityInput) -> bool:
+    """Whether it is asked what became of targets that are said to have ended, without which none has."""
+    return any(isinstance(given, DescribeZones) and bool(given.ended) for given in input.args)
+
+
 TWO_AT_A_TIME: dict[str, Any] = {"window": 2, "commit": {"lease": "6s"}}
 
 
@@ -74,7 +81,7 @@ async def first_migrates(stage: Stage, hanging: Hanging) -> None:
     assert not hanging.go.is_set()
 
 
-@pytest.mark.parametrize("fails", [False, True], ids=["hangs", "fails for good"])
+@pytest.mark.parametrize("fails", tiered([False, True]), ids=["hangs", "fails for good"])
 async def test_a_start_that_does_not_get_on_holds_up_no_permit_and_no_pause(
     temporal_client: Client, tmp_path: Path, fails: bool
 ) -> None:

@@ -48,13 +48,17 @@ async def answers(running: Stack) -> bool:
 
 
 async def test_a_stack_goes_on_where_it_was(tmp_path: Path) -> None:
-    """Ports, fleet, time scale and the simulator's journal are the same at the next start."""
-    async with stack(tmp_path, fleet=small_fleet(), time_scale=60, workers=0) as first:
+    """Ports, fleet, time scale and the simulator's journal are the same at the next start; Temporal's pages
+    are there where they were asked for, at the same address.
+    """
+    async with stack(tmp_path, fleet=small_fleet(), time_scale=60, workers=0, ui=True) as first:
         await ask(first)
+        async with httpx.AsyncClient(trust_env=False) as client:
+            assert "<html" in (await client.get(str(first.ui))).text
         file = read_stack_file(tmp_path)
         assert file is not None and file.address == first.address and file.service == first.service
     assert read_stack_file(tmp_path) is None
-    async with stack(tmp_path, workers=0) as second:
+    async with stack(tmp_path, workers=0, ui=True) as second:
         assert (second.address, second.service, second.ui) == (first.address, first.service, first.ui)
         assert (second.time_scale, second.fleet) == (60, first.fleet)
         assert len(await load_journal(second.control)) == 1
@@ -137,6 +141,28 @@ def test_each_account_has_the_narrowest_credential(tmp_path: Path) -> None:
     assert one.token is not None and one.token.endswith("/credentials/all")
     assert two.key is not None and two.key.endswith("/credentials/two%2Fkey")
     assert two.accounts == (fleet.accounts[1].id,)
+
+
+def test_what_a_stack_makes_is_for_its_owner_alone(tmp_path: Path) -> None:
+    """Whatever the person's umask, nobody else can open databases, archive, logs or files of a stack; and
+    folders of an earlier version, which everybody could open, are closed by the next start.
+    """
+    folder = tmp_path / "s"
+    before = os.umask(0o022)
+    try:
+        for name in ("archive", "temporal", "logs"):
+            (folder / name).mkdir(parents=True)
+        (folder / "ports.json").write_text("{}")
+        with up(folder, "--zones", "60") as process:
+            until_running(folder)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+    finally:
+        os.umask(before)
+    found = {path.relative_to(folder): path.stat().st_mode & 0o077 for path in folder.rglob("*")}
+    made = {path.name for path in found}
+    assert {"temporal.db", "simulator.sqlite3", "worker-1.log", "temporal.log", "campaign.yaml"} <= made
+    assert [str(path) for path, mode in found.items() if mode] == []
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from edgeshift.messages import CampaignSummary
 from edgeshift.model.fleet import Area, Target, campaign_id
 from edgeshift.model.sign_off import SignOffPolicy
 from edgeshift.operations.campaigns import start_campaign
+from edgeshift.operations.signed import Pen
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
@@ -31,7 +32,7 @@ from edgeshift.testbed.demo.verdict import gather, judge
 from edgeshift.testbed.simulator.fleet_file import Fleet, FleetZone
 from edgeshift.testbed.stack import Stack, stack
 
-pytestmark = [pytest.mark.embedded, pytest.mark.stack]
+pytestmark = [pytest.mark.embedded, pytest.mark.stack, pytest.mark.long]
 
 SCALE = 14_400
 NAME = "outlives"
@@ -83,7 +84,9 @@ async def test_a_campaign_goes_on_after_the_stack_was_stopped(tmp_path: Path) ->
     async with stack(tmp_path, fleet=fleet(), time_scale=SCALE) as first:
         await first.control.send("PUT", "options", {"migration_seconds": 3600, "visibility_seconds": 3600})
         client = await client_of(first)
-        start = await start_campaign(client, Archive(first.archive), spec(first), by="olga")
+        archive = Archive(first.archive)
+        pen = Pen(first.keyring.signer("olga"), archive, "olga")
+        start = await start_campaign(client, archive, spec(first), by="olga", pen=pen)
         async with asyncio.timeout(120):
             waiting = False
             while not waiting:
@@ -92,7 +95,17 @@ async def test_a_campaign_goes_on_after_the_stack_was_stopped(tmp_path: Path) ->
     async with stack(tmp_path) as second:
         client, archive = await client_of(second), Archive(second.archive)
         targets = [Target.model_validate(item) for item in await archive.get_json(start.targets)]
-        approver = Approver(client, archive, NAME, targets, area=Area.WAF, judge=WAF.judge, by="ada")
+        approver = Approver(
+            client,
+            archive,
+            NAME,
+            targets,
+            area=Area.WAF,
+            judge=WAF.judge,
+            by="ada",
+            pen=Pen(second.keyring.signer("ada"), archive, "ada"),
+            spec=start.spec,
+        )
         async with asyncio.timeout(120):
             work = asyncio.create_task(approver.work())
             await client.get_workflow_handle(campaign_id(NAME)).result()

@@ -15,6 +15,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from activities.authority import Authority
 from activities.connections import Connections
 from activities.fanout import ZoneActivities
 from edgeshift.messages import StartZones
@@ -41,7 +42,11 @@ async def test_a_zone_that_has_ended_meanwhile_is_not_started_once_more(
             return play.targets
 
         connections = SimpleNamespace(
-            temporal=play.client, archive=play.archive, targets=targets, task_timeout=timedelta(seconds=10)
+            temporal=play.client,
+            archive=play.archive,
+            targets=targets,
+            task_timeout=timedelta(seconds=10),
+            authority=Authority(None, play.archive),
         )
         assert play.start is not None
         batch = StartZones(

@@ -1,4 +1,4 @@
-"""What people wait for never queues behind what the service is slow about: four task queues, each with slots
+"""What people wait for never queues behind what the service is slow about: task queues, each with slots
 of its own.
 """
 
@@ -7,8 +7,11 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import EventType
@@ -23,7 +26,7 @@ from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.kit import Scene, eventually, fleet_of, scene
 from tests.queue_kit import on_queue
-from worker.wiring import workers
+from worker.wiring import WORKFLOWS, activities_of, workers
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
 
@@ -55,7 +58,7 @@ async def queues_of(handle: WorkflowHandle[object, object]) -> dict[str, str]:
 async def test_each_activity_is_sent_to_the_queue_of_its_kind(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """A campaign's own work to control, a change to zones, looking at it to long; by the histories."""
+    """A campaign's own work to control, a change to changes, looking at it to long; by the histories."""
     tag = f"queues-{uuid.uuid4().hex[:8]}"
     fleet = fleet_of({"name": f"a.{tag}.example", "plan": "pro"})
     async with scene(on_queue(temporal_client, tag), tmp_path, fleet, paced=True) as play:
@@ -68,10 +71,11 @@ async def test_each_activity_is_sent_to_the_queue_of_its_kind(
             **await queues_of(quota),
         }
         await quota.terminate("the scene is over")
-    control, zones, long, at = (f"{tag}-{queue.short}" for queue in Queue)
+    control, zones, changes, long, at = (f"{tag}-{queue.short}" for queue in Queue)
     assert found == {
         "Campaign": control,
         "TargetList": control,
+        "describe_zones": control,
         "recall_rulings": control,
         "record_rulings": control,
         "start_zones": control,
@@ -79,10 +83,25 @@ async def test_each_activity_is_sent_to_the_queue_of_its_kind(
         "resolve_targets": long,
         "WafZone": zones,
         "prepare_waf_zone": long,
-        "change_zone": zones,
+        "change_zone": changes,
         "verify_waf_zone": long,
         "Quota": at,
     }
+
+
+def test_changes_are_made_on_a_queue_of_their_own_alone() -> None:
+    """Whoever serves it makes changes and does nothing else; nobody makes one on another queue, so that only
+    its workers need a token that may edit.
+    """
+    own = activities_of(SimpleNamespace(clock=None), SimpleNamespace())  # type: ignore[arg-type]
+    names = {queue: [_named(work) for work in some] for queue, some in own.items()}
+    assert names[Queue.CHANGES] == ["change_zone"] and WORKFLOWS[Queue.CHANGES] == []
+    assert not any("change_zone" in some for queue, some in names.items() if queue is not Queue.CHANGES)
+
+
+def _named(work: Callable[..., Any]) -> str:
+    """As a worker registers it."""
+    return str(getattr(work, "__temporal_activity_definition").name)  # the SDK's own name of it
 
 
 async def test_doctor_names_the_queue_that_nobody_polls(tmp_path: Path) -> None:
@@ -91,7 +110,7 @@ async def test_doctor_names_the_queue_that_nobody_polls(tmp_path: Path) -> None:
     async with embedded_temporal(None) as server:
         client = await connect(TemporalSettings(address=server.address))
         for queues, said in (
-            ("control,zones,quota", f"no worker polls task queue {Queue.LONG}"),
+            ("control,zones,changes,quota", f"no worker polls task queue {Queue.LONG}"),
             ("long", "1 worker connected: "),
         ):
             settings = Settings(state_dir=tmp_path, worker=WorkerSettings(queues=queues))

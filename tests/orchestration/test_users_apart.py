@@ -25,6 +25,7 @@ from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.server import running
 from tests.held_kit import fault
 from tests.kit import OUT, Scene, scene
+from tests.kit.tiers import tiered
 from tests.queue_kit import on_queue
 from worker.wiring import workers
 
@@ -73,7 +74,7 @@ async def befalls(control: Control, trouble: str, name: str) -> None:
         await control.send("POST", "faults", {**TROUBLES[trouble], "match": match})
 
 
-@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("trouble", tiered(TROUBLES))
 async def test_the_calls_of_one_user_are_not_slowed_by_what_befalls_another(
     temporal_client: Client, tmp_path: Path, trouble: str
 ) -> None:
@@ -219,6 +220,7 @@ async def sign_and_migrate(play: Scene, names: list[str]) -> None:
 COURSES = ("refused/itself", "refused/resume", "out/itself")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("course", COURSES)
 async def test_zones_of_a_user_in_trouble_from_the_start_take_no_place_from_others(
     temporal_client: Client, tmp_path: Path, course: str
@@ -250,7 +252,7 @@ async def test_zones_of_a_user_in_trouble_from_the_start_take_no_place_from_othe
         await each_committed_once(play)
 
 
-@pytest.mark.parametrize("course", COURSES)
+@pytest.mark.parametrize("course", tiered(COURSES))
 async def test_zones_of_a_user_in_trouble_give_their_permits_and_places_to_others(
     temporal_client: Client, tmp_path: Path, course: str
 ) -> None:
@@ -280,6 +282,7 @@ async def go_on(play: Scene, ends: Callable[[], Awaitable[object]], fixed: str) 
     await play.until(lambda found: not found.holds)
 
 
+@pytest.mark.long
 async def test_a_zone_whose_commit_may_be_in_flight_keeps_its_place(
     temporal_client: Client, tmp_path: Path
 ) -> None:

@@ -32,7 +32,7 @@ def test_what_people_wait_for_has_a_process_of_its_own() -> None:
     ours, theirs = divided(of())
     assert theirs is not None
     assert theirs.worker.served == (Queue.CONTROL, Queue.QUOTA)
-    assert ours.worker.served == (Queue.ZONES, Queue.LONG)
+    assert ours.worker.served == (Queue.ZONES, Queue.CHANGES, Queue.LONG)
 
 
 @pytest.mark.parametrize("worker", [{"processes": 1}, {"queues": "control,quota"}, {"queues": "zones"}])
@@ -95,7 +95,7 @@ def test_both_end_when_the_worker_is_told_to(worker: Running) -> None:
     assert worker.process.wait(120) == 0
     until_gone(beside)
     stopped = [line for line in worker.log.read_text().splitlines() if "worker stopped" in line]
-    assert ["zones,long" in stopped[0], "control,quota" in stopped[1]] == [True, True], stopped
+    assert ["zones,changes,long" in stopped[0], "control,quota" in stopped[1]] == [True, True], stopped
 
 
 def test_the_other_one_ends_with_a_worker_that_is_killed(worker: Running) -> None:

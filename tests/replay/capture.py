@@ -14,13 +14,14 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from edgeshift.messages import ZonePhase
-from edgeshift.model.fleet import campaign_id, quota_id
+from edgeshift.messages import ReportKind, ZonePhase, ZoneReport
+from edgeshift.model.fleet import ZoneOutcome, campaign_id, quota_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.kit import Scene, fleet_of, scene
+from tests.kit.signing import Roster
 from tests.replay.capture_held import called_off, given_up, held_up
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
 from tests.replay.keeping import HISTORIES, is_in, keep
@@ -141,6 +142,29 @@ async def paced(client: Client, folder: Path) -> None:
         await keep("freeze", client.get_workflow_handle(f"targets/{play.spec.name}"))
 
 
+async def signed(client: Client, folder: Path) -> None:
+    """A campaign that counts what workers have signed: while a forged word is looked into, and its end."""
+    fleet = fleet_of(*({"name": f"{name}.example", "plan": "pro"} for name in "abc"))
+    async with scene(client, folder, fleet, authority=Roster()) as play:
+        for name in "abc":
+            await play.zone_until(f"{name}.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
+        campaign = client.get_workflow_handle(campaign_id(play.spec.name))
+        word = ZoneReport(
+            campaign_run=(await campaign.describe()).run_id or "",
+            index=0,
+            attempt=1,
+            sequence=60_000,
+            kind=ReportKind.FINISHED,
+            outcome=ZoneOutcome.MIGRATED,
+        )
+        await campaign.signal("zone_report", word)
+        await play.until(lambda found: any("said to have ended" in note for note in found.notes))
+        await keep("campaign-signed-running", campaign)
+        await play.sign_everything()
+        await play.result()
+        await keep("campaign-signed-closed", campaign)
+
+
 async def main() -> None:
     """Capture them all, or those of the acts that are named."""
     HISTORIES.mkdir(exist_ok=True)
@@ -154,6 +178,7 @@ async def main() -> None:
         held_up,
         given_up,
         called_off,
+        signed,
     ]
     acts = [act for act in acts if act.__name__ in sys.argv[1:] or not sys.argv[1:]]
     with tempfile.TemporaryDirectory() as name:

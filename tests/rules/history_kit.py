@@ -69,6 +69,15 @@ class History:
         return build_timeline(ZONE, [Run(run_id="r1", events=tuple(self.events))])
 
 
+def attempts_of(*histories: History) -> Timeline:
+    """The timeline of several attempts, a day apart."""
+    runs = []
+    for day, history in enumerate(histories):
+        events = [event.model_copy(update={"at": event.at + timedelta(days=day)}) for event in history.events]
+        runs.append(Run(run_id=f"r{day}", events=tuple(events)))
+    return build_timeline(ZONE, runs)
+
+
 _START = {
     "campaign": "campaign/autumn",
     "attempt": 1,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.exceptions import ApplicationError, TimeoutError
 
 from edgeshift.alarms import (
     KINDS,
@@ -22,19 +20,12 @@ from edgeshift.alarms import (
     alarm_codes,
     alarms_of,
 )
-from edgeshift.alarms.of_zones import BY_CODE, OF_ENTRY_SIZE
-from edgeshift.areas import esc, waf
-from edgeshift.areas.log_fields.reading import Reading as LogReading
-from edgeshift.areas.log_fields.reading import assess as assess_log_fields
-from edgeshift.areas.log_fields.terms import FieldSet
+from edgeshift.alarms.of_zones import OF_ENTRY_SIZE
 from edgeshift.messages import CampaignSummary, Retried
-from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
-from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import Reason, ReasonCode, Reasons, codes_of
+from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.rate_limit.circuit import Trouble, held
-from tests.rules.test_zone_reasons import failed as activity_failed
 from tests.runbook import ENTRIES, ROOT
-from workflows.zone.failures import failed
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DIGEST = "ab" * 32
@@ -94,162 +85,21 @@ def test_an_alarm_and_its_entry_have_the_same_commands(code: str) -> None:
 
 
 def test_every_outcome_that_is_not_final_is_an_alarm() -> None:
-    """Whatever its reason; outcomes that are done are none, and neither is a zone that works."""
+    """Whatever its reason; outcomes that are done are none, unless nothing was seen of the change, and
+    neither is a zone that works.
+    """
     done = {"migrated", "already_migrated", "settled", "already_settled"}
     for outcome in ZoneOutcome:
         for area in Area:
             for codes in ((), (ReasonCode.OTHER,), *((code,) for code in ReasonCode)):
                 found = alarm_codes(outcome.value, codes, area)
-                assert bool(found) is (outcome.value not in done), outcome
+                unseen = outcome.value == "settled" and ReasonCode.FIELDS_KEPT_UNVERIFIED in codes
+                assert bool(found) is (outcome.value not in done or unseen), outcome
                 assert set(found) <= set(KINDS)
     for place in ("pending", "working", "waiting", "ready", "permitted", "rejecting"):
         assert not alarm_codes(place, (), Area.WAF)
     assert alarm_codes("excluded", (ReasonCode.HELD_BY_ANOTHER,), Area.WAF) == ("excluded",)
     assert alarm_codes("terminated", (), Area.ESC) == ("zone-ended",)
-
-
-def of_waf(place: str, **reading: object) -> tuple[str, ...]:
-    """The alarms of a zone that was read so."""
-    why = waf.assess(waf.Reading.model_validate({"check": {"compatible": True}, **reading})).why
-    return alarm_codes(place, codes_of(why), Area.WAF)
-
-
-def test_reasons_as_the_rules_give_them_are_understood() -> None:
-    """Those of readings, out of the very rules that give them."""
-    rule = {"id": "r", "action": "bypass", "products": ["waf"], "filter": {"expression": "x" * 5000}}
-    both = ("support-too-many-rules", "support-long-expression")
-    assert of_waf("support", firewall_rules=[rule] * 201) == both
-    assert of_waf("support", firewall_rules=[rule] * 201, overrides=[{"id": "o"}]) == both
-    assert of_waf("blocked", overrides=[{"id": "o"}]) == ("blocked-overrides",)
-    assert of_waf("blocked", check={"compatible": False}) == ("blocked-not-compatible",)
-    assert of_waf("blocked", config={"rules": []}) == ("blocked-log-only",)
-    assert of_waf("blocked", plan="pro") == ("blocked-plan",)
-    for case in (ReasonCode.SUPPORT_REFUSAL, ReasonCode.TOO_MANY_RULES):
-        assert of_waf("support", refused=(case, "call us")) == ("support-refusal",)
-    gone = esc.assess(esc.Reading(), datetime(2024, 1, 2, tzinfo=UTC))
-    assert alarm_codes("blocked", codes_of(gone.why), Area.ESC) == ("blocked-removal-date",)
-
-
-def log_reasons(reading: LogReading, *names: str) -> Reasons:
-    """Why the rules of log-fields would not have a zone."""
-    target = Zone(id="0" * 32, name="a.example", account="1" * 32, plan=reading.plan)
-    return assess_log_fields(reading, target, FieldSet(request_headers=names or ("x-a",)), None).why
-
-
-def test_reasons_of_log_fields_are_understood() -> None:
-    """Plan, number of fields, their names, jobs, other people's rules; each, where there are several."""
-    job = {"id": 7, "enabled": True, "dataset": "http_requests", "logpull_options": "fields=RayID"}
-    good = LogReading(plan=Plan.ENTERPRISE, jobs=[job])
-
-    def found(reading: LogReading, *names: str) -> tuple[str, ...]:
-        return alarm_codes("blocked", codes_of(log_reasons(reading, *names)), Area.LOG_FIELDS)
-
-    many = tuple(f"x-{number}" for number in range(41))
-    assert found(LogReading(plan=Plan.PRO)) == ("blocked-plan",)
-    assert found(good, *many)[0] == "blocked-fields"
-    assert found(good, "X-A") == ("blocked-fields",)
-    assert found(good.model_copy(update={"jobs": []})) == ("blocked-log-job",)
-    assert found(good.model_copy(update={"jobs": []}), *many) == ("blocked-fields", "blocked-log-job")
-    twice = [{**job, "logpull_options": "fields=RayID&fields=Cookies"}]
-    assert found(good.model_copy(update={"jobs": twice})) == ("blocked-log-job",)
-    theirs = {"id": "r", "action": "skip"}
-    assert found(good.model_copy(update={"ruleset": {"rules": [theirs]}})) == ("blocked-rules",)
-
-
-@pytest.mark.parametrize(
-    ("place", "code", "alarm"),
-    [
-        ("failed", ReasonCode.CHANGE_REFUSED, "failed-refused"),
-        ("failed", ReasonCode.DELETION_REFUSED, "failed-refused"),
-        ("failed", ReasonCode.SECRET_REFUSED, "failed-refused"),
-        ("failed", ReasonCode.GIVEN_UP, "failed-tries"),
-        ("failed", ReasonCode.STORED_RULES_DIFFER, "failed-differs"),
-        ("failed", ReasonCode.NOT_ROLLED_BACK, "failed-way-back"),
-        ("failed", ReasonCode.WORKFLOW_ENDED, "zone-ended"),
-        ("failed", ReasonCode.SERVICE_FAILED, "failed-reading"),
-        ("failed", ReasonCode.NOT_IN_TIME, "failed-reading"),
-        ("unknown", ReasonCode.WORKFLOW_ENDED, "zone-ended"),
-        ("unknown", ReasonCode.VALIDATION_NOT_SHOWN, "unknown-validation"),
-        ("unknown", ReasonCode.NEVER_SHOWED, "unknown-commit"),
-        ("unknown", ReasonCode.NOT_SEEN, "unknown-commit"),
-    ],
-)
-def test_reasons_of_a_course_are_understood(place: str, code: ReasonCode, alarm: str) -> None:
-    """Those that workflows and activities give to an end."""
-    assert alarm_codes(place, (code,), Area.WAF) == (alarm,)
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "alarm"),
-    [
-        ("InvalidCredential", "waf.check: 401: [1000] Invalid API Token (GET /zones)", "failed-credential"),
-        ("InvalidCredential", "waf.check: 400: [6111] Invalid format", "failed-credential"),
-        ("Forbidden", "waf.check: 403: [9109] Unauthorized", "failed-credential"),
-        ("NotFound", "waf.check: 404: [7003] not found (GET /zones)", "failed-credential"),
-        ("SecretUnresolved", "file:/run/token: there is no such file", "failed-credential"),
-        ("CredentialMissing", "env:TOKEN: the variable TOKEN is not set", "failed-credential"),
-        ("ArchiveCorrupt", f"/archive: object {DIGEST} is damaged: its bytes", "failed-archive"),
-        ("ArchiveMissing", f"/archive has no object {DIGEST}", "failed-archive"),
-        ("ServerError", "waf.check: 500 (GET /zones)", "failed-reading"),
-        ("Refused", "waf.check: 400: [1] 401 403 404", "failed-reading"),
-        ("KeyError", "env: what nobody expected", "failed-reading"),
-    ],
-)
-@pytest.mark.parametrize("late", [False, True])
-def test_what_an_activity_failed_by_is_understood(kind: str, text: str, alarm: str, late: bool) -> None:
-    """By the type of the failure, also of the last try of many; never by its words."""
-    cause: BaseException = ApplicationError(text, type=kind)
-    if late:
-        timeout = TimeoutError("Activity timed out", type=None, last_heartbeat_details=[])
-        timeout.__cause__, cause = cause, timeout
-    why = failed(activity_failed(cause))
-    assert alarm_codes("failed", (why.code,), Area.WAF) == (alarm,)
-    assert text in text_of(why)
-
-
-def sources() -> dict[Path, ast.Module]:
-    """Every module that may give a reason."""
-    files = [
-        file
-        for folder in ("edgeshift", "activities", "workflows")
-        for file in (ROOT / folder).rglob("*.py")
-        if file.parent != ROOT / "edgeshift" / "alarms" and file.name != "reason_texts.py"
-    ]
-    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
-
-
-def test_every_code_that_an_alarm_decides_by_is_given_somewhere() -> None:
-    """A code that nobody gives would be an alarm that never comes."""
-    given = {
-        node.attr
-        for tree in sources().values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "ReasonCode"
-    }
-    decided = {code for codes in BY_CODE.values() for code in codes} | OF_ENTRY_SIZE
-    assert {code.name for code in decided} <= given
-    # And no code is there that nobody gives; OTHER stands for those of other versions.
-    assert {code.name for code in ReasonCode} - given <= {"OTHER"}
-
-
-def test_no_alarm_is_told_by_words() -> None:
-    """Regular expressions fill the placeholders of commands, and do nothing else in the room of alarms."""
-    for file in (ROOT / "edgeshift" / "alarms").glob("*.py"):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        imported = {
-            alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
-        }
-        assert "re" not in imported or file.name == "kinds.py", file
-        parsed = {
-            node.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Attribute)
-            and node.value.attr in ("reason", "why", "said", "notes", "failing")
-        }
-        assert not parsed & {"startswith", "endswith", "find", "split", "partition", "removeprefix"}, file
 
 
 def test_a_campaign_asks_for_people() -> None:
@@ -365,3 +215,41 @@ def test_alarms_come_with_their_commands_filled_in_and_the_gravest_first() -> No
     assert found[0].do == ('edgeshift retry autumn --zone b.example --reason "REASON"',)
     assert found[1].do[0].endswith("--namespace default --retention 90d --address 127.0.0.1:7233")
     assert found[2].runbook == "docs/runbook.md#rejected" and Path(ROOT / "docs/runbook.md").exists()
+
+
+@pytest.mark.parametrize("state", ["aborting", "closed"])
+def test_a_campaign_that_ends_asks_nobody_for_a_sign_off(state: str) -> None:
+    """Its zones end by themselves."""
+    waits = ZoneFact(name="a.example", area=Area.WAF, place="awaiting")
+    assert "sign-off-waits" in codes(waits)
+    assert not [code for code in codes(waits, summary=summary(state)) if code.startswith("sign-off")]
+
+
+def test_a_retry_is_offered_only_to_zones_that_it_can_help() -> None:
+    """Not to those of another plan; to an Enterprise zone that the service has refused, by its own name."""
+
+    def blocked(name: str, code: ReasonCode, plan: str, said: str = "") -> ZoneFact:
+        why = (Reason(code=code, plan=plan, said=said),)
+        return ZoneFact(name=name, area=Area.LOG_FIELDS, place="blocked", why=why)
+
+    small = blocked("small.example", ReasonCode.NOT_ENTITLED, "pro")
+    moved = blocked("moved.example", ReasonCode.OTHER_PLAN, "business")
+    refused = blocked("refused.example", ReasonCode.NOT_ENTITLED, "enterprise", "not entitled")
+    for zones, offered in (
+        ((small, moved), ()),
+        ((small, refused), ('edgeshift retry autumn --zone refused.example --reason "REASON"',)),
+    ):
+        fact = CampaignFact(name="autumn", summary=summary(), zones=zones)
+        (alarm,) = alarms_of(Facts(now=NOW, campaigns=(fact,)))
+        assert (alarm.code, alarm.do) == ("blocked-plan", offered)
+        assert alarm.look_at[0] == "edgeshift status autumn --zone small.example"
+
+
+def test_fields_that_no_entry_showed_are_an_alarm() -> None:
+    """Written is not seen; fields that entries had are none."""
+    kept = (Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said="no log entry came"),)
+    unseen = ZoneFact(name="a.example", area=Area.LOG_FIELDS, place="settled", why=kept)
+    seen = ZoneFact(name="b.example", area=Area.LOG_FIELDS, place="settled")
+    fact = CampaignFact(name="autumn", summary=summary(), zones=(seen, unseen))
+    (alarm,) = alarms_of(Facts(now=NOW, campaigns=(fact,)))
+    assert (alarm.code, alarm.zones, alarm.do) == ("fields-unverified", ("a.example",), ())

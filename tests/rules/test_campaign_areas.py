@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from edgeshift.campaign_file.forecast import forecast
 from edgeshift.campaign_file.load import CampaignFileError, parse_campaign
-from edgeshift.campaign_file.warnings import forecast, slowest, warnings
+from edgeshift.campaign_file.warnings import slowest, warnings
 from edgeshift.model.fleet import Area
 
 WAF = "name: move\ntargets: {all: true}\narea: waf\n"
@@ -232,11 +233,15 @@ def test_no_mistake_shows_what_may_be_secret() -> None:
 
 def test_what_may_surprise_is_said() -> None:
     """Each area's own, and none of another's."""
-    esc = warnings(parse_campaign(ESC + "esc: {scope: account, tolerance: 0.1, probe: {method: HEAD}}\n"))
+    esc = warnings(
+        parse_campaign(ESC + "esc: {scope: account, tolerance: 0.1, probe: {method: HEAD}}\n"), signed=True
+    )
     assert any("one of all its zones at once" in said for said in esc)
     assert any("10% of a scope's URLs may fail" in said for said in esc)
     assert any("a body is not seen" in said for said in esc)
-    logs = warnings(parse_campaign(FIELDS + "log_fields: {cookies: [a], job: {destination: 'env:D'}}\n"))
+    logs = warnings(
+        parse_campaign(FIELDS + "log_fields: {cookies: [a], job: {destination: 'env:D'}}\n"), signed=True
+    )
     assert any("that fields arrive is not verified" in said for said in logs)
     assert any("log_fields.job.challenge" in said for said in logs)
     assert not any("esc" in said for said in logs)
@@ -244,10 +249,10 @@ def test_what_may_surprise_is_said() -> None:
 
 def test_a_time_that_is_shorter_than_the_usual_pause_is_allowed_and_told() -> None:
     """Whoever says nothing of the pause did nothing wrong, but nothing is looked at in between."""
-    esc = warnings(parse_campaign(ESC + "esc: {observe: 5m}\n"))
+    esc = warnings(parse_campaign(ESC + "esc: {observe: 5m}\n"), signed=True)
     assert any(said.startswith("esc.every is 10m, longer than esc.observe") for said in esc)
     fields = "log_fields: {cookies: [a], entries: 's3://logs', verify: 1m}\n"
-    logs = warnings(parse_campaign(FIELDS + fields))
+    logs = warnings(parse_campaign(FIELDS + fields), signed=True)
     assert any(said.startswith("log_fields.every is 5m, longer than log_fields.verify") for said in logs)
 
 

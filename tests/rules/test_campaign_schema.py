@@ -12,10 +12,11 @@ from ruamel.yaml import YAML
 
 from edgeshift.campaign_file.load import CampaignFileError, parse_campaign
 from edgeshift.campaign_file.options import options
-from edgeshift.campaign_file.reference import page
+from edgeshift.campaign_file.reference import PAGES, page
 from edgeshift.campaign_file.schema import campaign_schema, schema_text
 from edgeshift.campaign_file.template import campaign_text
 from edgeshift.model.fleet import Area
+from edgeshift.profiles import PROFILES, ServiceProfile
 from edgeshift.testbed.simulator.generate import generate_fleet
 from edgeshift.testbed.stack.credentials import campaign_text as stack_text
 from edgeshift.testbed.stack.paths import StackPaths
@@ -50,15 +51,25 @@ def test_the_schema_in_the_documentation_is_current() -> None:
 def test_the_tables_in_the_documentation_are_current() -> None:
     """docs/campaign-file.md has every option with its default and its meaning, and no other."""
     text = (DOCS / "campaign-file.md").read_text(encoding="utf-8")
-    assert page(text) == text
+    assert page(text, PAGES["campaign-file.md"]()) == text
     rows = re.findall(r"^\| `([a-z_.]+)` \|.*\| (.+?) \|$", text.split("## Every option")[1], re.MULTILINE)
     assert sorted(rows) == sorted((option.path, option.meaning) for option in options())
+
+
+def test_the_table_of_profiles_is_current() -> None:
+    """docs/service.md has every fact of every profile."""
+    text = (DOCS / "service.md").read_text(encoding="utf-8")
+    assert page(text, PAGES["service.md"]()) == text
+    shown = text.split("## 10. Profiles")[1]
+    assert all(f"`{name}`" in shown for name in PROFILES)
+    facts = set(ServiceProfile.model_fields) - {"name", "title", "as_of", "rate", "source"}
+    assert all(f"(`{fact}`)" in shown for fact in facts)
 
 
 def test_a_page_without_a_place_for_the_tables_is_refused() -> None:
     """Rather than written without them."""
     with pytest.raises(ValueError, match="has no lines"):
-        page("# The campaign file\n")
+        page("# The campaign file\n", "")
 
 
 @pytest.mark.parametrize("area", Area)

@@ -18,6 +18,7 @@ from edgeshift.testbed.invariants.digests import body_digest
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CampaignFacts, CheckerInput, Signature, ZoneAtService
 from tests.faults_worker import PROCESSES
+from tests.harness.campaigns.authority import BOTH, FOUR_EYES, ONE, TWO, roster_in
 from tests.harness.campaigns.schedules import schedule
 from tests.harness.cases import Case
 from tests.harness.families import crowded
@@ -148,6 +149,17 @@ def test_every_family_is_told_of_in_the_docs() -> None:
     """By its name, in docs/reliability.md."""
     page = (ROOT / "docs" / "reliability.md").read_text()
     assert {case.family for case in all_cases() if f"`{case.family}`" not in page} == set()
+
+
+def test_nearly_every_case_has_roots_and_every_policy_is_drawn() -> None:
+    """Some of all ids are rehearsals without roots, fewer than one in eight; who has to sign differs."""
+    drawn = [roster_in(case.id) for case in all_cases()]
+    without = drawn.count(None)
+    assert 0 < without < len(drawn) / 8
+    for roster in (ONE, TWO, FOUR_EYES, BOTH):
+        assert drawn.count(roster) > without / 2
+        assert len(roster.approvers) == roster.required
+    assert [roster_in("waf/1001") for _ in range(3)] == [roster_in("waf/1001")] * 3
 
 
 def test_the_full_run_has_ten_thousand_zone_schedules() -> None:

@@ -15,9 +15,8 @@ from bench.fleet.asking import asked
 from bench.fleet.campaign import Course, faults_of
 from bench.fleet.counted import answers, counted_up, pauses_of, peaks
 from bench.fleet.kept import Kept, code_digest
-from bench.fleet.many import Many
 from bench.fleet.page import BEGIN, END, put
-from bench.fleet.parts import KEYS, PARTS, chosen, missed, summed_up
+from bench.fleet.parts import KEYS, missed, summed_up
 from bench.fleet.picture import line_chart
 from bench.fleet.records import Answered, Asked, Kind, Standing, Used
 from bench.fleet.usage import Usage
@@ -228,16 +227,6 @@ def test_faults_lose_readings_and_answers_of_changes() -> None:
     assert faults_of(Course(name="x", zones=1)) == []
 
 
-def test_parts_are_chosen_by_the_beginning_of_their_names() -> None:
-    """A number of zones stands in place of theirs; a name that none has is refused."""
-    assert [one.name for one in chosen(["paced"], zones=50)] == ["paced-1", "paced-4"]
-    assert {one.zones for one in chosen(["paced"], zones=50)} == {50}
-    assert [one.name for one in chosen(["cpu-100", "many"])] == ["cpu-100", "many"]
-    assert chosen([]) == list(PARTS)
-    with pytest.raises(ValueError, match="there is no part 'fast'"):
-        chosen(["fast"])
-
-
 def test_figures_are_kept_for_one_course_on_one_code(tmp_path: Path) -> None:
     """Another course and another code are measured again."""
     course = Course(name="paced-1", zones=10)
@@ -332,7 +321,6 @@ def test_the_sum_has_the_figures_of_the_limit_and_the_largest_state() -> None:
     assert set(KEYS) <= set(found)
     assert (found["makespan_ratio"], found["state_bytes"]) == (1.02, 9_000)
     assert summed_up({})["makespan_ratio"] is None
-    assert all(isinstance(one, Course | Many) for one in PARTS)
 
 
 def test_the_page_says_which_code_it_is_about(tmp_path: Path) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from edgeshift.areas.log_fields import CustomField, FieldState, Kind, judge, size_reason, sizes
+from edgeshift.areas import log_fields
+from edgeshift.areas.log_fields import CustomField, FieldState, Kind
 from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.model.reason_texts import text_of
+from edgeshift.profiles import SPECIFICATION
+
+judge = partial(log_fields.judge, profile=SPECIFICATION)
+sizes = partial(log_fields.sizes, room=8192)
+size_reason = partial(log_fields.size_reason, room=8192)
 
 WANTED = FieldSet(request_headers=("x-a",), response_headers=("x-b",), cookies=("Id",))
 JOBS = [

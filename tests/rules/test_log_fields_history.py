@@ -198,6 +198,7 @@ def test_nothing_is_lost_however_the_writes_fall(scene: tuple[list[Edit], list[i
     assert len(final) == len(alone) + 1
 
 
+@pytest.mark.long
 @settings(max_examples=1000)
 @given(interleavings())
 def test_a_rollback_loses_nothing_either(scene: tuple[list[Edit], list[int]]) -> None:

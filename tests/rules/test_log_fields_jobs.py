@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.log_fields import OddOptions, Options, listed, needed, new_job, pushes, restored, updated
+from edgeshift.areas import log_fields
+from edgeshift.areas.log_fields import OddOptions, Options, needed, new_job, pushes
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
+from edgeshift.profiles import SPECIFICATION
+
+listed = partial(log_fields.listed, profile=SPECIFICATION)
 
 
 def job(options: str | None, **more: Any) -> dict[str, Any]:
     return {"id": 7, "dataset": "http_requests", "enabled": True, "logpull_options": options, **more}
+
+
+def updated(before: dict[str, Any], names: list[str]) -> str | None:
+    """The parameter string that is sent, and nothing beside it."""
+    body = log_fields.updated(before, names, SPECIFICATION)
+    assert body is None or set(body) == {"logpull_options"}
+    return None if body is None else str(body["logpull_options"])
+
+
+def restored(now: dict[str, Any], before: str, names: list[str]) -> str | None:
+    """The parameter string that takes names out again."""
+    body = log_fields.restored(now, job(before), names, SPECIFICATION)
+    return None if body is None else str(body["logpull_options"])
 
 
 def test_only_what_is_needed_is_asked_of_a_job() -> None:

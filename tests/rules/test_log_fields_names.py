@@ -12,8 +12,10 @@ from edgeshift.areas.log_fields import (
     fields_of,
     fields_of_document,
     mistakes,
+    too_many,
 )
 from edgeshift.areas.log_fields.terms import FieldSet, LogFieldsSpec
+from edgeshift.profiles import PUBLIC_2025_04, SPECIFICATION
 
 
 def headers(count: int) -> tuple[str, ...]:
@@ -66,10 +68,13 @@ def test_no_field_at_all_is_a_mistake() -> None:
 
 
 def test_forty_fields_are_right_and_the_next_is_refused() -> None:
-    """The limit counts over the three kinds together."""
+    """The limit counts over the three kinds together; the later profile knows none."""
     fields = FieldSet(request_headers=headers(20), response_headers=headers(10), cookies=headers(10))
     assert mistakes(fields) == []
-    (found,) = mistakes(fields.model_copy(update={"cookies": headers(11)}))
+    assert too_many(fields, SPECIFICATION) == []
+    more = fields.model_copy(update={"cookies": headers(11)})
+    (found,) = too_many(more, SPECIFICATION)
+    assert too_many(more, PUBLIC_2025_04) == []
     assert found.startswith("41 custom fields") and "leave out 1" in found
 
 

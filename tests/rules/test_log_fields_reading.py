@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
+from edgeshift.areas import log_fields
 from edgeshift.areas.assessment import Verdict
-from edgeshift.areas.log_fields import Reading, assess, merge, proposal_body
+from edgeshift.areas.log_fields import Reading, merge, proposal_body
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
 from edgeshift.model.digests import fingerprint
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import ReasonCode
+from edgeshift.profiles import SPECIFICATION
+
+assess = partial(log_fields.assess, profile=SPECIFICATION)
 
 WANTED = FieldSet(request_headers=("x-a",), cookies=("Id",))
 NEW = NewJobSpec(destination="env:D")

@@ -41,12 +41,14 @@ def state_of(found: Ledger) -> Any:
     state: Any = SimpleNamespace(
         ledger=found,
         first_run="r",
+        origin="r",
         beginning=frozenset(),
         aborted=None,
         relearned="",
         unasked=["before"],
         asked_run="",
         sweeps=[],
+        steered=0,
         start=SimpleNamespace(
             targets="", spec="", area="waf", policy=SimpleNamespace(migration_limit=timedelta(minutes=1))
         ),
@@ -154,6 +156,7 @@ async def test_a_run_that_ends_before_its_first_look_has_the_next_one_ask(
     info = SimpleNamespace(run_id="own", first_execution_run_id="first", workflow_id="campaign/c")
     monkeypatch.setattr(workflow, "info", lambda: info)
     monkeypatch.setattr(workflow, "now", lambda: NOW)
+    monkeypatch.setattr(workflow, "patched", lambda name: True)
     begun = CampaignState(campaign(), b"")
     begun.unasked = ["before"]
     monkeypatch.setattr(begun, "sweep_now", lambda: None)

@@ -62,6 +62,10 @@ def test_an_approval_is_offered_only_where_the_evidence_does_not_speak_against_i
     """And never past the question that the command asks."""
     assert "sign-off approve" in drawn(zone_card(row("a.example", "awaiting"), "autumn"), 200)
     assert "approve" not in drawn(zone_card(row("a.example", "awaiting_separate"), "autumn"), 200)
+    assert "approve" not in drawn(zone_card(row("a.example", "awaiting"), "autumn", signable=False), 200)
+    assert "edgeshift show a.example" in drawn(
+        zone_card(row("a.example", "awaiting_separate"), "autumn"), 200
+    )
     offered = {kind.code: [command for command in kind.do if "approve" in command] for kind in KINDS.values()}
     assert {code for code, commands in offered.items() if commands} == {"sign-off-waits"}
     assert not any("--yes" in command for kind in KINDS.values() for command in (*kind.look_at, *kind.do))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from edgeshift.rate_limit.slots import (
     LATEST,
     LONGEST_BLOCK,
+    MOST_REQUESTS,
     MOST_SLOTS,
     Lane,
     Lease,
@@ -195,7 +196,7 @@ def test_a_block_ends_whatever_is_said_of_it() -> None:
 
 def test_a_lease_is_of_so_many_slots_at_most() -> None:
     """Whatever limit somebody has written, and whatever somebody wants."""
-    book = SlotBook(terms=PaceTerms(limit=10**9, window=1.0))
+    book = SlotBook(terms=PaceTerms(limit=MOST_REQUESTS, window=1.0))
     _, given = lease(book, START, "a", Lane.NORMAL, 10**12)
     assert given.count == MOST_SLOTS
 

@@ -9,8 +9,8 @@ from edgeshift.campaign.book import Word
 from edgeshift.campaign.callers import TargetCallers
 from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import TargetState
-from edgeshift.messages import Callers, Person, Step
-from edgeshift.model.fleet import Area, Wave
+from edgeshift.messages import MOST_TOLD_WRONG, Callers, Comparison, Person, Step, ToldWrong
+from edgeshift.model.fleet import Area, Wave, ZoneOutcome
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.circuit import Trouble, held
 from tests.rules.ledger_kit import FORTNIGHT, NOW
@@ -19,6 +19,10 @@ from workflows.campaign.summary import MOST_PUBLISHED, published, summary
 
 COUNT, SHAPES = 20_000, 2_000
 WAVES = tuple(Wave(number=n, name=f"wave {n}", first=n * 1_000, end=n * 1_000 + 1_000) for n in range(20))
+WRONG = [
+    ToldWrong(index=n, told=ZoneOutcome.MIGRATED, shown=ZoneOutcome.UNKNOWN, said="s" * 200)
+    for n in range(MOST_TOLD_WRONG)
+]
 
 
 def full() -> Any:
@@ -42,6 +46,7 @@ def full() -> Any:
         started_by="olga",
         targets="0" * 64,
         spec="0" * 64,
+        archive="0" * 32,
         window=100,
     )
     return SimpleNamespace(
@@ -55,6 +60,9 @@ def full() -> Any:
         stopped_for_all=True,
         notes=["n" * 240] * 20,
         retrying=[],
+        told_wrong=WRONG,
+        wrong=10 * len(WRONG),
+        compared=Comparison(outcomes=COUNT, read=20, wrong=len(WRONG)),
         pausing=0,
         wave=19,
         started_at=NOW,
@@ -71,6 +79,7 @@ def test_what_is_published_is_bounded_where_every_list_is_full() -> None:
     state = full()
     found, whole = published(state, NOW), summary(state, NOW)
     assert len(found.model_dump_json()) < 32_000 < len(whole.model_dump_json())
+    assert (len(found.told_wrong), len(whole.told_wrong), found.wrong) == (20, MOST_TOLD_WRONG, whole.wrong)
     assert (found.places, found.waves, found.open_runs) == (whole.places, whole.waves, whole.open_runs)
     assert found.fingerprints_waiting == whole.fingerprints_waiting > MOST_PUBLISHED
     assert found.waiting == whole.waiting[:MOST_PUBLISHED] and found.book == whole.book[-len(found.book) :]

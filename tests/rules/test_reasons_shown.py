@@ -45,9 +45,25 @@ def test_a_zone_has_its_codes_in_json() -> None:
 
 
 def test_the_csv_has_the_code() -> None:
-    """In the last column."""
+    """By its name, and how many settings a migration lost: empty where that was not read."""
     (line,) = csv.DictReader(io.StringIO(as_csv([row(LONG)])))
-    assert list(line)[-1] == "code" and line["code"] == "expression_too_long"
+    assert list(line)[-4:] == ["code", "lost_rules", "lost_groups", "afterwards"]
+    assert line["afterwards"] == ""
+    assert line["code"] == "expression_too_long" and line["lost_rules"] == line["lost_groups"] == ""
+    counted = row(LONG).model_copy(update={"lost": {"rule": 3}})
+    (line,) = csv.DictReader(io.StringIO(as_csv([counted])))
+    assert (line["lost_rules"], line["lost_groups"]) == ("3", "0")
+
+
+def test_the_csv_says_what_is_done_afterwards() -> None:
+    """Of a zone that was changed: Terraform with its range, and the check."""
+    changed = row().model_copy(update={"place": "migrated", "record": "f" * 64})
+    (line,) = csv.DictReader(io.StringIO(as_csv([changed], "autumn")))
+    said = line["afterwards"]
+    assert "for provider 4 (>= 4.2.0, < 5.0.0)" in said
+    assert (
+        "edgeshift export terraform autumn --zone a.example" in said and "edgeshift check a.example" in said
+    )
 
 
 def test_a_report_counts_zones_by_code() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,6 +38,9 @@ class Reopened:
 
     def changed(self) -> None:
         """Nobody waits for it."""
+
+    def looked_into(self, indexes: Iterable[int]) -> None:
+        """No word of their end is left."""
 
 
 def reopened(monkeypatch: pytest.MonkeyPatch, count: int, message: Again) -> Any:

@@ -9,6 +9,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHistory
 
 from edgeshift.operations.repair import last_good_task
+from tests.kit.tiers import tiered
 from tests.replay.test_replay import HISTORIES, history
 from worker.wiring import replayer
 
@@ -37,7 +38,7 @@ def tasks_before(found: WorkflowHistory, event: int) -> list[int]:
     return [one.event_id for one in found.events if one.event_type is COMPLETED and one.event_id < event]
 
 
-@pytest.mark.parametrize("name", SPOILT)
+@pytest.mark.parametrize("name", tiered(SPOILT, 3))
 async def test_a_repair_makes_the_task_anew_that_left_the_course(name: str) -> None:
     """An activity that the code does not ask for is found, wherever it stands, and all before it is kept."""
     whole = history(HISTORIES / f"{name}.json")
@@ -53,7 +54,7 @@ async def test_a_repair_makes_the_task_anew_that_left_the_course(name: str) -> N
         assert await last_good_task(found, replay) == (before[-1] if len(before) > 1 else None)
 
 
-@pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", tiered(sorted(HISTORIES.glob("*.json")), 12), ids=lambda path: path.stem)
 async def test_every_beginning_of_a_healthy_history_replays(path: Path) -> None:
     """So that a repair never takes more from a workflow than what does not replay."""
     whole = history(path)

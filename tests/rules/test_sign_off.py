@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from edgeshift.model.sign_off import LONGEST_REASON, Choice, Decision, SignOffPolicy, Tally, refusal, tally
+from edgeshift.model.sign_off import (
+    LONGEST_REASON,
+    Choice,
+    Decision,
+    SignOffPolicy,
+    Tally,
+    refusal,
+    said_to_be_needed,
+    still_needed,
+    tally,
+)
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINE, SHAPE, OTHER = "a" * 64, "b" * 64, "c" * 64
@@ -174,3 +184,34 @@ def test_a_malformed_policy_is_refused(wrong: dict[str, object]) -> None:
     """Nobody required, an approver without a name, a key that does not exist."""
     with pytest.raises(ValidationError):
         SignOffPolicy.model_validate(wrong)
+
+
+@given(DECISIONS, st.integers(1, 3), st.booleans())
+def test_nothing_more_is_needed_exactly_where_it_is_approved(
+    decisions: list[Decision], required: int, four_eyes: bool
+) -> None:
+    """Of decisions that are all about it, and of which none rejects it."""
+    agreed = [one for one in decisions if one.choice is Choice.APPROVE and one.digest in KNOWN]
+    asked = policy(required, four_eyes=four_eyes)
+    more, others = still_needed(agreed, asked, "ann", NOW)
+    approved = tally(agreed, KNOWN, asked, "ann", NOW) is Tally.APPROVED
+    assert (more == 0) is approved
+    # Whoever is named can still approve, and once as many have, it is approved.
+    able = [approve(name) for name in others]
+    if more and len(able) >= more:
+        assert tally([*agreed, *able[:more]], KNOWN, asked, "ann", NOW) is Tally.APPROVED
+
+
+def test_what_is_needed_is_said_with_who_can() -> None:
+    """By name where there is no choice, as a number of them where there is, and without names for anybody."""
+    assert said_to_be_needed(*still_needed([approve("ann")], policy(2), "olga", NOW)) == (
+        "1 more approval is needed (one of: bob, cleo)"
+    )
+    assert said_to_be_needed(*still_needed([approve("ann")], policy(3), "olga", NOW)) == (
+        "2 more approvals are needed (bob, cleo)"
+    )
+    anybody = policy(2, approvers=())
+    assert said_to_be_needed(*still_needed([approve("ann")], anybody, "olga", NOW)) == (
+        "1 more approval is needed"
+    )
+    assert said_to_be_needed(*still_needed([approve("ann")], policy(1), "olga", NOW)) == ""

@@ -33,7 +33,7 @@ WAVES = (
     Wave(number=1, name="two", first=1_000, end=9_000),
     Wave(number=2, name="three", first=9_000, end=COUNT),
 )
-SUMMARY: Any = SimpleNamespace(name="c", waves=WAVES, fingerprints_waiting=SHAPES)
+SUMMARY: Any = SimpleNamespace(name="c", waves=WAVES, fingerprints_waiting=SHAPES, places={})
 
 
 def shape_of(index: int) -> str:

@@ -11,7 +11,17 @@ from edgeshift.views.entries import EntryKind
 from edgeshift.views.events import Run
 from edgeshift.views.history_view import history_view
 from edgeshift.views.timeline import build_timeline
-from tests.rules.history_kit import ANSWERED, DIGEST, FINGERPRINT, OTHER, ZONE, History, decision, migrated
+from tests.rules.history_kit import (
+    ANSWERED,
+    DIGEST,
+    FINGERPRINT,
+    OTHER,
+    ZONE,
+    History,
+    attempts_of,
+    decision,
+    migrated,
+)
 
 
 def test_the_first_line_says_what_happened_and_who_agreed() -> None:
@@ -242,3 +252,32 @@ def test_the_view_shows_technical_lines_only_when_asked() -> None:
     assert "1 technical event not shown (--all)" in calm.get()
     assert "WorkflowTaskScheduled" not in calm.get()
     assert "WorkflowTaskScheduled" in full.get()
+
+
+def test_a_headline_covers_every_attempt() -> None:
+    """What an earlier attempt sent is not denied by the last, which sent nothing; and its consent counts."""
+    first, second = History(), History(attempt=2)
+    first.change(result=ANSWERED, step="validate")
+    first.close("on_hold", "nobody signed")
+    second.close("aborted", "by ada")
+    sentence = attempts_of(first, second).sentence
+    assert "nothing was sent that changes it" not in sentence
+    assert "attempt 2 sent nothing that changes it, but attempt 1 sent the validation" in sentence
+    committed, looked = History(campaign="campaign/spring"), History()
+    committed.prepared()
+    committed.change(decision("alice"), result={"status": "unknown"})
+    committed.close("unknown", "no answer")
+    looked.close("already_migrated", "it is")
+    sentence = attempts_of(committed, looked).sentence
+    assert "attempt 1 of campaign spring may have sent the commit" in sentence
+    looked = History(attempt=2)
+    looked.close("migrated", "new WAF on")
+    assert "alice agreed to what was sent" in attempts_of(committed, looked).sentence
+
+
+def test_a_headline_without_anything_sent_says_so() -> None:
+    """However many attempts there were."""
+    first, second = History(), History(attempt=2)
+    first.close("on_hold", "nobody signed")
+    second.close("aborted", "by ada")
+    assert attempts_of(first, second).sentence.endswith("nothing was sent that changes it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +17,7 @@ from edgeshift.messages import Book, CampaignSummary, Step, Waiting, WaveSummary
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.views.figures import Pace, changed_lines
-from edgeshift.views.live import campaign_view, shares, totals_view
+from edgeshift.views.live import campaign_view, figures_line, shares, totals_view, waiting_block
 from edgeshift.views.words import Kind, lasting, one_line
 
 BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -70,12 +71,50 @@ def test_a_bar_is_exactly_full_and_hides_nobody(counts: dict[Kind, int], width: 
 def test_rate_and_rest_follow_the_last_minute() -> None:
     """20 zones in the last minute are 20 a minute; what still moves takes accordingly long."""
     pace = Pace()
+    places = {"migrated": 30, "working": 10, "pending": 60}
     pace.progress(summary(10), BEGAN + timedelta(minutes=5))
-    progress = pace.progress(summary(30), BEGAN + timedelta(minutes=6))
+    now = BEGAN + timedelta(minutes=6)
+    progress = pace.progress(summary(30).model_copy(update={"places": places}), now)
     assert progress.rate == pytest.approx(20)
     assert progress.left is not None
-    assert progress.left.total_seconds() == pytest.approx(60 * (10 + 55) / 20)
+    assert progress.left.total_seconds() == pytest.approx(60 * (10 + 60) / 20)
     assert progress.percent == 30
+
+
+@pytest.mark.parametrize(
+    ("place", "people", "said"),
+    [
+        ("awaiting", 28, "28 wait for people"),
+        ("awaiting_separate", 28, "28 wait for people"),
+        ("support", 28, "28 wait for people"),
+        ("waiting", 0, "28 in the validation window"),
+    ],
+)
+def test_no_time_is_left_while_the_rest_hangs_on_others(place: str, people: int, said: str) -> None:
+    """Zones that wait for people, or for the end of a window, do not move at the rate of the others."""
+    pace = Pace()
+    places = {"migrated": 30, "working": 10, place: 28, "pending": 32}
+    pace.progress(summary(10), BEGAN + timedelta(minutes=5))
+    now = summary(30).model_copy(update={"places": places})
+    progress = pace.progress(now, BEGAN + timedelta(minutes=6))
+    assert (progress.left, progress.people) == (None, people)
+    line = figures_line(progress, now).plain
+    assert said in line and " left" not in line
+
+
+@pytest.mark.parametrize("state", ["aborting", "closed"])
+def test_nothing_is_offered_for_a_sign_off_of_a_campaign_that_ends(state: str) -> None:
+    """What waits is still there to be seen; a decision leads to nothing any more."""
+    waiting = Waiting(fingerprint=PRINT, zones=7, waves=[0], example=3, step=Step.COMMIT)
+    for shown, offered in (
+        (summary(5, waiting=[waiting]), True),
+        (summary(5, state, waiting=[waiting]), False),
+    ):
+        console = Console(width=120, file=io.StringIO())
+        console.print(waiting_block(shown))
+        drawn = console.file.getvalue()  # type: ignore[attr-defined]
+        assert ("sign-off approve" in drawn) is offered and PRINT[:12] in drawn
+        assert any("sign-off approve" in line for line in changed_lines(None, shown)) is offered
 
 
 def test_nothing_is_forecast_while_the_campaign_is_paused() -> None:

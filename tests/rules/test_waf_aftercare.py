@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from edgeshift.areas.waf import MANAGED_RULESET, OWASP_RULESET, skip_rule
-from edgeshift.areas.waf.aftercare import aftercare, terraform
+from edgeshift.areas.waf.aftercare import aftercare
 from edgeshift.areas.waf.evidence import EvidencePolicy, judge
+from edgeshift.areas.waf.losses import Loss, SettingKind
+from edgeshift.areas.waf.terraform import DEFAULT_RANGE, EntryPoint, plain
 from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Plan, Zone
+from tests.rules.hcl_kit import resources, versions_in
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.ENTERPRISE)
 BODY: Body = {
@@ -47,68 +47,47 @@ def event(ray: str, source: str, action: str, path: str) -> dict[str, Any]:
     }
 
 
-def test_terraform_has_every_rule_and_an_import() -> None:
-    """The zone's entry point as one resource, its nested objects as blocks."""
-    text = aftercare(ZONE, BODY, (), None).terraform
-    assert "to = cloudflare_ruleset.shop_example_waf_managed" in text
-    assert 'resource "cloudflare_ruleset" "shop_example_waf_managed"' in text
-    assert text.count("  rules {\n") == 2 + 2
-    assert 'phase   = "http_request_firewall_managed"' in text
-    assert (
-        '        categories {\n          category = "paranoia-level-3"\n          enabled = false\n        }'
-        in text
-    )
-    assert text.count("{") == text.count("}")
+def test_terraform_is_written_for_a_range_that_it_names() -> None:
+    """The zone's entry point with its import, as the usual range of the provider reads it."""
+    found = aftercare(ZONE, BODY, (), None, entry=EntryPoint(id="c" * 32, name="default"))
+    assert found.provider == DEFAULT_RANGE.name and DEFAULT_RANGE.constraint in found.terraform
+    for version in versions_in(DEFAULT_RANGE.constraint):
+        (resource,) = resources(found.terraform, version)
+        assert plain({"name": "default", "rules": resource.rules}) == plain(BODY)
+        assert resource.label == "shop_example_waf_managed"
+    assert f'id = "zone/{ZONE.id}/{"c" * 32}"' in found.terraform
+    assert "import {" not in aftercare(ZONE, BODY, (), None).terraform
 
 
-@given(st.text(max_size=30))
-def test_terraform_never_sees_a_template_in_a_text(text: str) -> None:
-    """``${`` and ``%{`` are escaped, quotes and line ends too: a description is one string."""
-    written = terraform(
-        ZONE, "x", {"name": "n", "rules": [{"action": "skip", "description": f"${{{text}%{{"}]}, "r"
-    )
-    line = next(line for line in written.split("\n") if "description" in line)
-    inside = line.partition("= ")[2]
-    assert inside.startswith('"$${') and inside.endswith('%%{"')
-    assert not re.search(r'(?<!\\)(?:\\\\)*"', inside[1:-1])
-
-
-@pytest.mark.parametrize(
-    ("name", "label"),
-    [
-        ("shop.example", "shop_example"),
-        ("a-b.example", "a-b_example"),
-        ("1shop.example", "zone_1shop_example"),
-    ],
-)
-def test_a_resource_has_a_name_that_terraform_takes(name: str, label: str) -> None:
-    """It begins with a letter, and two zones have two names."""
-    zone = ZONE.model_copy(update={"name": name})
-    assert f'"{label}_waf_managed"' in aftercare(zone, BODY, (), None).terraform
-
-
-def test_the_import_names_the_ruleset_that_is_in_force() -> None:
-    """As it was read back; a place to fill in where nobody knows it."""
-    assert f'id = "zone/{ZONE.id}/abc"' in aftercare(ZONE, BODY, (), None, ruleset="abc").terraform
-    assert f'id = "zone/{ZONE.id}/<RULESET_ID>"' in aftercare(ZONE, BODY, (), None).terraform
+def test_a_zone_is_migrated_also_where_terraform_cannot_be_written() -> None:
+    """The place is named in a comment; the rest of the aftercare is as ever."""
+    odd: Body = {"name": "default", "rules": [{**BODY["rules"][0], "position": {"before": "x"}}]}
+    lost = Loss(kind=SettingKind.RULE, package="Core", id="981138", name="Robots", mode="off")
+    found = aftercare(ZONE, odd, (lost,), None)
+    assert found.terraform.startswith("# Nothing is written: rules[0].position cannot be written")
+    assert found.losses == (lost,) and found.review and found.state_rm
 
 
 def test_the_legacy_resources_leave_the_state_before_the_import() -> None:
-    """A refresh of them would fail at an API that is gone."""
-    steps = aftercare(ZONE, BODY, (), None).state_rm
-    assert "import" in steps[-1]
-    assert [step for step in steps if step.startswith("terraform state rm")] == list(steps[1:-1])
+    """A refresh of them would fail at an API that is gone; the verbs that do all of it are named."""
+    steps = aftercare(ZONE, BODY, (), None, campaign="waf-1").state_rm
+    removed = [place for place, step in enumerate(steps) if step.startswith("terraform state rm")]
+    (applied,) = [place for place, step in enumerate(steps) if step.startswith("terraform apply")]
+    assert len(removed) == 4 and max(removed) < applied
+    assert "edgeshift check shop.example" in steps[applied + 1]
+    assert steps[-1].endswith("edgeshift export terraform waf-1 --zone shop.example")
 
 
 def test_what_was_lost_and_what_stops_wrongly_is_to_be_reviewed() -> None:
     """Losses always; with evidence its false positives, without it the events that came after."""
     events = [event("a", "firewallManaged", "log", "/cart"), event("b", "waf", "block", "/old")]
     evidence = judge(events, frozenset({MANAGED_RULESET}), "shadow", EvidencePolicy())
-    with_evidence = aftercare(ZONE, BODY, ("3 rules",), evidence)
-    assert with_evidence.review == (
-        "re-create by hand: 3 rules",
-        "rule rule stopped 1 request on /cart that the previous WAF let through",
-    )
+    lost = Loss(kind=SettingKind.RULE, package="Core", id="981138", name="Robots", mode="off")
+    with_evidence = aftercare(ZONE, BODY, (lost,), evidence)
+    assert with_evidence.losses == (lost,)
+    first, second = with_evidence.review
+    assert first.startswith("nothing comes near to 1 lost setting of the previous rules")
+    assert second.startswith("rule rule stopped 1 request on /cart that the previous WAF let through")
     assert "security events" in aftercare(ZONE, BODY, (), None).review[0]
     assert aftercare(ZONE, BODY, (), None).custom_rules == ()
 

@@ -18,6 +18,8 @@ from edgeshift.areas.waf.evidence import (
     Kind,
     judge,
 )
+from edgeshift.areas.waf.evidence_terms import ClientLine
+from edgeshift.areas.waf.evidence_texts import clients_line, evidence_lines
 from tests.rules.evidence_kit import LENIENT, OURS, Json, counts, event, new, old, seen
 
 
@@ -246,3 +248,22 @@ def test_the_sums_agree(found: list[Json], mode: str) -> None:
     assert all(sum(cell.requests for cell in item.said) == item.requests for item in one.findings)
     assert bool(one.cannot_see) == (mode == "enforce" or one.unseen > 0)
     assert "ann@example" not in one.model_dump_json() and "192.0.2.1" not in one.model_dump_json()
+
+
+def test_rules_are_named_as_the_events_describe_them() -> None:
+    """Each rule that stopped something, with its numbers; one that no event describes by its identifier."""
+    said = {"description": "SQLi in a query"}
+    events = [event(f"ray{n}", "firewallManaged", "log", **said) for n in range(3)]
+    events += [event("other", "firewallManaged", "log", ruleId="r9")]
+    found = judge(events, frozenset({MANAGED_RULESET}), "shadow", EvidencePolicy())
+    assert found.names == {"r1": "SQLi in a query"}
+    text = "\n".join(evidence_lines(found))
+    assert "false positive: rule SQLi in a query (r1) on" in text
+    assert "new WAF, rule SQLi in a query (r1) stopped 3 alone, 0 with the other WAF" in text
+    assert "new WAF, rule r9 stopped 1 alone" in text
+
+
+def test_a_network_is_named_once() -> None:
+    """However many clients of it there were."""
+    lines = tuple(ClientLine(network=one, requests=n) for one, n in (("a", 2), ("b", 4), ("a", 3)))
+    assert clients_line(lines) == "a (5), b (4)"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgeshift.areas import waf
 from edgeshift.areas.waf import (
-    OWASP_RULESET,
     Assessment,
     Reading,
     Verdict,
-    assess,
     expression_bytes,
     in_validation,
     is_migrated,
@@ -22,6 +22,9 @@ from edgeshift.areas.waf import (
     page_rule_patterns,
 )
 from edgeshift.model.reasons import ReasonCode
+from edgeshift.profiles import SPECIFICATION
+
+assess = partial(waf.assess, profile=SPECIFICATION)
 
 Json = dict[str, Any]
 
@@ -225,57 +228,19 @@ def test_validation_is_the_state_of_that_name() -> None:
     assert not any(in_validation(status) for status in (None, {}, START, COMPLETE))
 
 
-CORE = {"id": "core", "name": "Core", "detection_mode": "anomaly", "sensitivity": "off"}
-OWN = {"id": "own", "name": "Provider", "detection_mode": "traditional"}
-
-
-def group(package: str, mode: str = "on", **more: Any) -> Json:
-    return {"id": "g", "name": "Bad Robots", "package_id": package, "mode": mode, **more}
-
-
-def managed(ruleset: str = "m", **parameters: Any) -> Json:
-    """A configuration that runs one managed ruleset."""
-    rule = {"action": "execute", "expression": "true", "action_parameters": {"id": ruleset, **parameters}}
-    return {"name": "default", "rules": [rule]}
-
-
-def test_what_is_lost_is_said_before_anybody_signs() -> None:
-    """Groups that are off, rules with settings of their own, and the change of the core rule set."""
-    groups = [group("core", "off", modified_rules_count=0), group("core", modified_rules_count=9)]
-    found = assess(reading(packages=[{**CORE, "sensitivity": "high"}, OWN], groups=groups)).losses
-    assert found == (
-        "Core: 1 rule group off (Bad Robots) and 9 rules with settings of their own, which are lost",
-        "core rule set 2.x at sensitivity 'high' becomes core rule set 3.x at paranoia level 2",
-    )
-    assert assess(reading(packages=[CORE, OWN], groups=[group("core"), group("own")])).losses == ()
-    assert assess(reading()).losses == ()
-
-
-def test_a_group_that_does_not_count_is_known_by_its_rules() -> None:
-    """The rules that were read with a mode of their own."""
-    rules = [{"id": "1", "mode": "off", "package_id": "core"}]
-    (loss,) = assess(reading(packages=[CORE], groups=[group("core")], rules=rules)).losses
-    assert loss == "Core: 1 rule with settings of their own, which are lost"
-
-
-def test_settings_of_the_provider_s_rules_are_lost_where_the_configuration_has_none() -> None:
-    """Where it has some, people are to compare; before it is read, nothing is said."""
-    modes: Json = {"packages": [OWN], "groups": [group("own", modified_rules_count=2)]}
-    (loss,) = assess(reading(**modes, config=managed())).losses
-    assert loss.startswith("Provider: 2 rules with settings") and loss.endswith("none of them")
-    overrides = {"rules": [{"id": "r", "enabled": False}]}
-    found = assess(reading(**modes, config=managed(overrides=overrides)))
-    assert found.losses == () and "1 override of managed rules: compare them" in found.warnings[-1]
-    assert len(assess(reading(**modes, config=managed(OWASP_RULESET, overrides=overrides))).losses) == 1
-    before = assess(reading(**modes))
-    assert before.losses == () and len(before.warnings) == 1
-
-
-def test_a_group_of_the_provider_s_rules_that_is_off_is_no_loss() -> None:
-    """It may be so as delivered: people are told to compare."""
-    found = assess(reading(packages=[OWN], groups=[group("own", "off")], config=managed()))
-    assert found.losses == ()
-    assert found.warnings[-1].startswith("Provider: 1 rule group off (Bad Robots); the new configuration")
+def test_the_service_may_count_the_expressions_of_any_rule() -> None:
+    """4 KB is counted over rules that migrate; where the service refuses for another one, the ticket has the
+    rules that it can be about.
+    """
+    other = bypass(7, "x" * 4097, action="block", products=[])
+    refused = (ReasonCode.EXPRESSION_TOO_LONG, "an expression is longer than 4 KB, please contact support")
+    found = assess(reading(firewall_rules=[bypass(1), other], refused=refused))
+    assert (found.verdict, found.causes) == (Verdict.NEEDS_SUPPORT, (ReasonCode.EXPRESSION_TOO_LONG,))
+    assert [(one.code, one.case) for one in found.why] == [
+        (ReasonCode.SUPPORT_REFUSAL, ReasonCode.EXPRESSION_TOO_LONG)
+    ]
+    assert found.rules == ((f"{7:032x}", 4097),)
+    assert assess(reading(firewall_rules=[other])).verdict is Verdict.READY
 
 
 def test_an_enterprise_zone_that_is_none_any_more_is_blocked() -> None:

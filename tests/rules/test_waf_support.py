@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgeshift.areas.waf import Reading, assess, support_cause, ticket_text
+from edgeshift.areas import waf
+from edgeshift.areas.waf import Reading, support_cause
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reasons import ReasonCode
+from edgeshift.profiles import SPECIFICATION
+
+assess = partial(waf.assess, profile=SPECIFICATION)
+ticket_text = partial(waf.ticket_text, profile=SPECIFICATION)
 
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)
 

@@ -22,7 +22,7 @@ from tests.harness.disturbances import Acting
 from tests.harness.disturbances.deaths import all_dead, send
 from tests.harness.disturbances.signals import forge, looked_at, repeat
 from tests.harness.disturbances.stops import pause_while
-from tests.kit import APPROVER, OPERATOR
+from tests.kit import OPERATOR
 from tests.schedules.plans import Plan, Step
 
 ANSWER_SECONDS = 25.0
@@ -175,9 +175,10 @@ async def _decide(acting: Acting, short: str) -> None:
         return
     play, name = stage.play, stage.name(short)
     # Said as soon as it is sent: the answer to it may be lost.
-    play.signatures.append(
+    play.signatures += [
         Signature(
-            by=APPROVER, choice=Choice.APPROVE.value, digest=state.digest, at=play.now(), zone=stage.id(short)
+            by=by, choice=Choice.APPROVE.value, digest=state.digest, at=play.now(), zone=stage.id(short)
         )
-    )
+        for by in play.approvers
+    ]
     await play.sign_zone(name, digest=state.digest, plain=False)

@@ -16,7 +16,7 @@ from edgeshift.model.fleet import Plan, Zone
 from edgeshift.rate_limit.pacing import Pacer, Unpaced
 from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.testbed.simulator.fleet_whole import Fleet
-from edgeshift.testbed.simulator.options import SimulatorOptions
+from edgeshift.testbed.simulator.options import STRICT, SimulatorOptions
 from edgeshift.testbed.simulator.server import RunningSimulator, running
 
 BYPASS = {"action": "bypass", "products": ["waf"]}
@@ -102,9 +102,11 @@ def whole(zone: str, name: str) -> Zone:
 
 @asynccontextmanager
 async def scene(data: Path, **options: Any) -> AsyncIterator[Scene]:
-    options = {"migration_seconds": 0.2, "validation_seconds": 0.1, "visibility_seconds": 0.1} | options
+    times = {"migration_seconds": 0.2, "validation_seconds": 0.1, "visibility_seconds": 0.1}
+    # What edgeshift sends is held to the letter.
+    options = {"bodies": STRICT, **times, **options}
     made = fleet()
-    async with running(made, data, options=SimulatorOptions(**options)) as simulator:
+    async with running(made, data, options=SimulatorOptions.model_validate(options)) as simulator:
         yield Scene(simulator, made)
 
 

@@ -21,11 +21,12 @@ from activities.waf.changes import WafWork
 from activities.waf.proposing import configuration_digest
 from activities.waf.zone import read_zone
 from edgeshift.areas import waf
+from edgeshift.authority.loading import RootsFiles
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.messages import Change, ChangeResult, Permit, Step, ZoneStart
 from edgeshift.model.digests import digest, fingerprint
-from edgeshift.model.fleet import Area, Plan, Target, Zone
+from edgeshift.model.fleet import Area, Plan, Target, Zone, campaign_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.rate_limit.pacing import Pacer, Unpaced
 from edgeshift.runtime.clock import Clock, SystemClock
@@ -82,6 +83,7 @@ class Gate:
         config: str | None = None,
         window: timedelta = timedelta(minutes=30),
         permit: int = 1,
+        evidence: str = "",
     ) -> Change:
         """The change that sends ``body``, where people signed ``signed`` and the workflow says ``said``.
 
@@ -108,6 +110,7 @@ class Gate:
             mode=mode,
             decisions=(decision,),
             window=window,
+            evidence=evidence,
         )
 
     async def validate(self, **how: Any) -> ChangeResult:
@@ -137,13 +140,17 @@ async def gate(
     pacer: Pacer | None = None,
     clock: Clock | None = None,
     request_limit: str = "30s",
-    **consents: bool,
+    roots: RootsFiles | None = None,
+    plan: Plan = Plan.ENTERPRISE,
+    settings: Body | None = None,
+    **more: Any,
 ) -> AsyncIterator[Gate]:
-    """A gate before an Enterprise zone of the simulator. ``pacer``: of the calls of the activity; what comes
-    before it, the reading of the zone, waits for no turn.
+    """A gate before a zone of the simulator. ``pacer``: of the calls of the activity; what comes before it,
+    the reading of the zone, waits for no turn. ``roots``: of its worker. ``settings``: of the zone.
+    ``more``: of the campaign's file.
     """
     chosen: list[Pacer] = [Unpaced()]
-    fleet = fleet_of({"name": "bank.example", "plan": "enterprise"})
+    fleet = fleet_of({"name": "bank.example", "plan": plan.value, **(settings or {})})
     async with simulated(folder / "simulator", fleet=fleet) as call:
         token = folder / "token"
         token.write_text(fleet.credentials[0].value)
@@ -154,7 +161,7 @@ async def gate(
             "request_limit": request_limit,
         }
         spec = CampaignSpec.model_validate(
-            {"name": "gate", "targets": {"all": True}, "service": service, "consents": consents}
+            {"name": "gate", "targets": {"all": True}, "service": service, **more}
         )
         connections = Connections(
             None,  # type: ignore[arg-type] # nothing is told to a campaign
@@ -162,11 +169,12 @@ async def gate(
             clock or SystemClock(),
             lambda credential, campaign: chosen[-1],
             str(folder / "tickets"),
+            roots=roots,
         )
         found = fleet.zones[0]
-        zone = Zone(id=found.id, name=found.name, account=found.account, plan=Plan.ENTERPRISE)
+        zone = Zone(id=found.id, name=found.name, account=found.account, plan=plan)
         start = ZoneStart(
-            campaign="gate",
+            campaign=campaign_id("gate"),
             campaign_run="r",
             index=0,
             attempt=1,

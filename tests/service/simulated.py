@@ -23,11 +23,14 @@ from edgeshift.testbed.simulator.fleet_file import (
     PreviousWaf,
     UriOverride,
 )
+from edgeshift.testbed.simulator.options import STRICT as STRICT_BODIES
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.server import RunningSimulator, create_app, running
 
 ENTRY_POINT = "/rulesets/phases/http_request_firewall_managed/entrypoint"
 MANAGED_RULESET = "efb7b8c949ac4650a09736fc376e9aee"
+STRICT = STRICT_BODIES.model_dump()
+"""The option `bodies` by which bodies are read to the letter."""
 Json = Any
 
 

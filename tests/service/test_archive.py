@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from edgeshift.doctor.check import State
+from edgeshift.doctor.checks import check_archive
 from edgeshift.stores.archive import (
     Archive,
     ArchiveCorrupt,
@@ -45,6 +47,20 @@ async def test_damage_is_noticed_and_named(tmp_path: Path) -> None:
         await archive.get_object(digest)
     await archive.put_object(b"as it was", verify=True)
     assert await archive.get_object(digest) == b"as it was"
+
+
+@pytest.mark.parametrize("size", [100, 5 * 1024 * 1024])
+async def test_what_is_there_is_written_again_only_where_it_is_damaged(tmp_path: Path, size: int) -> None:
+    """A store may forbid changes of what is there; what was damaged is put right by storing it once more."""
+    archive, data = Archive(tmp_path), b"x" * size
+    digest = await archive.put_object(data)
+    path = tmp_path / object_key(digest)
+    first = path.stat().st_ino
+    assert await archive.put_object(data, verify=True) == digest
+    assert path.stat().st_ino == first
+    path.write_bytes(b"damaged")
+    assert await archive.put_object(data, verify=True) == digest
+    assert path.read_bytes() == data
 
 
 async def test_bytes_that_are_no_json_are_named(tmp_path: Path) -> None:
@@ -200,3 +216,20 @@ async def test_the_check_uses_the_archive_for_real(tmp_path: Path) -> None:
     (tmp_path / "objects").write_text("")
     with pytest.raises(ArchiveError):
         await Archive(tmp_path).check()
+
+
+async def test_a_folder_that_it_makes_is_for_its_owner_and_the_doctor_tells_of_a_wider_one(
+    tmp_path: Path,
+) -> None:
+    """A new folder is closed to others whatever the umask; of one that others can open, `doctor` warns."""
+    before = os.umask(0)
+    try:
+        Archive(tmp_path / "archive")
+    finally:
+        os.umask(before)
+    folder = tmp_path / "archive"
+    assert folder.stat().st_mode & 0o077 == 0
+    assert (await check_archive(str(folder))).state is State.OK
+    folder.chmod(0o755)
+    warned = await check_archive(str(folder))
+    assert warned.state is State.WARNING and "go=" in warned.fix

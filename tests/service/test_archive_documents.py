@@ -11,40 +11,21 @@ import pytest
 from pydantic import BaseModel
 
 from activities.change.intents import as_begun
-from edgeshift.areas import esc, log_fields, waf
-from edgeshift.areas.assessment import Verdict
+from edgeshift.areas import waf
 from edgeshift.areas.waf.aftercare import Aftercare
-from edgeshift.messages import Prepared, ZoneAssessment
 from edgeshift.model.digests import canonical_bytes, sha256
-from edgeshift.model.fleet import Area, Plan, Target, Zone
+from edgeshift.model.fleet import Area
 from edgeshift.stores import documents
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError, ArchiveMissing
 from edgeshift.stores.documents import (
-    Advice,
-    Answered,
-    AssessedTargets,
-    CoveredZones,
     Document,
     DocumentUnreadable,
-    EffectTook,
-    EscRecord,
-    FrozenTargets,
     Intent,
-    JobBefore,
-    JobCreated,
-    LogFieldsRecord,
     NothingMore,
-    PlannedReading,
-    PlannedReadings,
     ProbedProposal,
     Proposal,
-    RulesBefore,
-    RulesSent,
-    RulingRecord,
-    Seen,
     Snapshot,
     SnapshotTaken,
-    StepWritten,
     WafRecord,
     ZoneRecord,
     create_record,
@@ -55,187 +36,10 @@ from edgeshift.stores.documents import (
     put_document,
     snapshot_key,
 )
-
-AT = datetime(2024, 2, 1, 9, 30, 0, 250, tzinfo=UTC)
-AT_TEXT = "2024-02-01T09:30:00.000250+00:00"
-ZONE = Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.ENTERPRISE)
-ZONE_JSON = {
-    "id": "1" * 32,
-    "name": "a.example",
-    "account": "2" * 32,
-    "plan": "enterprise",
-    "kind": "zone",
-    "covers": 1,
-}
-BODY = {"name": "default", "rules": [{"action": "execute", "version": None, "score": 1.5, "tags": ["é"]}]}
-RULE = {"ref": "theirs", "enabled": True, "last_updated": None}
-SIGNED = {"digest": "d", "fingerprint": "f", "proposal": "p", "snapshot": "s"}
-RECORD: dict[str, Any] = {
-    "zone": ZONE,
-    "campaign": "campaign/x",
-    "digest": "d",
-    "snapshot": "s",
-    "proposal": "p",
-}
-RECORD_JSON = {**RECORD, "zone": ZONE_JSON}
-SENTENCES_JSON = {"additions": ["one"], "losses": ["two"], "warnings": [], "notices": []}
-WATCHED_JSON = {
-    "why": "",
-    "said": "off",
-    "codes": ["esc_off"],
-    "changed_at": AT_TEXT,
-    "aftercare": {"advice": ["look"]},
-}
-
-CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
-    (
-        Intent(step="commit", campaign="campaign/x", run="r", attempt=2, at=AT, drawn="0f", **SIGNED),
-        Intent,
-        {
-            "step": "commit",
-            "campaign": "campaign/x",
-            "run": "r",
-            "attempt": 2,
-            "at": AT_TEXT,
-            "drawn": "0f",
-            **SIGNED,
-        },
-    ),
-    (
-        Intent(step="given_up", campaign="campaign/x", run="r", attempt=0, at=AT, **SIGNED),
-        Intent,
-        {"step": "given_up", "campaign": "campaign/x", "run": "r", "attempt": 0, "at": AT_TEXT, **SIGNED},
-    ),
-    (NothingMore(reason="it shows"), NothingMore, {"reason": "it shows"}),
-    (Seen(), Seen, {}),
-    (Answered(), Answered, {}),
-    (
-        Snapshot(zone=ZONE, reading=esc.Reading(always=True, secret=esc.Secret.OWN)),
-        Snapshot[esc.Reading],
-        {"zone": ZONE_JSON, "reading": {"always": True, "secret": "own", "covered": "", "told": True}},
-    ),
-    (
-        Snapshot(zone=ZONE, reading=log_fields.Reading(plan=Plan.ENTERPRISE, jobs=[{"id": 1, "name": None}])),
-        Snapshot[log_fields.Reading],
-        {
-            "zone": ZONE_JSON,
-            "reading": {
-                "plan": "enterprise",
-                "rulesets": [],
-                "ruleset": None,
-                "jobs": [{"id": 1, "name": None}],
-                "transforms": {},
-                "refused": "",
-            },
-        },
-    ),
-    (SnapshotTaken(taken_at=AT), SnapshotTaken, {"taken_at": AT_TEXT}),
-    (
-        RulingRecord(
-            verb="rejected", at=AT, by="ann", campaign="campaign/x", run="r", digest="f", reason="not yet"
-        ),
-        RulingRecord,
-        {
-            "verb": "rejected",
-            "at": AT_TEXT,
-            "by": "ann",
-            "reason": "not yet",
-            "campaign": "campaign/x",
-            "run": "r",
-            "digest": "f",
-        },
-    ),
-    (
-        Proposal(body=BODY, additions=("one",), losses=("two",)),
-        Proposal,
-        {"body": BODY, **SENTENCES_JSON},
-    ),
-    (
-        ProbedProposal(body=BODY, additions=("one",), losses=("two",), report="r", baseline="b"),
-        ProbedProposal,
-        {"body": BODY, **SENTENCES_JSON, "report": "r", "baseline": "b"},
-    ),
-    (
-        WafRecord(**RECORD, evidence="e", aftercare=Aftercare(terraform="t", state_rm=("rm",))),
-        WafRecord,
-        {
-            **RECORD_JSON,
-            "evidence": "e",
-            "aftercare": {"terraform": "t", "state_rm": ["rm"], "custom_rules": [], "review": []},
-        },
-    ),
-    (
-        EscRecord(
-            **RECORD,
-            evidence="e",
-            why="",
-            said="off",
-            codes=("esc_off",),
-            changed_at=AT,
-            aftercare=Advice(advice=("look",)),
-        ),
-        EscRecord,
-        {**RECORD_JSON, "evidence": "e", **WATCHED_JSON},
-    ),
-    (
-        LogFieldsRecord(
-            **RECORD,
-            evidence="",
-            found="w",
-            why="",
-            said="off",
-            codes=("esc_off",),
-            changed_at=AT,
-            aftercare=Advice(advice=("look",)),
-        ),
-        LogFieldsRecord,
-        {**RECORD_JSON, "evidence": "", "found": "w", **WATCHED_JSON},
-    ),
-    (RulesBefore(version=3, rules=[RULE]), RulesBefore, {"version": 3, "rules": [RULE]}),
-    (RulesSent(over=3, rules=[RULE]), RulesSent, {"over": 3, "rules": [RULE]}),
-    (JobBefore(logpull_options=None), JobBefore, {"logpull_options": None}),
-    (JobBefore(logpull_options="fields=a"), JobBefore, {"logpull_options": "fields=a"}),
-    (JobCreated(name="ours"), JobCreated, {"name": "ours"}),
-    (
-        StepWritten(zone=ZONE, step="commit", permit="p-1", service_time=AT, versions=(4, 6), jobs=(2,)),
-        StepWritten,
-        {
-            "zone": ZONE_JSON,
-            "step": "commit",
-            "permit": "p-1",
-            "service_time": AT_TEXT,
-            "ruleset": "",
-            "created_ruleset": False,
-            "versions": [4, 6],
-            "overwritten": [],
-            "jobs": [2],
-            "created_job": "",
-            "notes": [],
-            "sent": False,
-        },
-    ),
-    (FrozenTargets((Target(zone=ZONE, wave=1),)), FrozenTargets, [{"zone": ZONE_JSON, "wave": 1}]),
-    (CoveredZones((ZONE,)), CoveredZones, [ZONE_JSON]),
-    (PlannedReadings(("0" * 64, "")), PlannedReadings, ["0" * 64, ""]),
-    (
-        PlannedReading(
-            zone=ZONE, area=Area.WAF, read_at=AT, prepared=Prepared(verdict=Verdict.READY, snapshot="0" * 64)
-        ),
-        PlannedReading,
-        {
-            "zone": ZONE_JSON,
-            "area": "waf",
-            "read_at": AT_TEXT,
-            "prepared": Prepared(verdict=Verdict.READY, snapshot="0" * 64).model_dump(mode="json"),
-        },
-    ),
-    (EffectTook(seconds=12.5), EffectTook, {"seconds": 12.5}),
-    (
-        AssessedTargets((ZoneAssessment(index=0, zone=ZONE, wave=1),)),
-        AssessedTargets,
-        [ZoneAssessment(index=0, zone=ZONE, wave=1).model_dump(mode="json")],
-    ),
-]
+from edgeshift.views.archive_texts import loss_lines
+from edgeshift.views.archived import with_archived
+from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
+from tests.service.archived_documents import AT, BODY, CASES, LOSS, RECORD, RECORD_JSON, ZONE
 
 
 @pytest.mark.parametrize("document, model, written", CASES, ids=lambda one: getattr(one, "__name__", ""))
@@ -254,7 +58,15 @@ def test_every_document_is_in_the_table_above() -> None:
     """Of each model that is archived at all, but for those that are the base of others."""
     tried = {model.__name__.partition("[")[0] for _, model, _ in CASES}
     models = {name for name in documents.__all__ if isinstance(getattr(documents, name), type)}
-    bases = {"Document", "DocumentUnreadable", "DocumentsPart", "ZoneRecord", "WatchedRecord", "Advice"}
+    bases = {
+        "Document",
+        "DocumentUnreadable",
+        "DocumentsPart",
+        "ZoneRecord",
+        "WatchedRecord",
+        "Advice",
+        "TargetCalls",
+    }
     assert models - bases == tried
     for name in models:
         assert getattr(documents, name).__doc__, name
@@ -342,3 +154,33 @@ def test_an_intent_that_does_not_name_its_proposal_is_not_taken_up() -> None:
     record = Intent.model_validate(json.loads('{"step":"commit","at":"2024-02-01T09:30:00Z","campaign":"x"}'))
     with pytest.raises(ArchiveCorrupt, match="lacks digest, fingerprint, proposal, snapshot"):
         as_begun(record)
+
+
+async def test_documents_of_earlier_versions_have_their_losses_in_sentences(tmp_path: Path) -> None:
+    """They are read as they are, and without facts."""
+    archive = Archive(tmp_path / "archive")
+    proposal = await archive.put_json({"body": BODY, "losses": ["3 rules"]})
+    found = await get_document(archive, Proposal, proposal)
+    assert (found.losses, found.lost) == (("3 rules",), None)
+    care = {"terraform": "t", "state_rm": ["rm"], "review": ["re-create by hand: 3 rules", "look"]}
+    record = await archive.put_json({**RECORD_JSON, "evidence": "", "aftercare": care})
+    aftercare = (await get_document(archive, WafRecord, record)).aftercare
+    assert aftercare.losses == ()
+    assert loss_lines(aftercare, "shop.example") == ["re-create by hand: 3 rules"]
+
+
+async def test_history_names_what_a_migration_lost(tmp_path: Path) -> None:
+    """The entry that verified it has each setting, as text up to a bound and as facts; other documents of it
+    are told as before.
+    """
+    archive = Archive(tmp_path / "archive")
+    lost = (LOSS,) * 50
+    care = Aftercare(terraform="t", state_rm=(), losses=lost)
+    record = await put_document(archive, WafRecord(**RECORD, evidence="", aftercare=care))
+    seen = Entry(at=AT, kind=EntryKind.VERIFIED, text="verified", event=7, objects={"record": record})
+    attempt = Attempt(number=1, campaign="x", run_ids=["r"], started_at=AT, entries=[seen])
+    timeline = Timeline(zone=ZONE.id, name=ZONE.name, sentence="", attempts=[attempt])
+    (entry,) = (await with_archived(timeline, archive)).attempts[0].entries
+    assert tuple(entry.losses) == lost
+    assert entry.details[0].startswith("lost: group Managed PHP of Own: off; not equivalent, but near")
+    assert entry.details[-1] == f"and 10 more: edgeshift snapshot {ZONE.name} has all"

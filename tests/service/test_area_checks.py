@@ -15,13 +15,15 @@ from typing import Any
 
 import pytest
 
-from edgeshift.areas.esc import REMOVED_AT, Secret
+from edgeshift.areas.esc import Secret
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.areas.esc import check_removal
 from edgeshift.doctor.check import State
 from edgeshift.doctor.checks import check_credential
 from edgeshift.operations import BadInput, NotFound
 from edgeshift.operations.esc_secret import scope_secret
+from edgeshift.profiles import SPECIFICATION
+from edgeshift.runtime.queues import Queue
 from edgeshift.testbed.simulator.fleet_file import Fleet, FleetAccount
 from tests.service.simulated import Caller, a_fleet, simulated
 
@@ -79,14 +81,54 @@ async def test_a_credential_that_may_not_is_named_with_what_it_cannot_read(
         assert "give it permission" in check.fix
 
 
+READS = (Queue.CONTROL, Queue.ZONES, Queue.LONG, Queue.QUOTA)
+
+
+@pytest.mark.parametrize("area", ["waf", "log-fields"])
+async def test_a_token_may_do_what_this_machines_worker_does_and_no_more(
+    area: str, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever makes changes needs one that may edit, whoever reads one that may not; where people type,
+    either will do. Nothing is written to find out.
+    """
+    secrets = {one.label: one.value for one in caller.fleet.credentials}
+    more = {"log_fields": {"cookies": ["a"]}} if area == "log-fields" else {}
+    campaign = spec(caller, area, **more)
+
+    async def judged(token: str, served: tuple[Queue, ...] | None) -> tuple[State, str]:
+        monkeypatch.setenv("EDGESHIFT_TEST_TOKEN", secrets[token])
+        found = await check_credential(campaign, campaign.service.credentials[0], 0, served)
+        (check,) = [one for one in found if one.name.startswith("rights of credential 1")]
+        return check.state, check.text
+
+    assert (await judged("ada-token", (Queue.CHANGES,)))[0] is State.OK
+    assert (await judged("ada-token", tuple(Queue)))[0] is State.OK
+    state, said = await judged("ada-token", READS)
+    assert state is State.WARNING and "makes no change (it serves control, zones, long, quota)" in said
+    assert (await judged("ada-reader", READS))[0] is State.OK
+    state, said = await judged("ada-reader", (Queue.CHANGES,))
+    assert state is State.FAILED and "makes no change" in said
+    for token in ("ada-token", "ada-reader"):
+        assert (await judged(token, None))[0] is State.OK
+    journal = await caller.journal()
+    assert {entry["method"] for entry in journal} <= {"GET", "HEAD"}
+
+
 def test_the_removal_date_is_ok_near_or_over() -> None:
     """A service that does not tell the time leaves it to this machine, which is said."""
-    assert check_removal(REMOVED_AT - timedelta(days=15)).state is State.OK
-    assert check_removal(REMOVED_AT - timedelta(days=13)).state is State.WARNING
-    assert check_removal(REMOVED_AT - timedelta(seconds=1)).state is State.WARNING
-    assert check_removal(REMOVED_AT).state is State.FAILED
-    assert check_removal(datetime(2024, 6, 1, tzinfo=UTC)).text.endswith("there is nothing left to turn off")
-    untold = check_removal(None)
+    assert check_removal(SPECIFICATION.esc_removed_at - timedelta(days=15), SPECIFICATION).state is State.OK
+    assert (
+        check_removal(SPECIFICATION.esc_removed_at - timedelta(days=13), SPECIFICATION).state is State.WARNING
+    )
+    assert (
+        check_removal(SPECIFICATION.esc_removed_at - timedelta(seconds=1), SPECIFICATION).state
+        is State.WARNING
+    )
+    assert check_removal(SPECIFICATION.esc_removed_at, SPECIFICATION).state is State.FAILED
+    assert check_removal(datetime(2024, 6, 1, tzinfo=UTC), SPECIFICATION).text.endswith(
+        "there is nothing left to turn off"
+    )
+    untold = check_removal(None, SPECIFICATION)
     assert untold.state is State.WARNING and "this machine's clock decides" in untold.text
 
 

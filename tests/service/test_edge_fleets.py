@@ -125,7 +125,7 @@ async def test_the_command_says_where_the_edge_is(tmp_path: Path) -> None:
         )
         try:
             assert process.stdout is not None
-            text = (await process.stdout.readline() + await process.stdout.readline()).decode()
+            text = b"".join([await process.stdout.readline() for _ in range(3)]).decode()
             control, traffic = re.findall(r"control at (\S+?)(?:,|$)|by Host header, at (\S+)", text)
             async with httpx.AsyncClient(trust_env=False) as http:
                 health = (await http.get(f"{control[0]}/health")).json()

@@ -6,6 +6,8 @@ import copy
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from activities.change.intents import came_to_nothing, intent_key
 from edgeshift.areas import waf
 from edgeshift.campaign_file.spec import ValidationMode
@@ -53,6 +55,41 @@ async def test_a_body_of_which_a_part_was_shadowed_is_not_committed(tmp_path: Pa
         assert await play.sent() == []
 
 
+SHELL: Body = {"migration": {"configuration": "disabled"}}
+
+
+async def test_a_body_that_runs_nothing_is_not_committed_over_a_waf_that_protects(tmp_path: Path) -> None:
+    """Even if it was signed: the zone is read again, which blocks it. Nothing was sent by then."""
+    async with gate(tmp_path, settings=SHELL) as play:
+        assert waf.runs_nothing(play.body)
+        result = await play.change(play.body, play.body)
+        assert result.status is ChangeStatus.DRIFTED and "runs no managed rule" in result.reason
+        assert await play.sent() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "consents"),
+    [
+        (SHELL, {"unprotected": ["Bank.example"]}),
+        ({"previous_waf": {"enabled": False}}, {}),
+    ],
+)
+async def test_a_body_that_runs_nothing_is_committed_where_nothing_is_lost_by_it(
+    tmp_path: Path, settings: Body, consents: Body
+) -> None:
+    """With a consent for this zone, by its name; or where the previous WAF was off anyway."""
+    async with gate(tmp_path, settings=settings, consents=consents) as play:
+        assert waf.runs_nothing(play.body)
+        assert (await play.change(play.body, play.body)).status is ChangeStatus.ANSWERED
+        assert len(await play.sent()) == 1
+
+
+async def test_a_consent_for_another_zone_does_not_count(tmp_path: Path) -> None:
+    """Each zone is named."""
+    async with gate(tmp_path, settings=SHELL, consents={"unprotected": ["other.example"]}) as play:
+        assert (await play.change(play.body, play.body)).status is ChangeStatus.DRIFTED
+
+
 async def test_the_rules_themselves_are_validated_with_consent_alone(tmp_path: Path) -> None:
     """Whatever mode a message names: without the consent nothing but the form that logs is sent."""
     async with gate(tmp_path) as play:
@@ -67,7 +104,7 @@ async def test_the_rules_themselves_are_validated_with_consent_alone(tmp_path: P
 
 async def test_with_consent_the_rules_themselves_are_validated(tmp_path: Path) -> None:
     """The body that is sent then is the one that is committed."""
-    async with gate(tmp_path, enforce_validation=True) as play:
+    async with gate(tmp_path, consents={"enforce_validation": True}) as play:
         result = await play.change(play.body, play.body, step=Step.VALIDATE, mode=ValidationMode.ENFORCE)
         assert result.status is ChangeStatus.ANSWERED
         committed = await play.change(play.body, play.body)

@@ -23,6 +23,22 @@ def refused(path: Path) -> str:
     return str(caught.value)
 
 
+def test_a_filter_of_the_zone_says_what_its_rules_say(tmp_path: Path) -> None:
+    """A rule may name a filter of the list, with the same expression; another one is a mistake."""
+    filtered = {"id": "f" * 32, "expression": "ssl", "paused": True}
+    for expression, right in (("ssl", True), ("not ssl", False)):
+        rule = {"expression": expression, "products": ["waf"], "filter_id": "f" * 32}
+        zone = {"name": "a.example", "plan": "pro", "filters": [filtered], "firewall_rules": [rule]}
+        path = written(tmp_path, json.dumps({"zones": [zone]}), "fleet.json")
+        if right:
+            (loaded,) = load_fleet(path).zones
+            assert not loaded.acts(loaded.firewall_rules[0])
+        else:
+            assert "zones[0].firewall_rules[0].expression: its filter is in the zone's filters" in refused(
+                path
+            )
+
+
 @pytest.mark.parametrize("ending", ["yaml", "yml", "json"])
 def test_a_fleet_survives_writing_and_reading(tmp_path: Path, ending: str) -> None:
     """Every format gives back the same fleet, with the ids that were derived."""

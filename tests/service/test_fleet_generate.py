@@ -36,6 +36,22 @@ def test_the_same_seed_gives_the_same_fleet(fleet: Fleet) -> None:
     assert {one.value for one in other.credentials}.isdisjoint(one.value for one in fleet.credentials)
 
 
+def test_a_share_of_the_zones_gets_a_configuration_that_runs_nothing(fleet: Fleet) -> None:
+    """Zones whose previous WAF protects them, and nothing else of the fleet is other."""
+    planted = generate_fleet(60, 1, shells=0.1)
+    shells = [zone for zone in planted.zones if zone.migration.configuration == "disabled"]
+    assert 3 <= len(shells) <= 6
+    for zone in shells:
+        assert zone.previous_waf.enabled and eligible(zone)
+        runs = [
+            rule["enabled"] for rule in equivalent_configuration(zone)["rules"] if rule["action"] == "execute"
+        ]
+        assert runs == [False, False]
+    for zone in planted.zones:
+        zone.migration.configuration = "equivalent"
+    assert planted.zones == fleet.zones
+
+
 @pytest.mark.parametrize("seed", [1, 2, 77])
 def test_sixty_zones_have_every_case(seed: int) -> None:
     """Plans, ineligible zones, both limits and beyond, page rules, states, planted requests."""
@@ -124,10 +140,11 @@ def test_the_command_does_not_overwrite_unasked(tmp_path: Path) -> None:
 
 
 def test_the_command_answers_mistakes(tmp_path: Path) -> None:
-    """A wrong ending, a folder that is not there, a bad file, nonsense numbers."""
+    """A wrong ending, a file where a folder would have to be, a bad file, nonsense numbers."""
+    (tmp_path / "file").write_text("mine")
     cases: list[tuple[list[Any], str]] = [
         (["generate", "--zones", "3", "--out", str(tmp_path / "f.txt")], ".yaml, .yml or .json"),
-        (["generate", "--zones", "3", "--out", str(tmp_path / "no" / "f.yaml")], "cannot be written"),
+        (["generate", "--zones", "3", "--out", str(tmp_path / "file" / "f.yaml")], "cannot be written"),
         (["generate", "--zones", "0", "--out", str(tmp_path / "f.yaml")], "--zones"),
         (["check", str(tmp_path / "none.yaml")], "there is no such fleet file"),
     ]
@@ -143,4 +160,5 @@ def test_the_command_answers_mistakes(tmp_path: Path) -> None:
 def test_the_schema_is_printed() -> None:
     """A JSON schema that names the parts."""
     document = json.loads(RUN.invoke(app, ["schema"]).output)
-    assert set(document["properties"]) == {"version", "note", "users", "credentials", "accounts", "zones"}
+    parts = {"version", "note", "profile", "users", "credentials", "accounts", "zones"}
+    assert set(document["properties"]) == parts

@@ -10,6 +10,7 @@ import pytest
 
 from edgeshift.rate_limit.pacing import SlotPacer
 from edgeshift.rate_limit.slots import Lane, Lease, PaceTerms, SlotBook, lease
+from tests.kit.tiers import tiered
 from tests.service.test_pacing import skipping
 
 Slow = Callable[[float, int], float]
@@ -17,10 +18,19 @@ Slow = Callable[[float, int], float]
 
 
 def spent_times(
-    terms: PaceTerms, processes: int, urgent: int, asks: Slow, answers: Slow, seconds: float
+    terms: PaceTerms,
+    processes: int,
+    urgent: int,
+    asks: Slow,
+    answers: Slow,
+    seconds: float,
+    *,
+    at_once: int = 50,
+    takes: float = 0.0,
 ) -> list[float]:
     """When calls are made over so many seconds with more work than fits. ``asks``, ``answers``: what a lease
-    takes on its way there, and back.
+    takes on its way there, and back. ``at_once``: callers of a process, each of whose calls ``takes`` so
+    many seconds.
     """
     times: list[float] = []
 
@@ -49,8 +59,9 @@ def spent_times(
                 if clock() >= end:
                     return
                 times.append(clock())
+                await asyncio.sleep(takes)
 
-        lanes = [Lane.URGENT] * urgent + [Lane.NORMAL] * (50 - urgent)
+        lanes = [Lane.URGENT] * urgent + [Lane.NORMAL] * (at_once - urgent)
         await asyncio.gather(*(work(pacer, lane) for pacer in pacers for lane in lanes))
         for pacer in pacers:
             await pacer.aclose()
@@ -69,7 +80,7 @@ def fullest(times: list[float], window: float) -> int:
     return most
 
 
-@pytest.mark.parametrize("processes", [1, 4])
+@pytest.mark.parametrize("processes", tiered([1, 4]))
 @pytest.mark.parametrize(
     "answers",
     [
@@ -90,7 +101,7 @@ def test_answers_that_come_late_and_then_quickly_do_not_cross_the_limit(
 
 
 @pytest.mark.parametrize(
-    ("processes", "urgent", "slow"), [(1, 0, 0.1), (4, 0, 0.1), (4, 10, 0.1), (4, 0, 1.0)]
+    ("processes", "urgent", "slow"), tiered([(1, 0, 0.1), (4, 0, 0.1), (4, 10, 0.1), (4, 0, 1.0)])
 )
 def test_the_limit_is_used_to_the_last_per_cent_and_never_crossed(
     processes: int, urgent: int, slow: float
@@ -106,3 +117,28 @@ def test_the_limit_is_used_to_the_last_per_cent_and_never_crossed(
     times = spent_times(terms, processes, urgent, drawn, drawn, 1800)
     assert len(times) > 0.98 * terms.limit * 1800 / terms.window
     assert fullest(times, terms.window) <= terms.limit
+
+
+@pytest.mark.parametrize("at_once", [3, 6, 20])
+def test_few_callers_use_the_limit_up_too(at_once: int) -> None:
+    """They are given all that they ask for, and what nobody else needs beside it."""
+    terms = PaceTerms()
+    times = spent_times(
+        terms, 1, 0, lambda now, number: 0.01, lambda now, number: 0.01, 1800, at_once=at_once, takes=0.5
+    )
+    assert len(times) > 0.98 * terms.limit * 1800 / terms.window
+    assert fullest(times, terms.window) <= terms.limit
+
+
+def test_who_leaves_slots_unused_is_lent_none() -> None:
+    """A caller who comes now and then asks for no more than before: leases are few."""
+    asked = 0
+
+    def counted(now: float, number: int) -> float:
+        nonlocal asked
+        asked = max(asked, number + 1)
+        return 0.01
+
+    times = spent_times(PaceTerms(), 1, 0, counted, lambda now, number: 0.01, 600, at_once=1, takes=5.0)
+    assert 100 <= len(times) <= 120
+    assert asked <= 1.1 * len(times)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,7 +26,7 @@ from activities.connections import Connections
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, Plan, ScopeKind, Zone
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import Intent
+from edgeshift.stores.documents import DocumentUnreadable, Intent
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LIMIT = timedelta(minutes=5)
@@ -180,3 +181,44 @@ async def test_what_came_to_nothing_and_what_others_sent_is_not_left_in(sent: Se
     await sent.intend("commit", ago(minutes=8), campaign="another")
     await sent.intend("commit", ago(minutes=7), run="of last year")
     assert not await sent.left()
+
+
+async def test_an_intent_from_the_future_counts_from_when_it_was_stored(sent: Sent, tmp_path: Path) -> None:
+    """It keeps the zone for as long as a change may take from then on, not until its date has come; a clock
+    that is an hour ahead is believed.
+    """
+    key = await sent.intend("commit", ago(days=-300_000))
+    stored = tmp_path / key
+    os.utime(stored, (NOW.timestamp() - 60, NOW.timestamp() - 60))
+    assert await sent.may_show()
+    os.utime(stored, (NOW.timestamp() - 301, NOW.timestamp() - 301))
+    assert not await sent.may_show()
+    await sent.intend("commit", ago(hours=-1))
+    assert await sent.may_show()
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[]", b'{"step": "commit"}', b"[" * 100_000])
+async def test_an_intent_that_cannot_be_read_is_named_and_counts_until_a_person_says_otherwise(
+    sent: Sent, data: bytes
+) -> None:
+    """Nothing that asks what was sent goes on beside it, however old it is; once it is recorded that nothing
+    came of it, the others count as before.
+    """
+    key = intent_key(ZONE, Area.ESC, "damaged")
+    await sent.archive.create_once(key, data)
+    for ask in (sent.may_show, sent.taken_up, sent.left):
+        with pytest.raises(DocumentUnreadable, match=key):
+            await ask()
+    for reason in (ANSWERED, SHOWS):
+        beside = intent_key(ZONE, Area.ESC, f"{reason[:2]}").replace("intent/", "nothing/", 1)
+        unread = intent_key(ZONE, Area.ESC, f"{reason[:2]}")
+        await sent.archive.create_once(unread, data)
+        await sent.archive.create_once(beside, canonical_bytes({"reason": reason}))
+        with pytest.raises(DocumentUnreadable):
+            await sent.may_show()
+        (sent.archive.folder / unread).unlink()  # type: ignore[operator]
+    said = canonical_bytes({"reason": "ann looked: the zone is not migrated"})
+    await sent.archive.create_once(key.replace("intent/", "nothing/", 1), said)
+    assert not await sent.may_show() and await sent.taken_up() is None
+    await sent.intend("commit", ago(minutes=1))
+    assert await sent.may_show() and await sent.left()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import hashlib
 import os
 import stat
 import time
@@ -10,25 +11,36 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.testbed.temporal_server.binaries import CLI_VERSION, main, temporal_cli
+from edgeshift.testbed.temporal_server import binaries
+from edgeshift.testbed.temporal_server.binaries import CLI_SUM, CLI_VERSION, main, temporal_cli
 from edgeshift.testbed.temporal_server.fetching import BinaryError, run_shown, sdk_download
 from edgeshift.testbed.temporal_server.time_skipping import TEST_SERVER_VERSION, time_skipping_server
 
 _RUNS = "#!/bin/sh\nexit 0\n"
 _FAILS = "#!/bin/sh\necho 'wrong architecture' >&2\nexit 7\n"
-# Stands in for three minutes of compiling: counts its runs, and puts a binary where Go would.
+# Stands in for three minutes of compiling: counts its runs, and puts a binary where it is told to.
 _GO = """#!/bin/sh
 echo "$@" >> "{record}"
+if [ "$1" = mod ]; then
+  printf '%s' '{{"Dir": "{source}", "Sum": "{checksum}"}}'
+  exit 0
+fi
 sleep 1
-printf '#!/bin/sh\\nexit 0\\n' > "$GOBIN/temporal"
-chmod +x "$GOBIN/temporal"
+printf '#!/bin/sh\\nexit 0\\n' > "$5"
+chmod +x "$5"
 """
+
+
+def go_that_builds(tmp_path: Path, checksum: str = CLI_SUM) -> str:
+    """Go as it would be: it says this checksum of the module, and notes what it is asked."""
+    return _GO.format(record=tmp_path / "go-runs", source=tmp_path, checksum=checksum)
 
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine with nothing: no variable, no internet, and a PATH of one folder, which is the answer."""
-    for variable in ("EDGESHIFT_TEMPORAL_CLI", "EDGESHIFT_TEMPORAL_TEST_SERVER", "NO_PROXY", "no_proxy"):
+    ours = ("EDGESHIFT_TEMPORAL_CLI", "EDGESHIFT_TEMPORAL_CLI_SHA256", "EDGESHIFT_TEMPORAL_TEST_SERVER")
+    for variable in (*ours, "NO_PROXY", "no_proxy"):
         monkeypatch.delenv(variable, raising=False)
     for variable in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
         monkeypatch.setenv(variable, "http://127.0.0.1:9")
@@ -74,7 +86,7 @@ def test_path_comes_before_the_cache_and_has_to_run(bare: Path, tmp_path: Path) 
 def test_go_builds_it_once_for_many_processes(bare: Path, tmp_path: Path) -> None:
     """Two that need it at the same time get the same binary of one build, and a third finds it there."""
     record = tmp_path / "go-runs"
-    _script(bare / "go", _GO.format(record=record))
+    _script(bare / "go", go_that_builds(tmp_path))
     told: list[str] = []
     with concurrent.futures.ThreadPoolExecutor() as pool:
         waiting = [
@@ -83,9 +95,9 @@ def test_go_builds_it_once_for_many_processes(bare: Path, tmp_path: Path) -> Non
         found = {each.result(timeout=60) for each in waiting}
     assert found == {tmp_path / "cache" / f"temporal-cli-{CLI_VERSION}" / "temporal"}
     assert temporal_cli(cache=tmp_path / "cache", progress=told.append) in found
-    assert record.read_text().splitlines() == [
-        f"install github.com/temporalio/cli/cmd/temporal@{CLI_VERSION}"
-    ]
+    asked = record.read_text().splitlines()
+    assert asked[0] == f"mod download -json github.com/temporalio/cli@{CLI_VERSION}"
+    assert len(asked) == 2 and asked[1].startswith("build -mod=readonly ")
     assert sum("three minutes" in line for line in told) == 1
     assert sum("waiting for it" in line for line in told) == 1
 
@@ -93,16 +105,58 @@ def test_go_builds_it_once_for_many_processes(bare: Path, tmp_path: Path) -> Non
 def test_a_cached_cli_that_no_longer_runs_is_built_anew(bare: Path, tmp_path: Path) -> None:
     """A damaged cache fixes itself."""
     cached = _cached(tmp_path, _FAILS)
-    _script(bare / "go", _GO.format(record=tmp_path / "go-runs"))
+    _script(bare / "go", go_that_builds(tmp_path))
     assert temporal_cli(cache=tmp_path, progress=lambda _: None) == cached
     assert cached.read_text() == _RUNS
+
+
+def test_source_with_another_checksum_is_not_built(bare: Path, tmp_path: Path) -> None:
+    """Whatever a proxy hands out under the version's name: the error says both checksums."""
+    _script(bare / "go", go_that_builds(tmp_path, "h1:another="))
+    with pytest.raises(BinaryError, match=r"has the checksum h1:another=, not h1:0RZM.*not built"):
+        temporal_cli(cache=tmp_path / "cache", progress=lambda _: None)
+    assert "build" not in (tmp_path / "go-runs").read_text()
+
+
+def test_where_a_checksum_is_said_the_cli_has_to_have_it(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a named, an installed and a cached one alike; in capitals as well."""
+    right = hashlib.sha256(_RUNS.encode()).hexdigest()
+    named = _script(tmp_path / "mine", _RUNS)
+    cached = _cached(tmp_path / "cache", _RUNS)
+    for found, variable in ((named, str(named)), (cached, "")):
+        monkeypatch.setenv("EDGESHIFT_TEMPORAL_CLI", variable)
+        monkeypatch.setenv("EDGESHIFT_TEMPORAL_CLI_SHA256", right.upper())
+        assert temporal_cli(cache=tmp_path / "cache") == found
+        monkeypatch.setenv("EDGESHIFT_TEMPORAL_CLI_SHA256", "0" * 64)
+        with pytest.raises(BinaryError, match=f"{found} has the SHA-256 {right}.*not used"):
+            temporal_cli(cache=tmp_path / "cache")
+
+
+def test_the_download_is_of_one_version(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK is told which; what says that it is another one is not used."""
+    asked: list[str] = []
+    says = "1.6.0"
+
+    def download(kind: str, into: Path, progress: object, version: str = "") -> Path:
+        asked.append(version)
+        into.mkdir(parents=True, exist_ok=True)
+        return _script(into / "cli", f"#!/bin/sh\necho 'temporal version {says} (Server 1.29.1)'\n")
+
+    monkeypatch.setattr(binaries, "sdk_download", download)
+    with pytest.raises(BinaryError, match="no Temporal CLI is to be had"):
+        temporal_cli(cache=tmp_path / "cache", progress=lambda _: None)
+    says = CLI_VERSION.removeprefix("v")
+    assert temporal_cli(cache=tmp_path / "cache", progress=lambda _: None).name == "temporal"
+    assert asked == [CLI_VERSION, CLI_VERSION]
 
 
 def test_no_way_at_all_names_the_four_ways(bare: Path, tmp_path: Path) -> None:
     """On a bare machine the error says what would help."""
     with pytest.raises(BinaryError) as caught:
         temporal_cli(cache=tmp_path)
-    for way in ("EDGESHIFT_TEMPORAL_CLI", "on PATH", "internet", "go install", "Go is not on PATH"):
+    for way in ("EDGESHIFT_TEMPORAL_CLI", "on PATH", "internet", "Go, to build", "Go is not on PATH"):
         assert way in str(caught.value)
 
 

@@ -97,6 +97,15 @@ def test_the_settings_that_are_shipped_are_settings(monkeypatch: pytest.MonkeyPa
     found = load_settings()
     assert found.temporal.encrypted
     assert found.archive.startswith("s3://")
+    assert found.authority.roots == Path("/etc/edgeshift/roots.yaml") and found.authority.key is not None
+
+
+@pytest.mark.parametrize("name", ["edgeshift.env", "edgeshift-worker.service", "Containerfile"])
+def test_whoever_installs_a_worker_is_told_of_its_roots(name: str) -> None:
+    """Without them it changes nothing; and no person's key is set where it runs."""
+    text = (_ROOT / "deploy" / name).read_text()
+    assert "EDGESHIFT_AUTHORITY_ROOTS" in text
+    assert not re.search(r"^(Environment=.*|ENV .*|)EDGESHIFT_AUTHORITY_KEY", text, re.MULTILINE)
 
 
 def _versions(lock: Path) -> dict[str, str]:

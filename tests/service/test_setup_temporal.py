@@ -15,8 +15,11 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 from temporalio.converter import WorkflowSerializationContext
+from temporalio.service import RPCError, RPCStatusCode
 
 from edgeshift.model.fleet import Plan, Zone
+from edgeshift.operations.calls import told
+from edgeshift.operations.errors import TemporalTrouble
 from edgeshift.runtime.settings import SecretRef, SecretRefError, TemporalSettings
 from edgeshift.runtime.temporal import (
     NamespaceMissing,
@@ -24,7 +27,9 @@ from edgeshift.runtime.temporal import (
     TemporalUnreachable,
     connect,
     ensure_search_attributes,
+    is_away,
     is_loopback,
+    is_missing,
 )
 from edgeshift.testbed.temporal_server.embedded import EmbeddedTemporal
 
@@ -65,6 +70,25 @@ async def test_a_missing_namespace_is_named(embedded: EmbeddedTemporal) -> None:
     """The namespace that is not there is named beside the address."""
     with pytest.raises(NamespaceMissing, match=f"{embedded.address} has no namespace 'nowhere'"):
         await connect(TemporalSettings(address=embedded.address, namespace="nowhere"))
+
+
+async def test_what_is_not_found_is_the_workflow_or_the_namespace(
+    embedded: EmbeddedTemporal, temporal_client: Client
+) -> None:
+    """A server without the namespace says nothing of the workflows in it: whoever asks is told that no
+    Temporal answers, and not that there is no such campaign.
+    """
+    with pytest.raises(RPCError) as nothing:
+        await temporal_client.get_workflow_handle("nothing/here").describe()
+    assert is_missing(nothing.value) and not is_away(nothing.value)
+    gone = await Client.connect(embedded.address, namespace="gone")
+    for asked in (gone.get_workflow_handle("nothing/here").describe, gone.get_workflow_handle("n").cancel):
+        with pytest.raises(RPCError) as stopping:
+            await asked()
+        assert stopping.value.status is RPCStatusCode.NOT_FOUND
+        assert is_away(stopping.value) and not is_missing(stopping.value)
+        with pytest.raises(TemporalTrouble, match="no longer answers"), told("campaign x"):
+            raise stopping.value
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1:7233", "temporal.example.org:7233", "localhost.example:7233"])

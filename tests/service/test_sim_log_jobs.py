@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.service.logs_kit import BUCKET, JOBS, a_job, challenge_in
-from tests.service.simulated import Json, in_process
+from tests.service.simulated import STRICT, Json, in_process
 
 POSTED = "https://logs.example/push?header_Authorization=Basic%20c2VjcmV0&zone=1"
 OWNERSHIP = "enterprise:/logpush/ownership"
@@ -42,8 +42,8 @@ async def test_a_job_needs_only_a_destination(tmp_path: Path) -> None:
         await call.refused(404, "GET", f"pro:{JOBS}/1")
 
 
-async def test_an_update_takes_five_keys_and_keeps_what_is_not_sent(tmp_path: Path) -> None:
-    """Name and dataset cannot be changed: refused, or passed over where the option says so."""
+async def test_an_update_takes_six_keys_and_keeps_what_is_not_sent(tmp_path: Path) -> None:
+    """Name and dataset cannot be changed: passed over, or refused where the option says so."""
     async with in_process(tmp_path) as call:
         made = {"destination_conf": POSTED, "name": "mine", "logpull_options": "fields=RayID&x=1"}
         job = await call.result("POST", f"enterprise:{JOBS}", made)
@@ -51,11 +51,12 @@ async def test_an_update_takes_five_keys_and_keeps_what_is_not_sent(tmp_path: Pa
         assert changed == {**job, "enabled": True}
         patch = {"frequency": "low", "logpull_options": "fields=RayID,Cookies&x=1"}
         assert await call.result("PUT", f"enterprise:{JOBS}/1", patch) == {**changed, **patch}
-        for key, value in (("name", "other"), ("dataset", "dns_logs"), ("kind", "edge")):
+        await call.control("PUT", "options", {"bodies": {"unknown_keys": "refuse"}})
+        for key, value in (("name", "other"), ("dataset", "dns_logs"), ("kind", "edge"), ("id", 1)):
             (error,) = await call.refused(400, "PUT", f"enterprise:{JOBS}/1", {key: value})
             assert error["source"] == {"pointer": f"/{key}"}
-        await call.control("PUT", "options", {"log_jobs": {"unknown_keys": "ignore"}})
-        kept = await call.result("PUT", f"enterprise:{JOBS}/1", {"name": "other", "enabled": False})
+        await call.control("PUT", "options", {"bodies": {"unknown_keys": "ignore"}})
+        kept = await call.result("PUT", f"enterprise:{JOBS}/1", {"name": "other", "id": 7, "enabled": False})
         assert (kept["name"], kept["enabled"]) == ("mine", False)
     async with in_process(tmp_path) as call:
         assert await call.result("GET", f"enterprise:{JOBS}/1") == kept
@@ -100,7 +101,7 @@ async def test_an_update_takes_five_keys_and_keeps_what_is_not_sent(tmp_path: Pa
 )
 async def test_a_wrong_job_is_refused_with_its_place(tmp_path: Path, key: str, value: Any) -> None:
     """400 with the pointer of what is wrong; nothing is stored, and no address is repeated."""
-    async with in_process(tmp_path) as call:
+    async with in_process(tmp_path, bodies=STRICT) as call:
         body = {"destination_conf": POSTED, key: value}
         errors = await call.refused(400, "POST", f"enterprise:{JOBS}", body)
         assert errors[0]["source"] == {"pointer": f"/{key}"}

@@ -19,7 +19,7 @@ from edgeshift.testbed.simulator.database import FILE_NAME, DataFolderError
 from edgeshift.testbed.simulator.fleet_file import dump_fleet
 from edgeshift.testbed.simulator.journal import body_digest, is_log_only
 from edgeshift.testbed.simulator.server import ListenError, listen, running
-from tests.service.simulated import MovableTime, a_fleet, log_only, simulated
+from tests.service.simulated import STRICT, MovableTime, a_fleet, log_only, simulated
 
 ONE_RULE = {"name": "default", "rules": [{"action": "execute", "action_parameters": {"id": "x"}}]}
 
@@ -180,6 +180,38 @@ async def test_the_control_api_is_for_this_machine_alone(tmp_path: Path, host: s
             assert answer.status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://127.0.0.1:1"}, 403),
+        ({"host": "evil.example", "origin": "http://evil.example"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/x-www-form-urlencoded"}, 415),
+        ({"content-type": "multipart/form-data; boundary=x"}, 415),
+        ({"content-type": ""}, 415),
+    ],
+)
+async def test_no_page_of_another_site_changes_anything(
+    tmp_path: Path, headers: dict[str, str], status: int
+) -> None:
+    """A post that a browser sends for a stranger's page, or one that is no JSON, is refused and without
+    effect; the same one of a tool of this machine is taken.
+    """
+    async with simulated(tmp_path) as call:
+        url, fault = f"{call.server.control_url}/faults", b'{"kind": "latency", "seconds": 0}'
+        sent = {"content-type": "application/json", **headers}
+        answer = await call.http.post(url, content=fault, headers=sent)
+        assert answer.status_code == status and answer.json()["error"]
+        assert (await call.control("GET", "faults"))["faults"] == []
+        own = f"http://127.0.0.1:{call.server.port}"
+        for good in ({}, {"origin": own, "sec-fetch-site": "same-origin"}):
+            sent = {"content-type": "application/json; charset=utf-8", **good}
+            assert (await call.http.post(url, content=fault, headers=sent)).status_code == 201
+
+
 async def test_a_folder_of_another_fleet_and_a_busy_port_are_refused(tmp_path: Path) -> None:
     """Each is an error that names the folder, or the address."""
     fleet = a_fleet()
@@ -225,6 +257,21 @@ async def test_a_killed_simulator_goes_on_where_it_was(tmp_path: Path) -> None:
             assert await process.wait() == 0
 
 
+@pytest.mark.parametrize("strict", [True, False])
+async def test_the_command_chooses_how_strictly_bodies_are_read(tmp_path: Path, strict: bool) -> None:
+    """Leniently, as the service does, or all to the letter."""
+    dump_fleet(a_fleet(), tmp_path / "fleet.json")
+    process, url = await _started(tmp_path, *(["--strict"] if strict else []))
+    try:
+        async with httpx.AsyncClient(trust_env=False) as http:
+            options = (await http.get(f"{url}/_simulator/options")).json()
+    finally:
+        process.terminate()
+        await process.wait()
+    assert (options["bodies"] == STRICT) is strict
+    assert ("refuse" in options["bodies"].values()) is strict
+
+
 async def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
     """A missing fleet file, a malformed address: exit code 2 and one line that says what would be right."""
     dump_fleet(a_fleet(), tmp_path / "fleet.json")
@@ -240,11 +287,12 @@ async def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
         assert "Traceback" not in errors.decode()
 
 
-async def _started(folder: Path) -> tuple[asyncio.subprocess.Process, str]:
+async def _started(folder: Path, *more: str) -> tuple[asyncio.subprocess.Process, str]:
     process = await _run(
         folder,
         *("--fleet", "fleet.json", "--data", "data", "--listen", "127.0.0.1:0"),
         *("--migration-seconds", "0.5", "--visibility-seconds", "0"),
+        *more,
     )
     assert process.stdout is not None
     line = (await process.stdout.readline()).decode()

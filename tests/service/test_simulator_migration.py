@@ -233,6 +233,17 @@ async def test_support_cases_are_refused_at_the_chosen_call(tmp_path: Path, at: 
         assert (await call.journal(call="waf.check"))[3]["longest_expression_bytes"] == 4097
 
 
+async def test_by_an_option_any_expression_counts(tmp_path: Path) -> None:
+    """Also that of a rule which does not migrate; else it does not."""
+    block = FirewallRule(expression='http.host eq "' + "a" * 4097 + '"', action="block")
+    fleet = Fleet(zones=[FleetZone(name="block.example", plan="pro", firewall_rules=[block])])
+    for of, status in (("migrating", 200), ("all", 400)):
+        support = {"at": "config", "expressions_of": of}
+        async with in_process(tmp_path / of, fleet=fleet, support=support) as call:
+            answer = await call("GET", f"block:{CONFIG}?phase_two=1", by="operator")
+            assert answer.status_code == status
+
+
 async def test_config_follows_the_zones_settings_until_the_commit(tmp_path: Path) -> None:
     """A bypass rule added meanwhile appears as a skip rule; rule modes are lost."""
     async with in_process(tmp_path) as call:

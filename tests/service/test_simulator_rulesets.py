@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.simulated import ENTRY_POINT, MANAGED_RULESET, Caller, Json, in_process
+from tests.service.simulated import ENTRY_POINT, MANAGED_RULESET, STRICT, Caller, Json, in_process
 
 CUSTOM = "/rulesets/phases/http_request_firewall_custom/entrypoint"
 BLOCK = {"action": "block", "expression": 'http.host eq "a.example"'}
@@ -134,7 +134,7 @@ async def test_a_wrong_rule_is_refused_with_its_place(tmp_path: Path, rule: Json
 )
 async def test_a_body_of_a_wrong_shape_is_a_400_not_a_500(tmp_path: Path, body: bytes) -> None:
     """Malformed JSON and wrong types are answered in the envelope, whatever the call."""
-    async with in_process(tmp_path) as call:
+    async with in_process(tmp_path, bodies=STRICT) as call:
         await _migrated(call)
         for method, path in (
             ("PUT", f"enterprise:{ENTRY_POINT}"),

@@ -108,19 +108,19 @@ async def test_tickets_go_by_the_proxy_of_the_service(
 
 
 async def test_what_a_worker_opens_goes_the_campaign_s_way(tmp_path: Path) -> None:
-    """The worker's own wiring hands the campaign's proxy on."""
+    """The worker's own wiring hands the campaign's proxy on, also for a desk on this machine."""
     async with raw_service(taken) as proxy:
         spec = CampaignSpec(
             name="spring",
             area=Area.WAF,
             targets=TargetSpec(include=("shop.example",)),
             service=ServiceSpec(proxy=f"http://127.0.0.1:{proxy.port}"),
-            tickets=TicketSpec(webhook="http://desk.example/hook"),
+            tickets=TicketSpec(webhook="http://127.0.0.1:9/hook"),
         )
         unused = cast("Any", None)
         connections = Connections(unused, unused, unused, unused, str(tmp_path / "tickets"))
         await connections.tickets(spec).open(ticket())
-    assert [request.headers["host"] for request in proxy.requests] == ["desk.example"]
+    assert [request.headers["host"] for request in proxy.requests] == ["127.0.0.1:9"]
 
 
 def test_a_proxy_that_cannot_work_is_told_without_being_repeated(tmp_path: Path) -> None:

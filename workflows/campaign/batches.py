@@ -29,11 +29,13 @@ with workflow.unsafe.imports_passed_through():
         SilentZone,
         Stop,
         TellZones,
+        ToldWrong,
         ToldZones,
         ZoneReport,
     )
     from edgeshift.model.counts import counted
     from edgeshift.model.fleet import ZoneOutcome
+    from edgeshift.model.reasons import codes_of
     from edgeshift.rate_limit.circuit import OpenCircuit
     from workflows import options
     from workflows.campaign.state import CampaignState
@@ -183,12 +185,20 @@ class Batches:
             over += found.over
         return PermitsGivenUp(given_up=tuple(given_up), over=tuple(over))
 
-    async def look_at(self, indexes: list[int], duplicate_sequences: Collection[int] = ()) -> None:
+    async def look_at(
+        self,
+        indexes: list[int],
+        duplicate_sequences: Collection[int] = (),
+        ended: Collection[int] = (),
+    ) -> DescribedZones:
         """Find out where zones are: whether they are open, or how they ended. ``duplicate_sequences``: those
-        of which what is known may be untrue; they are to say again what they wait for.
+        of which what is known may be untrue; they are to say again what they wait for. ``ended``: those that
+        are said to have ended.
         """
         state, ledger = self._state, self._state.ledger
         attempts = tuple(ledger.attempts[index] for index in indexes)
+        looked_for = ledger.newer_attempts.intersection(indexes)
+        steered = state.steered
         # What is not to be found may be there by the time that the answer comes.
         beginning = state.beginning
         described: DescribedZones = await self.work(
@@ -207,11 +217,19 @@ class Batches:
                 expected=tuple(map(ledger.expected, indexes)),
                 asked={index: ledger.asked[index] for index in indexes if index in ledger.asked},
                 unasked=tuple(state.unasked),
+                origin=state.origin,
+                ended=frozenset(ended),
             ),
-            f"look at {counted(len(indexes), 'silent or waiting zone')}",
+            f"look at {counted(len(indexes), 'zone that ended' if ended else 'silent or waiting zone')}",
         )
+        if described.by_word:
+            return described
         if described.hold is not None:
             self.hear_hold(described.hold)
+        if described.stop is not None and steered == state.steered:
+            # Nobody has steered it since, so that no later word is on its way.
+            state.signed_stop = described.stop
+            state.changed()
         # As the answer has it: in a replay after another reset, this run has another name.
         state.asked_run, state.unasked = described.run, []
         if described.reset_run and described.reset_run != state.relearned:
@@ -222,12 +240,19 @@ class Batches:
         for one in described.later:
             self._take_up(one.index, one.attempt)
         asked = dict(zip(indexes, attempts, strict=True))
+        if described.hold is None:
+            # Whoever was found open, and in no later attempt, is in none, whatever somebody has said.
+            elsewhere = {zone.index for zone in described.closed} | {one.index for one in described.later}
+            ledger.newer_attempts -= {index for index in looked_for - elsewhere if ledger.is_open(index)}
         for zone in described.closed:
             if zone.index not in beginning:
-                self._take_end(zone, asked)
+                self._take_end(zone, asked, said=zone.index in ended)
+        return described
 
-    def _take_end(self, zone: SilentZone, asked: dict[int, int]) -> None:
-        """A zone was found closed, or not at all. ``asked``: the attempts that were asked for."""
+    def _take_end(self, zone: SilentZone, asked: dict[int, int], *, said: bool) -> None:
+        """A zone was found closed, or not at all. ``asked``: the attempts that were asked for. ``said``: it
+        was expected, since somebody had said so.
+        """
         state, ledger = self._state, self._state.ledger
         # One that is only just being started is not to be found yet, and is no end; nor is that of an
         # attempt before. One that was begun by a run that was reset since may have ended once more.
@@ -245,8 +270,19 @@ class Batches:
             ledger.finish(zone.index, ZoneOutcome.ABORTED)
             state.changed()
         elif ledger.is_open(zone.index) or later:
-            ledger.finish(zone.index, zone.outcome, zone.attempt)
-            state.note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
+            ledger.finish(zone.index, zone.outcome, zone.attempt, codes_of(zone.why))
+            if zone.told is not None:
+                state.tell_wrong(
+                    ToldWrong(
+                        index=zone.index,
+                        zone=zone.zone[:100],
+                        told=zone.told,
+                        shown=zone.outcome,
+                        said=zone.reason[:200],
+                    )
+                )
+            elif not said:
+                state.note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
             state.changed()
 
     def _is_missed(self, zone: SilentZone) -> bool:

@@ -8,9 +8,10 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.book import MOST_WEIGHT, Word, weight_of
+    from edgeshift.campaign.zone_reports import MOST_SHAPES
     from edgeshift.messages import Answer, CampaignSignOff, RulingVerb
     from edgeshift.model.counts import agreed, counted
-    from edgeshift.model.sign_off import Choice, Decision
+    from edgeshift.model.sign_off import Choice, Decision, said_to_be_needed, still_needed
     from workflows.campaign.state import CampaignState
     from workflows.campaign.steering import refuse_if_over, refused
 
@@ -45,7 +46,20 @@ class Decisions:
         what = counted(len(fingerprints), "fingerprint")
         then = agreed(moved, "ends", "end") if rejects else agreed(moved, "goes on", "go on")
         zones = f"{counted(moved, 'waiting zone')} {then}"
-        return Answer(text=f"{message.choice.past.capitalize()} {what} ({message.by}); {zones}")
+        needed = "" if rejects else self._still_needed(message, fingerprints)
+        return Answer(text=f"{message.choice.past.capitalize()} {what} ({message.by}); {zones}{needed}")
+
+    def _still_needed(self, message: CampaignSignOff, fingerprints: tuple[str, ...]) -> str:
+        """What the fingerprints lack still, by the one that lacks most."""
+        state, now = self._state, workflow.now()
+        wave = state.wave if message.wave is None else message.wave
+        policy, by = state.start.policy.sign_off, state.start.started_by
+        needed = (
+            still_needed(state.ledger.book.said(fingerprint, wave), policy, by, now)
+            for fingerprint in fingerprints
+        )
+        said = said_to_be_needed(*max(needed))
+        return f"; {said}" if said else ""
 
     def _rule(self, verb: RulingVerb, message: CampaignSignOff, fingerprints: tuple[str, ...]) -> None:
         self._state.rule(verb, message.by, message.reason, fingerprints=fingerprints, wave=message.wave)
@@ -65,14 +79,23 @@ class Decisions:
                 f"there is no wave {message.wave}; waves are 0 to {len(state.start.waves) - 1}",
             )
         self._refuse_if_full(len(message.fingerprints))
-        if state.ledger.newer_attempts:
+        unknown = [item for item in message.fingerprints if not state.ledger.is_known(item)]
+        if unknown and state.ledger.newer_attempts and self._has_room_for(unknown):
             # The campaign was reset to before its zones began: what was signed then comes again before it has
             # looked at what they propose.
             return
-        if unknown := [item for item in message.fingerprints if not state.ledger.is_known(item)]:
+        if unknown:
             raise refused(
                 "SignOffRefused", f"no zone of this campaign has proposed the fingerprint {unknown[0]}"
             )
+
+    def _has_room_for(self, unknown: list[str]) -> bool:
+        """Whether so many fingerprints that no zone has proposed may be proposed yet: no campaign has more
+        than ``MOST_SHAPES``, and anybody may say that a zone is in an attempt that nobody knows.
+        """
+        ledger = self._state.ledger
+        ahead = {*unknown, *(one for one in ledger.book.fingerprints() if not ledger.is_known(one))}
+        return len(ahead) <= MOST_SHAPES
 
     def _refuse_if_full(self, fingerprints: int) -> None:
         """Raise ApplicationError (SignOffRefused) where the campaign would carry more than it can: a run that

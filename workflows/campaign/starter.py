@@ -73,6 +73,7 @@ class Starter:
         finally:
             state.beginning = frozenset()
             state.changed()
+        state.hold_to(started.least)
         for exclusion in started.excluded:
             ledger.exclude(exclusion.index, exclusion.reason, exclusion.code)
 
@@ -97,7 +98,12 @@ class Granter:
         state, ledger = self._state, self._state.ledger
         if state.stands_still or state.aborted or state.halted:
             return
-        ready = ledger.indexes(TargetState.READY, TargetState.READY_VALIDATE, hidden=state.stopped)
+        # One that is said to have ended is looked at first.
+        ready = (
+            index
+            for index in ledger.indexes(TargetState.READY, TargetState.READY_VALIDATE, hidden=state.stopped)
+            if index not in ledger.ended_words
+        )
         indexes = ledger.within(ready, state.free_slots(), BATCH)
         if not indexes:
             return

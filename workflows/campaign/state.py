@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 
 from temporalio import workflow
 
@@ -16,22 +17,30 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.packing import Bits, of_text
     from edgeshift.campaign.target_states import FINAL, IN_FLIGHT, TargetState
     from edgeshift.messages import (
+        MOST_TOLD_WRONG,
         Book,
         CampaignCarried,
         CampaignStart,
+        Comparison,
         Permit,
         Person,
         Retried,
         RulingNote,
         RulingVerb,
+        SignedStop,
         Step,
+        ToldWrong,
+        wrong_text,
     )
     from edgeshift.model.counts import agreed, counted
-    from edgeshift.model.sign_off import Decision, refusal
+    from edgeshift.model.sign_off import Decision, SignOffPolicy, refusal
     from edgeshift.model.window import Growth
     from edgeshift.rate_limit.circuit import OpenCircuit
 
 MOST_NOTES = 20
+
+MOST_ENDED = 200
+"""Words that targets have ended which the next run takes over. The sweep finds the others."""
 
 MOST_UNASKED = 50
 """Runs that ask the next ones to find out whether they came out of a reset. Each is of many events, and every
@@ -62,6 +71,16 @@ class CampaignState:
         self.ledger = Ledger(start.count, self.started_at, tick, start.covers, start.waves)
         if carried:
             self.ledger.unpack(ledger)
+        self.ledger.proves_ends = workflow.patched("ends-are-proven")
+        self.told_wrong: list[ToldWrong] = list(carried.told_wrong) if carried else []
+        """Targets of which something was told that is not so, the first ones."""
+        self.wrong = carried.wrong if carried else 0
+        """How many these are."""
+        self.compared: Comparison | None = None
+        """How the outcomes were compared before it closes."""
+        for word in carried.ended if carried and start.again is None else ():
+            if self.ledger.is_open(word.index):
+                self.ledger.ended_words[word.index] = word
         self.wave = carried.wave if carried else 0
         """The number of the last wave that has begun."""
         self.paused: Person | None = carried.paused if carried else None
@@ -72,6 +91,12 @@ class CampaignState:
         self.holds = carried.holds if carried and start.again is None else ()
         self.resumed_by_hand = False
         """Whether a person has had the calls go on that are held."""
+        self.steered = 0
+        """How often this run was told to pause, to resume or to abort."""
+        self.signed_stop: SignedStop | None = None
+        """What the archive has that stops it, as it was seen last."""
+        self.aborts_unheard = False
+        """Whether a zone says that the campaign was aborted, of which it was told nothing itself."""
         self.stopped_at = carried.stopped_at if carried else None
         """When a person paused or aborted it."""
         self.retrying: list[Retried] = list(carried.retrying) if carried else []
@@ -139,6 +164,20 @@ class CampaignState:
         """Wait until there were more changes than ``seen``, or until ``unless`` is so; how many there are."""
         await workflow.wait_condition(lambda: self.changes > seen or unless())
         return self.changes
+
+    def tell_wrong(self, one: ToldWrong) -> None:
+        """Something was told of a target that is not so."""
+        self.wrong += 1
+        if len(self.told_wrong) < MOST_TOLD_WRONG:
+            self.told_wrong.append(one)
+        self.note(wrong_text(one))
+
+    def looked_into(self, indexes: Iterable[int]) -> None:
+        """People begin these targets again: what was told wrong of them is in the notes."""
+        again = set(indexes)
+        left = [one for one in self.told_wrong if one.index not in again]
+        self.wrong -= len(self.told_wrong) - len(left)
+        self.told_wrong = left
 
     def note(self, text: str) -> None:
         """Keep a line for people, with the time."""
@@ -327,6 +366,20 @@ class CampaignState:
         policy, by = self.start.policy.sign_off, self.start.started_by
         return self.ledger.apply_to(fingerprints, policy, by, workflow.now())
 
+    def hold_to(self, least: SignOffPolicy | None) -> None:
+        """Ask for what the workers' roots ask for, where that is more: zones were started with it."""
+        own = self.start.policy.sign_off
+        if least is None or (least.required, least.four_eyes) == (own.required, own.four_eyes):
+            return
+        stricter = {"required": least.required, "four_eyes": least.four_eyes}
+        sign_off = own.model_copy(update=stricter)
+        policy = self.start.policy.model_copy(update={"sign_off": sign_off})
+        self.start = self.start.model_copy(update={"policy": policy})
+        eyes = ", not by whoever started it" if least.four_eyes else ""
+        people = counted(least.required, "approval")
+        self.note(f"the workers' roots ask for {people}{eyes}: more than the campaign's file")
+        self.changed()
+
     def refusal(self, decision: Decision) -> str | None:
         """Why a decision cannot count in this campaign, or None."""
         return refusal(decision, self.start.policy.sign_off, self.start.started_by)
@@ -349,6 +402,9 @@ class CampaignState:
             retrying=tuple(self.retrying),
             unrecorded=tuple(self.unrecorded),
             recalled=self.recalled,
+            ended=tuple(islice(self.ledger.ended_words.values(), MOST_ENDED)),
+            told_wrong=tuple(self.told_wrong),
+            wrong=self.wrong,
             growth=self.growth if self.start.grows_by is not None else None,
             sweep_at=workflow.now() if self.sweeps_due > self.sweeps_begun else self.sweep_at,
         )

@@ -12,7 +12,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import AWAITING, REOPENED, TargetState
+    from edgeshift.campaign.target_states import AWAITING, REOPENED, TargetState, signed_anew
     from edgeshift.messages import Again, Answer, Permit, PermitsGivenUp, Person, Step
     from edgeshift.model.counts import agreed, counted
     from edgeshift.model.fleet import ZoneOutcome
@@ -59,6 +59,7 @@ class Steering:
     async def pause(self, message: Person) -> Answer:
         """No new forward step begins once this has answered."""
         state = self._state
+        state.steered += 1
         state.paused, state.stopped_at = message, workflow.now()
         state.note(f"paused by {message.by}: {message.reason or 'no reason given'}")
         back = await self.take_back_permits()
@@ -71,6 +72,7 @@ class Steering:
         state = self._state
         was = "paused" if state.stands_still else "halted" if state.halted else "running"
         apart = was == "running" and bool(state.holds)
+        state.steered, state.signed_stop = state.steered + 1, None
         state.paused, state.resumed_by_hand = None, bool(state.holds)
         again = "; it pauses itself again if the service cannot be called yet" if state.holds else ""
         if apart:
@@ -112,6 +114,24 @@ class Steering:
             in_validation=left[:MOST_NAMED],
         )
 
+    @property
+    def heeds(self) -> bool:
+        """Whether a signed word stops the campaign of which Temporal has told it nothing."""
+        state = self._state
+        if state.signed_stop is None or state.aborted is not None or state.closed:
+            return False
+        return state.signed_stop.word == "abort" or state.paused is None
+
+    async def heed(self) -> None:
+        """Stop as somebody has signed: nothing would be sent any more, whatever leave is given here."""
+        state, stop = self._state, self._state.signed_stop
+        state.signed_stop = None
+        if stop is None:
+            return
+        state.note(f"{stop.by} has signed that it is to {stop.word}, and nobody has told it so")
+        message = Person(by=stop.by, reason=stop.reason)
+        await (self.abort(message) if stop.word == "abort" else self.pause(message))
+
     def _commits(self, index: int, steps: Mapping[int, Step]) -> bool:
         """Whether a target is at its commit, and not at a step before. ``steps``: of the permits that are
         out, by target; where there is none its last proposal tells.
@@ -139,6 +159,7 @@ class Steering:
     def stand_down(self, message: Person) -> None:
         """Nothing begins any more; those that have not begun have their outcome."""
         state = self._state
+        state.steered += 1
         state.aborted, state.stopped_at = message, workflow.now()
         state.note(f"aborted by {message.by}: {message.reason or 'no reason given'}")
         for index in list(state.ledger.indexes(TargetState.PENDING)):
@@ -262,12 +283,14 @@ class Steering:
         state = self._state
         indexes = self.candidates(message, outcomes)
         self._void_rejections(indexes, message)
+        anew = sum(map(state.ledger.uncounted.__contains__, indexes))
         for index in indexes:
             state.ledger.again(index, named=bool(message.indexes))
+        state.looked_into(indexes)
         zones = counted(len(indexes), "zone")
         state.note(f"{zones} restarted by {message.by}: {message.reason or 'no reason given'}")
         state.changed()
-        return Answer(text=f"restarts {zones}")
+        return Answer(text=f"restarts {zones}{signed_anew(anew)}")
 
     def _void_rejections(self, indexes: list[int], message: Again) -> None:
         """Have it recorded that no rejection of before counts for these targets, nor for the fingerprints of

@@ -74,6 +74,7 @@ def summary(state: CampaignState, now: datetime, most: int = MOST_WAITING) -> Ca
         notes=state.notes,
         targets=start.targets,
         spec=start.spec,
+        archive=start.archive,
         fix=fix(state),
         holds=list(state.holds),
         held_by=held_by(state),
@@ -83,6 +84,9 @@ def summary(state: CampaignState, now: datetime, most: int = MOST_WAITING) -> Ca
         retrying=state.retrying,
         window=state.most_in_flight(),
         open_runs=ledger.open_runs(),
+        told_wrong=state.told_wrong,
+        wrong=state.wrong,
+        compared=state.compared,
     )
 
 
@@ -106,6 +110,7 @@ def published(state: CampaignState, now: datetime) -> CampaignSummary:
         "holds": list(state.holds[:FEW_HOLDS]),
         "held_by": held_by(state)[:FEW_HOLDS],
         "retrying": state.retrying[-1:],
+        "told_wrong": state.told_wrong[:FEW_SHOWN],
     }
     return summary(state, now, most=MOST_PUBLISHED).model_copy(update=update)
 

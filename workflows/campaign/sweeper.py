@@ -90,6 +90,9 @@ class Sweeper:
         state.cursor = some[-1] + 1 if len(some) == LAP else 0
         found = list(dict.fromkeys((*silent, *duplicate_sequences, *newer_attempts, *some)))
         to_say = frozenset((*silent, *duplicate_sequences, *newer_attempts))
+        if state.aborts_unheard and not found:
+            await self._batches.look_at([])
+        state.aborts_unheard = False
         for first in range(0, len(found), SLICE):
             batch = found[first : first + SLICE]
             # A run that ends meanwhile leaves the others to the next one.

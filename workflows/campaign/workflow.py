@@ -20,17 +20,17 @@ with workflow.unsafe.imports_passed_through():
         CampaignSummary,
         Person,
         PlacesAsked,
-        ReportKind,
         TargetsAt,
         WaitingAsked,
         WaitingFound,
         ZoneReport,
     )
     from edgeshift.model.counts import counted
-    from edgeshift.model.fleet import DONE, REOPENABLE, RETRYABLE
+    from edgeshift.model.fleet import REOPENABLE, RETRYABLE
     from edgeshift.model.rollout import may_advance
     from workflows.campaign.batches import Batches
     from workflows.campaign.decisions import Decisions
+    from workflows.campaign.ends import Ends
     from workflows.campaign.messenger import Messenger
     from workflows.campaign.outage import ServicePause
     from workflows.campaign.publishing import Publisher
@@ -58,6 +58,7 @@ class Campaign:
         self._steering = Steering(self._state, self._batches)
         self._messenger = Messenger(self._state, self._batches)
         self._publisher = Publisher(self._state)
+        self._ends = Ends(self._state, self._batches)
         self._tasks = Tasks(self._state)
         if start.again is not None:
             self._state.ledger.permits.clear()
@@ -83,10 +84,14 @@ class Campaign:
             await self._leave()
             # While it left, a zone may have been heard of, or begun again, that it is to see to an end.
             if state.closed:
+                await self._ends.compare()
                 self._publisher.say()
                 return CampaignResult(
                     outcomes=state.ledger.tallies(),
                     aborted=state.aborted is not None,
+                    told_wrong=tuple(state.told_wrong),
+                    wrong=state.wrong,
+                    compared=state.compared,
                     carried=state.carried(),
                 )
 
@@ -111,6 +116,7 @@ class Campaign:
         outage = ServicePause(state, self._batches, self._steering)
         tasks.begin("clock", sweeper.wait_for_the_next, when=lambda: True, waits=True)
         tasks.begin("service", outage.wait_it_out, when=lambda: bool(state.holds), waits=True)
+        tasks.begin("signed stop", self._steering.heed, when=lambda: self._steering.heeds)
         tasks.begin("woken_after_end", self._messenger.tell_woken_after_end)
         tasks.begin("rulings", Rulings(state, self._batches).keep)
         tasks.begin("start", starter.start_some)
@@ -121,6 +127,7 @@ class Campaign:
         tasks.begin("go on", self._messenger.tell_to_go_on, when=lambda: state.go_on_due)
         tasks.begin("publish", self._publisher.publish, waits=True)
         tasks.begin("sweep", sweeper.sweep, when=lambda: sweeper.is_due)
+        tasks.begin("ends", self._ends.look_into_some, when=lambda: self._ends.is_due)
 
     async def _leave(self) -> None:
         """End what goes on beside; a wait for the service begins anew in the next run."""
@@ -153,10 +160,7 @@ class Campaign:
             return
         if report.again:
             self._batches.hear_again(report)
-        elif state.ledger.hear(report, workflow.now()):
-            state.apply_book([report.index])
-            if report.kind is ReportKind.FINISHED and report.outcome in DONE:
-                state.grow(report.took)
+        elif self._ends.hear(report):
             state.changed()
             if report.hold is not None and report.index in state.ledger.held:
                 self._batches.hear_hold(report.hold)

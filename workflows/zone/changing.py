@@ -73,8 +73,9 @@ class Changes:
             mode=mode,
             decisions=tuple(self._sign_offs.counting(prepared, grant)) if signed else (),
             window=zone.start.policy.send_window,
+            evidence=zone.gathered.evidence if zone.gathered is not None else "",
         )
-        zone.called_off = False
+        zone.called_off = zone.stands = False
         made = workflow.start_activity_method(
             MutationActivities.change,
             change,
@@ -83,7 +84,7 @@ class Changes:
         )
         calling_off = asyncio.create_task(self._call_off(made))
         try:
-            result = await made
+            result: ChangeResult = await made
         except ActivityError as failure:
             result = await self._unanswered(change, failure)
         finally:
@@ -94,7 +95,19 @@ class Changes:
             forward = zone.moves_forward
             zone.using = None
             zone.to_release = grant.permit.number
-        return await self._called_off(change, result) if forward else result
+        if result.unsigned and result.status is ChangeStatus.NOTHING_HAPPENED:
+            if result.aborted_by:
+                # Whoever aborted the campaign has signed it, and nobody has told the zone so.
+                zone.stop = zone.stop or Stop(by=result.aborted_by, reason=result.reason)
+                zone.check_stop()
+            # Whatever messages said, people have not signed it with their keys: a person has to look.
+            code = ReasonCode.SIGN_OFF_NOT_COUNTED if result.uncounted else ReasonCode.NOT_SIGNED
+            raise Ended(ZoneOutcome.ON_HOLD, Reason(code=code, said=result.reason))
+        if forward:
+            result = await self._called_off(change, result)
+        nothing = result.status is ChangeStatus.NOTHING_HAPPENED and not result.found
+        zone.stands = nothing and result.stands and not zone.called_off
+        return result
 
     async def _call_off(self, made: workflow.ActivityHandle[ChangeResult]) -> None:
         """Cancel the activity once its step is called off. Not where the message comes together with its
@@ -142,7 +155,15 @@ class Changes:
             status=ChangeStatus.NOTHING_HAPPENED,
             reason=f"nothing of it was sent: {reason}"[:200],
             turn=not late,
+            stands=late and found.stands,
         )
+
+    async def propose_as_it_is(self, prepared: Prepared) -> None:
+        """After a step that did not happen though what was signed stands: the campaign is told that the zone
+        waits with it, as after a reading that has found nothing new. Raises Ended where the zone is to stop.
+        """
+        self._zone.check_stop()
+        await self._reporter.announce(prepared)
 
     async def pause_before_again(self, result: ChangeResult) -> None:
         """After a step that did not happen, or of which it is not known: not at once again, not without
@@ -164,7 +185,9 @@ class Changes:
             return
         zone.refused_starts += 1
         if zone.refused_starts > MOST_REFUSED_STARTS:
-            tried = Reason(code=ReasonCode.GIVEN_UP, count=MOST_REFUSED_STARTS, said=result.reason)
+            # What is damaged stays so until a person sees to it, whatever was tried before.
+            code = ReasonCode.ARCHIVE_DAMAGED if result.damaged else ReasonCode.GIVEN_UP
+            tried = Reason(code=code, count=MOST_REFUSED_STARTS, said=result.reason)
             raise Ended(ZoneOutcome.FAILED, tried)
         unknown = result.status is ChangeStatus.UNKNOWN
         if unknown or zone.refused_starts > 1:

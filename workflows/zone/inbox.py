@@ -20,10 +20,14 @@ with workflow.unsafe.imports_passed_through():
         ZonePhase,
         ZoneState,
     )
-    from edgeshift.model.sign_off import Decision, refusal
+    from edgeshift.model.sign_off import Choice, Decision, refusal, said_to_be_needed, still_needed
     from workflows.messages import one_message, refuse_nonsense
     from workflows.zone.reporting import Reporter
     from workflows.zone.state import ZoneMemory
+
+
+MOST_REVOKED = 2_000
+"""Numbers of permits of which a zone keeps that they were taken back. The archive knows of each."""
 
 
 class Inbox:
@@ -83,7 +87,16 @@ class Inbox:
         """A person's decision by update, refused at once where it cannot count."""
         self._zone.keep(decision)
         name = self._zone.start.target.zone.name
-        return Answer(text=f"{decision.choice.past.capitalize()} {name} ({decision.by})")
+        needed = "" if decision.choice is Choice.REJECT else self._still_needed(decision)
+        return Answer(text=f"{decision.choice.past.capitalize()} {name} ({decision.by}){needed}")
+
+    def _still_needed(self, decision: Decision) -> str:
+        zone = self._zone
+        policy, by = zone.start.policy.sign_off, zone.start.started_by
+        about = policy.subjects(decision.digest, zone.prepared.fingerprint if zone.prepared else "")
+        known = [one for one in zone.decisions.values() if one.digest in about]
+        said = said_to_be_needed(*still_needed(known, policy, by, workflow.now()))
+        return f"; {said}" if said else ""
 
     def refuse_decision(self, decision: Decision) -> None:
         """The validator of ``decide``."""
@@ -139,6 +152,8 @@ class Inbox:
         zone = self._zone
         if not self._is_mine(message.campaign_run):
             return
+        if len(zone.revoked) >= MOST_REVOKED:
+            zone.revoked.discard(min(zone.revoked))
         zone.revoked.add(message.number)
         unused, in_use = message.number not in zone.used, message.number == zone.using
         if in_use:

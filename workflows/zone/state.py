@@ -124,6 +124,8 @@ class ZoneMemory:
         """The number of the permit under which a step is under way; below 0 on the way back."""
         self.called_off = False
         """Whether that step is called off, or the last one was: nothing of it was sent then."""
+        self.stands = False
+        """Whether nothing was sent by the last step, and nothing speaks against what was signed."""
         self.to_release: int | None = carried.to_release if carried else None
         """The number of a permit that goes back to the campaign with the next word."""
         self.used: set[int] = set(carried.used if carried else ())

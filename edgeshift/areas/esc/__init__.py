@@ -5,7 +5,7 @@ in, what follows comes out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -16,18 +16,15 @@ from edgeshift.areas.esc.terms import EscSpec
 from edgeshift.model.fleet import Wave, Zone
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, Reasons, codes_of
-
-REMOVED_AT = datetime(2024, 1, 1, tzinfo=UTC)
-"""When all Edge Side Code is removed (docs/service.md §8), by the service's own clock."""
-
-LONGEST_SECRET = 100
-"""Characters of a secret at most (docs/service.md §2.1)."""
+from edgeshift.profiles import ServiceProfile
 
 TEST_SECRET = "edgeshift-"
 """How the secrets begin that edgeshift makes, so that they are told from a customer's own."""
 
-CALLS = 12
-"""Calls of the service that one scope takes, counted generously, to forecast how long a campaign takes."""
+CALLS = 11
+"""Calls of the service that one scope takes after the plan where all goes well and a secret is set for it,
+besides one for each look at what was changed (docs/calls.md).
+"""
 
 
 class Secret(StrEnum):
@@ -79,21 +76,18 @@ def whose(secret: str | None) -> Secret:
     return Secret.TEST if secret.startswith(TEST_SECRET) else Secret.OWN
 
 
-def is_removed(now: datetime) -> bool:
-    """Whether Edge Side Code is gone, at the service's time."""
-    return now >= REMOVED_AT
-
-
-def too_late(now: datetime) -> Reason | None:
-    """Reasons nothing can be done any more, or None. ``now``: the service's time."""
-    if not is_removed(now):
+def too_late(now: datetime, profile: ServiceProfile) -> Reason | None:
+    """Why nothing can be done any more, or None: from the removal date of the profile on, all Edge Side Code
+    is gone (docs/service.md §8). ``now``: the service's time.
+    """
+    if now < profile.esc_removed_at:
         return None
-    return Reason(code=ReasonCode.REMOVED, day=REMOVED_AT.date(), at=now.date())
+    return Reason(code=ReasonCode.REMOVED, day=profile.esc_removal, at=now.date())
 
 
-def assess(reading: Reading, now: datetime) -> Assessment:
+def assess(reading: Reading, now: datetime, profile: ServiceProfile) -> Assessment:
     """What reading alone tells of a scope. ``now``: the service's time."""
-    if gone := too_late(now):
+    if gone := too_late(now, profile):
         return Assessment(verdict=Verdict.BLOCKED, why=(gone,))
     if reading.always:
         return Assessment(verdict=Verdict.ALREADY_SETTLED, why=(Reason(code=ReasonCode.ESC_OFF_ALREADY),))
@@ -144,8 +138,9 @@ def late(
     window: int,
     calls_a_second: float,
     now: datetime,
+    profile: ServiceProfile,
 ) -> dict[int, datetime]:
-    """The targets that cannot be settled before the removal date, by index, and when they could be.
+    """The targets that cannot be settled before the profile's removal date, by index, and when they could be.
 
     The time that people take to sign is not counted, so that whoever is named is late for certain. Each wave
     begins when all of the one before have been watched to the end.
@@ -162,7 +157,7 @@ def late(
             busy = max(paced, work * -(-taken // window))
             settled = begins + busy + terms.observe
             ends = max(ends, settled)
-            if settled >= REMOVED_AT:
+            if settled >= profile.esc_removed_at:
                 found[index] = settled
         begins = ends
     return found

@@ -20,6 +20,7 @@ DEFINITION = AreaDefinition(
         meaning="How Edge Side Code is turned off.",
     ),
     calls=esc.CALLS,
+    calls_a_look=1,
     waits="besides probes, sign-offs, the time that is watched and the service's own",
     promise="a test secret and a probe come before each sign-off",
     too_late=esc.too_late,

@@ -4,7 +4,6 @@ log entries tell.
 """
 
 from edgeshift.areas.log_fields.entries import (
-    MOST_BYTES,
     FieldSeen,
     FieldState,
     Judgement,
@@ -24,10 +23,10 @@ from edgeshift.areas.log_fields.jobs import (
     own_name,
     pushes,
     restored,
+    signed_job,
     updated,
 )
 from edgeshift.areas.log_fields.names import (
-    MOST_FIELDS,
     CustomField,
     Kind,
     field_set,
@@ -35,6 +34,7 @@ from edgeshift.areas.log_fields.names import (
     fields_of,
     fields_of_document,
     mistakes,
+    too_many,
 )
 from edgeshift.areas.log_fields.reading import (
     TRANSFORM_PHASES,
@@ -58,14 +58,13 @@ from edgeshift.areas.log_fields.rules import (
     merge,
     missing,
     our_rule,
+    raw_fields,
     rollback,
     unsound,
 )
 
 __all__ = [
     "DATASET",
-    "MOST_BYTES",
-    "MOST_FIELDS",
     "OUR_REF",
     "PHASE",
     "RULESET",
@@ -105,14 +104,17 @@ __all__ = [
     "own_name",
     "proposal_body",
     "pushes",
+    "raw_fields",
     "reconcile",
     "restored",
     "rollback",
     "same_rules",
     "set_by_transform",
+    "signed_job",
     "size_reason",
     "sizes",
     "three_way",
+    "too_many",
     "unsound",
     "updated",
     "warnings",

@@ -15,18 +15,19 @@ DEFINITION = AreaDefinition(
     section=OwnSection(
         key="log_fields",
         model=LogFieldsSpec,
-        meaning="Which fields are logged: 40 of a zone at most, header names in lower case.",
+        meaning="Which fields are logged; names of headers are in lower case.",
     ),
-    # The rulesets and the one of the phase twice, its versions, the PUT and the reading after it, the log
-    # jobs twice, each job written and read back (docs/service.md §4.2).
-    calls=14,
+    # A zone without rules and log job of its own, whose fields are seen at the first look: its rules and jobs
+    # are read twice before they are written, and once written; then each write and its proof of ownership
+    # (docs/service.md §4.2, §7). Counted in tests/orchestration/test_forecasts.py.
+    calls=23,
     waits="besides sign-offs, the wait for log entries and the service's own time",
     needs="name, targets, area and log_fields",
     promise="nothing is written without a sign-off",
     words={
         "waiting": "waiting for log entries",
-        "settled": "fields logged",
-        "already_settled": "fields were logged",
+        "settled": "fields written",
+        "already_settled": "fields were there",
         "commit": "write the fields",
         "committing": "writing the fields",
         "roll_back": "take the fields back",
@@ -43,7 +44,7 @@ DEFINITION = AreaDefinition(
         change="the write of the custom fields",
         shows="the service shows the custom fields",
         shows_undone="the service shows the fields taken back",
-        done="fields logged, or logged before",
+        done="fields written, or there before",
     ),
     parts={
         "campaign_file": "edgeshift.campaign_file.areas.log_fields:PART",

@@ -1,4 +1,4 @@
-"""What log entries tell of the custom fields: each one seen, or why not; and whether they fit into the 8 KB
+"""What log entries tell of the custom fields: each one seen, or why not; and whether they fit into the room
 that an entry has for them (docs/service.md §2.3, §8). Pure.
 """
 
@@ -14,13 +14,10 @@ from pydantic import BaseModel, ConfigDict
 
 from edgeshift.areas.log_fields.jobs import Job
 from edgeshift.areas.log_fields.names import CustomField, Kind, fields_of
-from edgeshift.areas.log_fields.reading import jobs_without, set_by_transform
+from edgeshift.areas.log_fields.reading import jobs_without, logged_as_it_came, set_by_transform
 from edgeshift.areas.log_fields.terms import FieldSet
 from edgeshift.model.reasons import Reason, ReasonCode
-
-MOST_BYTES = 8192
-"""Bytes of custom field data in one entry, over request headers, cookies and response headers; the rest is
-cut off (docs/service.md §8)."""
+from edgeshift.profiles import ServiceProfile
 
 Entry = Mapping[str, Any]
 
@@ -55,14 +52,14 @@ class FieldSeen(BaseModel):
         return CustomField(self.kind, self.name)
 
     def __str__(self) -> str:
-        cut = f", {self.in_full} of them full at 8 KB: its value may be cut off there" if self.in_full else ""
+        cut = f", {self.in_full} of them full: its value may be cut off there" if self.in_full else ""
         return f"{self.field}: {_SAID[self.state].format(entries=self.entries)}{cut}"
 
 
 _SAID = {
     FieldState.SEEN: "seen in {entries} entries",
     FieldState.NEVER_SENT: "in no entry: it was not in any of the requests or responses",
-    FieldState.TRUNCATED: "in no entry, and entries are full: it is cut off at 8 KB",
+    FieldState.TRUNCATED: "in no entry, and entries are full: it is cut off",
     FieldState.SET_LATER: "in no entry: a transform rule sets it, and only original headers are logged",
     FieldState.NOT_LISTED: "in no entry: no log job lists the log field that carries it",
     FieldState.TOO_FEW: "in no entry yet: too few entries to say why",
@@ -103,6 +100,7 @@ def judge(
     transforms: Mapping[str, Sequence[Mapping[str, Any]]],
     jobs: Sequence[Job],
     enough: int,
+    profile: ServiceProfile,
 ) -> Judgement:
     """Each wanted field: seen in the entries, or why not.
 
@@ -113,9 +111,10 @@ def judge(
     seen: Counter[CustomField] = Counter()
     in_full: Counter[CustomField] = Counter()
     total = full = 0
+    room = profile.most_log_data
     for entry in entries:
         total += 1
-        is_full = _size(entry) >= MOST_BYTES
+        is_full = room is not None and _size(entry) >= room
         full += is_full
         held = {kind: _held(entry, kind) for kind in Kind}
         # Where nothing was left of a value, its name may still be there.
@@ -127,7 +126,7 @@ def judge(
         seen.update(here)
         if is_full:
             in_full.update(here)
-    unlisted = jobs_without(jobs, wanted)
+    unlisted = jobs_without(jobs, wanted, profile)
 
     def state(field: CustomField) -> FieldState:
         if seen[field]:
@@ -135,7 +134,7 @@ def judge(
         if field.kind.log_field in unlisted:
             return FieldState.NOT_LISTED
         if total - full >= enough:
-            later = set_by_transform(field, transforms) is not None
+            later = logged_as_it_came(field, profile) and set_by_transform(field, transforms) is not None
             return FieldState.SET_LATER if later else FieldState.NEVER_SENT
         return FieldState.TRUNCATED if total >= enough else FieldState.TOO_FEW
 
@@ -155,8 +154,9 @@ def judge(
     )
 
 
-def sizes(samples: Iterable[Entry], fields: Iterable[CustomField]) -> Sizes | None:
-    """How much these fields take in sampled requests, or None without any sample.
+def sizes(samples: Iterable[Entry], fields: Iterable[CustomField], room: int) -> Sizes | None:
+    """How much these fields take in sampled requests, or None without any sample. ``room``: bytes that an
+    entry has for them.
 
     A sample has, as a log entry has, objects of names and values under ``RequestHeaders``,
     ``ResponseHeaders`` and ``Cookies``; what is not in it counts nothing.
@@ -177,25 +177,27 @@ def sizes(samples: Iterable[Entry], fields: Iterable[CustomField]) -> Sizes | No
         median=_percentile(found, 50),
         p95=_percentile(found, 95),
         largest=found[-1],
-        over=sum(size > MOST_BYTES for size in found),
+        over=sum(size > room for size in found),
     )
 
 
-def size_reason(found: Sizes) -> Reason | None:
-    """What people should know of the sizes before they agree, or None where everything fits easily."""
-    if found.p95 > MOST_BYTES:
+def size_reason(found: Sizes, room: int) -> Reason | None:
+    """What people should know of the sizes before they agree, or None where everything fits easily into the
+    ``room`` of an entry, in bytes.
+    """
+    if found.p95 > room:
         often = ReasonCode.FIELDS_OFTEN_CUT_OFF
-        return Reason(code=often, of=found.sample, limit=MOST_BYTES, size=found.p95)
+        return Reason(code=often, of=found.sample, limit=room, size=found.p95)
     if found.over:
         return Reason(
             code=ReasonCode.FIELDS_CUT_OFF,
             count=found.over,
             of=found.sample,
-            limit=MOST_BYTES,
+            limit=room,
             size=found.largest,
         )
-    if found.largest > 0.8 * MOST_BYTES:
-        return Reason(code=ReasonCode.FIELDS_NEARLY_FULL, limit=MOST_BYTES, size=found.largest)
+    if found.largest > 0.8 * room:
+        return Reason(code=ReasonCode.FIELDS_NEARLY_FULL, limit=room, size=found.largest)
     return None
 
 

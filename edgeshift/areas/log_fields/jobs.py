@@ -1,95 +1,39 @@
-"""Log jobs of the custom log fields: which log fields they have to list, and how their parameter string is
-changed without losing anything of it (docs/service.md §2.3, §4.2). Pure.
+"""Log jobs of the custom log fields: which log fields they have to list, and what is sent so that they do
+(docs/service.md §2.3, §4.2). Pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
 
+from edgeshift.areas.log_fields.job_options import OddOptions, Options, OutputOptions
 from edgeshift.areas.log_fields.names import Kind, fields_of
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
 from edgeshift.model.fleet import Zone
+from edgeshift.profiles import ServiceProfile
+
+__all__ = [
+    "DATASET",
+    "Job",
+    "OddOptions",
+    "Options",
+    "OutputOptions",
+    "listed",
+    "needed",
+    "new_job",
+    "new_options",
+    "options_of",
+    "own_name",
+    "pushes",
+    "restored",
+    "updated",
+]
 
 DATASET = "http_requests"
 """The dataset whose entries carry custom fields (docs/service.md §2.3)."""
 
-_FIELDS = "fields"
-_COMMAS = (",", "%2C", "%2c")
-
 Job = Mapping[str, Any]
-
-
-class OddOptions(ValueError):
-    """A parameter string that cannot be changed without a guess; the text says what is right."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """A job's ``logpull_options``: its parts as they stand, in their order."""
-
-    parts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, text: str | None) -> Options:
-        """The parts of the string; of None and of the empty string there are none."""
-        return cls(tuple((text or "").split("&")) if text else ())
-
-    def __str__(self) -> str:
-        return "&".join(self.parts)
-
-    def get(self, key: str) -> str | None:
-        """The value of the first parameter of this name, decoded."""
-        for part in self.parts:
-            name, _, value = part.partition("=")
-            if unquote(name) == key:
-                return unquote(value)
-        return None
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The log fields that are listed. Raises OddOptions where they are not listed, or twice."""
-        self._place()
-        return tuple(name for name in (self.get(_FIELDS) or "").split(",") if name)
-
-    def _place(self) -> int:
-        places = [
-            place for place, part in enumerate(self.parts) if unquote(part.partition("=")[0]) == _FIELDS
-        ]
-        if len(places) > 1:
-            raise OddOptions("its logpull_options name fields= twice; leave one of them")
-        if not places or not self.parts[places[0]].partition("=")[2]:
-            raise OddOptions(
-                "its logpull_options list no fields=, so that it pushes the service's own choice, which a"
-                " list of ours would replace; write fields= with all that it is to push"
-            )
-        return places[0]
-
-    def with_fields(self, names: Sequence[str]) -> Options:
-        """With these log fields at the end of the list, where they are not in it. Raises OddOptions."""
-        place, listed = self._place(), self.fields
-        added = [name for name in names if name not in listed]
-        if not added:
-            return self
-        comma = next((sign for sign in _COMMAS if sign in self.parts[place]), ",")
-        return self._changed(place, self.parts[place].rstrip(",") + comma + comma.join(added))
-
-    def without_fields(self, names: Sequence[str]) -> Options:
-        """Without these log fields. The last one of all stays, for a list without any means another thing.
-        Raises OddOptions.
-        """
-        place, listed = self._place(), self.fields
-        left = [name for name in listed if name not in names]
-        if left == list(listed) or not left:
-            return self
-        key, _, value = self.parts[place].partition("=")
-        comma = next((sign for sign in _COMMAS if sign in value), ",")
-        return self._changed(place, f"{key}={comma.join(left)}")
-
-    def _changed(self, place: int, part: str) -> Options:
-        return Options((*self.parts[:place], part, *self.parts[place + 1 :]))
 
 
 def needed(fields: FieldSet) -> tuple[str, ...]:
@@ -103,34 +47,57 @@ def pushes(job: Job) -> bool:
     return job.get("enabled") is True and job.get("dataset") == DATASET
 
 
-def listed(job: Job) -> tuple[str, ...]:
+def options_of(job: Job, profile: ServiceProfile) -> Options | OutputOptions:
+    """What of a job says which log fields it pushes: ``output_options`` where it has them and the service
+    goes by them, or ``logpull_options``, which it then ignores. Raises OddOptions.
+    """
+    given = job.get("output_options")
+    if profile.takes_output_options and given is not None:
+        return OutputOptions.of(given)
+    return Options.of(job.get("logpull_options"))
+
+
+def listed(job: Job, profile: ServiceProfile) -> tuple[str, ...]:
     """The log fields that a job lists; none where it lists none in so many words."""
     try:
-        return Options.of(job.get("logpull_options")).fields
+        return options_of(job, profile).fields
     except OddOptions:
         return ()
 
 
-def updated(job: Job, names: Sequence[str]) -> str | None:
-    """The job's ``logpull_options`` with these log fields, or None where it lists them. Raises OddOptions."""
-    before = Options.of(job.get("logpull_options"))
-    after = before.with_fields(names)
-    return None if after == before else str(after)
-
-
-def restored(job: Job, before: str | None, names: Sequence[str]) -> str | None:
-    """The job's ``logpull_options`` without what of ``names`` it did not list ``before``, or None where there
-    is nothing to do. Raises OddOptions.
+def updated(job: Job, names: Sequence[str], profile: ServiceProfile) -> dict[str, Any] | None:
+    """What to send so that the job lists these log fields too, in the parameter that it lists them in, or
+    None where it does. Raises OddOptions.
     """
-    had = Options.of(before).fields
-    present = Options.of(job.get("logpull_options"))
+    before = options_of(job, profile)
+    after = before.with_fields(names)
+    return None if after == before else after.body
+
+
+def restored(job: Job, before: Job, names: Sequence[str], profile: ServiceProfile) -> dict[str, Any] | None:
+    """What to send so that the job does not list what of ``names`` it did not list ``before``, or None where
+    there is nothing to do. Raises OddOptions.
+    """
+    had = options_of(before, profile).fields
+    present = options_of(job, profile)
     after = present.without_fields([name for name in names if name not in had])
-    return None if after == present else str(after)
+    return None if after == present else after.body
 
 
 def own_name(spec: NewJobSpec, zone: Zone) -> str:
     """The name of the log job that edgeshift creates in a zone."""
-    return spec.name.replace("{zone}", zone.name).replace("{zone_id}", zone.id)
+    return in_zone(spec.name, zone)
+
+
+def in_zone(name: str, zone: Zone) -> str:
+    """A name as it is written in a campaign file, with the zone's own in it."""
+    return name.replace("{zone}", zone.name).replace("{zone_id}", zone.id)
+
+
+def signed_job(body: Mapping[str, Any], zone: Zone) -> str | None:
+    """The name of the log job that a signed body has created in the zone, or None where it has none made."""
+    new = body["jobs"]["new"]
+    return in_zone(new["name"], zone) if new else None
 
 
 def new_options(spec: NewJobSpec, names: Sequence[str]) -> str:

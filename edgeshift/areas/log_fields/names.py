@@ -8,10 +8,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from edgeshift.areas.log_fields.field_set import FieldSet
-
-MOST_FIELDS = 40
-"""Custom fields that a zone has at most, over request headers, response headers and cookies
-(docs/service.md §8)."""
+from edgeshift.profiles import ServiceProfile
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
@@ -78,7 +75,7 @@ def fields_of_document(document: Mapping[str, Any]) -> FieldSet:
 
 
 def mistakes(fields: FieldSet) -> list[str]:
-    """What is wrong with the wanted fields, one sentence each, before anything is sent."""
+    """What is wrong with the names of the wanted fields, one sentence each, before anything is sent."""
     found: list[str] = []
     for kind in Kind:
         seen: set[str] = set()
@@ -90,15 +87,22 @@ def mistakes(fields: FieldSet) -> list[str]:
             if same in seen:
                 found.append(f"{place} is named twice: name it once")
             seen.add(same)
-    count = len(fields_of(fields))
-    if not count:
+    if not fields_of(fields):
         found.append("no field is named: name at least one in request_headers, response_headers or cookies")
-    if count > MOST_FIELDS:
-        found.append(
-            f"{count} custom fields: a zone takes {MOST_FIELDS} at most, over request headers, response"
-            f" headers and cookies together; leave out {count - MOST_FIELDS}"
-        )
     return found
+
+
+def too_many(fields: FieldSet, profile: ServiceProfile) -> list[str]:
+    """That these are more fields than a zone takes, as far as the profile knows a limit (docs/service.md §8);
+    empty where they are not.
+    """
+    count, most = len(fields_of(fields)), profile.most_log_fields
+    if most is None or count <= most:
+        return []
+    return [
+        f"{count} custom fields: a zone takes {most} at most, over request headers, response"
+        f" headers and cookies together; leave out {count - most}"
+    ]
 
 
 def list_troubles(kind: Kind, names: Sequence[str], before: Sequence[str] = ()) -> Iterator[tuple[int, str]]:

@@ -13,20 +13,20 @@ from edgeshift.areas.assessment import Verdict
 from edgeshift.areas.log_fields.jobs import (
     Job,
     OddOptions,
-    Options,
     listed,
     needed,
     new_job,
+    options_of,
     own_name,
     pushes,
 )
 from edgeshift.areas.log_fields.names import (
-    MOST_FIELDS,
     CustomField,
     Kind,
     fields_document,
     fields_of,
     mistakes,
+    too_many,
 )
 from edgeshift.areas.log_fields.rules import (
     Rule,
@@ -36,6 +36,7 @@ from edgeshift.areas.log_fields.rules import (
     is_effective,
     merge,
     missing,
+    raw_fields,
     unsound,
 )
 from edgeshift.areas.log_fields.terms import FieldSet, NewJobSpec
@@ -43,12 +44,13 @@ from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Plan, Zone
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, Reasons, codes_of
+from edgeshift.profiles import ServiceProfile
 
 TRANSFORM_PHASES = {
     "http_request_late_transform": Kind.REQUEST,
     "http_response_headers_transform": Kind.RESPONSE,
 }
-"""The phases whose rules set headers, and which headers: logs have these as they were before (§8)."""
+"""The phases whose rules set headers, and which headers (docs/service.md §8)."""
 
 SECRETS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie", "x-auth-key"})
 
@@ -95,35 +97,39 @@ class Assessment(BaseModel):
         return tuple(map(text_of, self.why))
 
 
-def assess(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None) -> Assessment:
+def assess(
+    reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None, profile: ServiceProfile
+) -> Assessment:
     """The verdict on one zone. ``job``: the log job that zones without one get."""
-    found = [Reason(code=ReasonCode.WRONG_NAMES, said=text) for text in mistakes(wanted)]
+    wrong = [*mistakes(wanted), *too_many(wanted, profile)]
+    found = [Reason(code=ReasonCode.WRONG_NAMES, said=text) for text in wrong]
     if reading.plan is not Plan.ENTERPRISE or reading.refused:
         plan = reading.plan.value
         found.append(Reason(code=ReasonCode.NOT_ENTITLED, plan=plan, said=reading.refused))
     elif odd := unsound(reading.rules):
         found.append(Reason(code=ReasonCode.ODD_RULES, said=odd))
     else:
-        found += _too_many(reading, wanted)
-        found += _odd_jobs(reading, zone, job)
+        found += _no_room(reading, wanted, profile.most_log_fields)
+        found += _odd_jobs(reading, job, profile)
     if found:
         return Assessment(verdict=Verdict.BLOCKED, why=tuple(found))
-    notes = warnings(reading, wanted)
-    if in_place(reading, wanted):
+    notes = warnings(reading, wanted, profile)
+    if in_place(reading, wanted, profile):
         return Assessment(
             verdict=Verdict.ALREADY_SETTLED,
             why=(Reason(code=ReasonCode.FIELDS_IN_PLACE),),
             warnings=notes,
         )
-    return Assessment(verdict=Verdict.READY, warnings=notes, additions=_additions(reading, zone, wanted, job))
+    additions = _additions(reading, zone, wanted, job, profile)
+    return Assessment(verdict=Verdict.READY, warnings=notes, additions=additions)
 
 
-def in_place(reading: Reading, wanted: FieldSet) -> bool:
+def in_place(reading: Reading, wanted: FieldSet, profile: ServiceProfile) -> bool:
     """Whether every wanted field is logged by a rule, and listed for by every log job there is."""
-    return not lacking(reading, wanted)
+    return not lacking(reading, wanted, profile)
 
 
-def lacking(reading: Reading, wanted: FieldSet) -> str:
+def lacking(reading: Reading, wanted: FieldSet, profile: ServiceProfile) -> str:
     """What of the wanted state the zone does not show, or empty."""
     if lacks := missing(reading.rules, wanted):
         return f"{lacks[0]} is in no rule" + (f", and {len(lacks) - 1} more" if lacks[1:] else "")
@@ -131,7 +137,7 @@ def lacking(reading: Reading, wanted: FieldSet) -> str:
     if not jobs:
         return "no log job pushes request logs"
     for job in jobs:
-        if names := set(needed(wanted)) - set(listed(job)):
+        if names := set(needed(wanted)) - set(listed(job, profile)):
             return f"log job {job.get('id')} does not list {', '.join(sorted(names))}"
     return ""
 
@@ -154,14 +160,14 @@ def _others(reading: Reading, zone: Zone, job: NewJobSpec) -> list[dict[str, Any
     return [one for one in reading.jobs if pushes(one) and one.get("name") != own_name(job, zone)]
 
 
-def _too_many(reading: Reading, wanted: FieldSet) -> list[Reason]:
+def _no_room(reading: Reading, wanted: FieldSet, most: int | None) -> list[Reason]:
     present, after = count(reading.rules), count(merge(reading.rules, wanted))
-    if after <= MOST_FIELDS or not missing(reading.rules, wanted):
+    if most is None or after <= most or not missing(reading.rules, wanted):
         return []
-    return [Reason(code=ReasonCode.TOO_MANY_FIELDS, of=present, count=after, limit=MOST_FIELDS)]
+    return [Reason(code=ReasonCode.TOO_MANY_FIELDS, of=present, count=after, limit=most)]
 
 
-def _odd_jobs(reading: Reading, zone: Zone, job: NewJobSpec | None) -> list[Reason]:
+def _odd_jobs(reading: Reading, job: NewJobSpec | None, profile: ServiceProfile) -> list[Reason]:
     jobs = [one for one in reading.jobs if pushes(one)]
     if not jobs and job is None:
         off = [one for one in reading.jobs if one.get("dataset") == "http_requests"]
@@ -169,13 +175,15 @@ def _odd_jobs(reading: Reading, zone: Zone, job: NewJobSpec | None) -> list[Reas
     found = []
     for one in jobs:
         try:
-            Options.of(one.get("logpull_options")).fields  # noqa: B018
+            options_of(one, profile).fields  # noqa: B018
         except OddOptions as odd:
             found.append(Reason(code=ReasonCode.ODD_LOG_JOB, names=(str(one.get("id")),), said=str(odd)))
     return found
 
 
-def _additions(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None) -> tuple[str, ...]:
+def _additions(
+    reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec | None, profile: ServiceProfile
+) -> tuple[str, ...]:
     found = []
     if reading.ruleset is None:
         found.append("a ruleset for custom log fields is created")
@@ -183,7 +191,7 @@ def _additions(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec |
         found.append(f"logged from now on: {', '.join(str(field) for field in fields)}")
     names = needed(wanted)
     for one in reading.jobs:
-        lacking_names = [name for name in names if name not in listed(one)]
+        lacking_names = [name for name in names if name not in listed(one, profile)]
         if pushes(one) and lacking_names:
             found.append(f"log job {one.get('id')} also pushes {', '.join(lacking_names)}")
     if job is not None and not any(pushes(one) for one in reading.jobs):
@@ -191,15 +199,19 @@ def _additions(reading: Reading, zone: Zone, wanted: FieldSet, job: NewJobSpec |
     return tuple(found)
 
 
-def warnings(reading: Reading, wanted: FieldSet) -> tuple[str, ...]:
+def warnings(reading: Reading, wanted: FieldSet, profile: ServiceProfile) -> tuple[str, ...]:
     """What people should know before they agree."""
     found = []
+    raw = frozenset(field for rule in reading.rules if is_effective(rule) for field in raw_fields(rule))
     for field in fields_of(wanted):
-        if phase := set_by_transform(field, reading.transforms):
+        if field in raw:
             found.append(
-                f"{field}: a rule of the phase {phase} sets it; what is logged is what came before the rule,"
-                " or nothing"
+                f"{field}: a rule of somebody else has its original value logged (raw_response_fields)"
             )
+        if phase := set_by_transform(field, reading.transforms):
+            before = logged_as_it_came(field, profile) or field in raw
+            what = "came before the rule, or nothing" if before else "the rule makes of it"
+            found.append(f"{field}: a rule of the phase {phase} sets it; what is logged is what {what}")
         if field.kind is not Kind.COOKIE and field.name in SECRETS:
             found.append(f"{field} carries credentials: every reader of the logs will have them")
         if field == CustomField(Kind.RESPONSE, "set-cookie"):
@@ -220,7 +232,7 @@ def warnings(reading: Reading, wanted: FieldSet) -> tuple[str, ...]:
     for one in reading.jobs:
         if not pushes(one):
             continue
-        rate = Options.of(one.get("logpull_options")).get("sample_rate")
+        rate = options_of(one, profile).get("sample_rate")
         if rate not in (None, "1", "1.0"):
             found.append(
                 f"log job {one.get('id')} pushes a sample of the requests alone (sample_rate={rate})"
@@ -230,6 +242,13 @@ def warnings(reading: Reading, wanted: FieldSet) -> tuple[str, ...]:
                 f"log job {one.get('id')} failed last, at {one.get('last_error')}: its entries may not come"
             )
     return tuple(found)
+
+
+def logged_as_it_came(field: CustomField, profile: ServiceProfile) -> bool:
+    """Whether a field that our rule names is logged as it was before any rule of the zone changed it
+    (docs/service.md §8).
+    """
+    return field.kind is not Kind.RESPONSE or profile.response_headers == "original"
 
 
 def set_by_transform(field: CustomField, transforms: Mapping[str, Sequence[Mapping[str, Any]]]) -> str | None:
@@ -250,8 +269,7 @@ def set_by_transform(field: CustomField, transforms: Mapping[str, Sequence[Mappi
     return None
 
 
-def jobs_without(jobs: Sequence[Job], wanted: FieldSet) -> tuple[str, ...]:
+def jobs_without(jobs: Sequence[Job], wanted: FieldSet, profile: ServiceProfile) -> tuple[str, ...]:
     """The log fields that no pushing job lists."""
-    return tuple(
-        name for name in needed(wanted) if not any(name in listed(one) for one in jobs if pushes(one))
-    )
+    names = {name for one in jobs if pushes(one) for name in listed(one, profile)}
+    return tuple(name for name in needed(wanted) if name not in names)

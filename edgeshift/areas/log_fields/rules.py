@@ -73,6 +73,16 @@ def fields_of_rule(rule: Mapping[str, Any]) -> tuple[CustomField, ...]:
     )
 
 
+RAW_RESPONSE = "raw_response_fields"
+"""In rules of others: response headers that are logged with their original values (docs/service.md §8)."""
+
+
+def raw_fields(rule: Mapping[str, Any]) -> tuple[CustomField, ...]:
+    """The response headers that a rule has logged with their original values."""
+    items = (rule.get("action_parameters") or {}).get(RAW_RESPONSE) or ()
+    return tuple(CustomField(Kind.RESPONSE, str(item["name"])) for item in items)
+
+
 def is_effective(rule: Mapping[str, Any]) -> bool:
     """Whether a rule has its fields logged: enabled, with the action and the expression of the phase."""
     return (
@@ -83,8 +93,10 @@ def is_effective(rule: Mapping[str, Any]) -> bool:
 
 
 def carried(rules: Sequence[Mapping[str, Any]]) -> frozenset[CustomField]:
-    """The fields that are logged by one rule or another."""
-    return frozenset(field for rule in rules if is_effective(rule) for field in fields_of_rule(rule))
+    """The fields that are logged by one rule or another, with whichever of their values."""
+    return frozenset(
+        field for rule in rules if is_effective(rule) for field in (*fields_of_rule(rule), *raw_fields(rule))
+    )
 
 
 def missing(rules: Sequence[Mapping[str, Any]], wanted: FieldSet) -> tuple[CustomField, ...]:
@@ -94,8 +106,8 @@ def missing(rules: Sequence[Mapping[str, Any]], wanted: FieldSet) -> tuple[Custo
 
 
 def count(rules: Sequence[Mapping[str, Any]]) -> int:
-    """How many custom fields the rules take of the zone's 40. Each entry of each rule counts, also of one
-    that is disabled: whether the service counts more kindly is not known.
+    """How many custom fields the rules take of what a zone may have. Each entry of each rule counts, also of
+    one that is disabled: whether the service counts more kindly is not known.
     """
     return sum(
         len((rule.get("action_parameters") or {}).get(kind.value) or ()) for rule in rules for kind in Kind
@@ -184,10 +196,10 @@ def unsound(rules: object) -> str | None:
             continue
         if not isinstance(parameters, Mapping):
             return f"{name}: action_parameters is not an object"
-        for kind in Kind:
-            items = parameters.get(kind.value)
+        for array in (*(kind.value for kind in Kind), RAW_RESPONSE):
+            items = parameters.get(array)
             if items is not None and not _are_names(items):
-                return f"{name}: action_parameters.{kind.value} is not a list of objects with a name"
+                return f"{name}: action_parameters.{array} is not a list of objects with a name"
     return None
 
 

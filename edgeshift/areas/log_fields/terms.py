@@ -9,12 +9,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
 from edgeshift.areas.log_fields.field_set import FieldSet
-from edgeshift.areas.log_fields.names import Kind, list_troubles, mistakes
+from edgeshift.areas.log_fields.names import Kind, list_troubles, mistakes, too_many
 from edgeshift.areas.log_fields.targeted import without_fields
 from edgeshift.areas.section import AreaSection, Targets, Times, shorter
 from edgeshift.model.addresses import store_address, with_placeholders
 from edgeshift.model.durations import Duration
 from edgeshift.model.validators import NUMBER, UP, Part, Trouble, at_least, check_looks, refuse, right
+from edgeshift.profiles import ServiceProfile
 
 __all__ = ["FieldSet", "LogFieldsSpec", "NewJobSpec"]
 
@@ -119,7 +120,7 @@ class LogFieldsSpec(FieldSet, AreaSection):
     def _additions(cls, zones: dict[str, FieldSet], info: ValidationInfo) -> dict[str, FieldSet]:
         if all(kind.attribute in info.data for kind in Kind):
             common = {kind: info.data[kind.attribute] for kind in Kind}
-            refuse([*_of_zones(zones, common), *(() if zones else _too_many(common, FieldSet(), (UP,)))])
+            refuse([*_of_zones(zones, common), *(() if zones else _wrong(common, FieldSet(), (UP,)))])
         return zones
 
     @field_validator("every")
@@ -148,6 +149,14 @@ class LogFieldsSpec(FieldSet, AreaSection):
         common = any(getattr(self, kind.attribute) for kind in Kind)
         return without_fields(common, tuple(self.zones), targets)
 
+    def over(self, profile: ServiceProfile) -> Iterator[Trouble]:
+        """Zones with more fields than a zone takes, and the campaign where all have."""
+        places: dict[tuple[str, ...], FieldSet] = {
+            ("zones", name): self.wanted("", name) for name in self.zones
+        } or {(): self.wanted("", "")}
+        for where, fields in places.items():
+            yield from ((where, said) for said in too_many(fields, profile))
+
     def wanted(self, zone_id: str, zone_name: str) -> FieldSet:
         """The fields of one zone: those of the campaign, then its own additions."""
         own = self.zones.get(zone_name) or self.zones.get(zone_id) or FieldSet()
@@ -167,15 +176,15 @@ def _of_zones(zones: Mapping[str, FieldSet], common: Mapping[Kind, tuple[str, ..
         ]
         yield from odd
         if not odd:
-            yield from _too_many(common, own, (name,))
+            yield from _wrong(common, own, (name,))
         if name != name.lower():
             yield (name,), f'zones are named as the service does, in lower case: write "{name.lower()}"'
 
 
-def _too_many(
+def _wrong(
     common: Mapping[Kind, tuple[str, ...]], own: FieldSet, where: tuple[str | int, ...]
 ) -> Iterator[Trouble]:
-    """More fields than a zone takes (docs/service.md §8)."""
+    """What is wrong with the fields of one zone taken together."""
     together: dict[str, Any] = {
         kind.attribute: (*common[kind], *getattr(own, kind.attribute)) for kind in Kind
     }

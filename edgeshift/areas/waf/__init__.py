@@ -3,6 +3,14 @@ follows comes out. One name for its three parts: what reading tells, the bodies 
 for support.
 """
 
+from edgeshift.areas.waf.answers import (
+    AS_DELIVERED,
+    MANAGED_RULESET,
+    OWASP_RULESET,
+    Reading,
+    page_rule_effects,
+    page_rule_patterns,
+)
 from edgeshift.areas.waf.body import (
     Adjustment,
     Mode,
@@ -18,40 +26,36 @@ from edgeshift.areas.waf.body import (
     skip_rule,
     unsound,
 )
+from edgeshift.areas.waf.loss_texts import text_of_loss
+from edgeshift.areas.waf.losses import Fate, Loss, SettingKind, losses
+from edgeshift.areas.waf.protection import protection_warnings, runs_nothing, unprotected
 from edgeshift.areas.waf.reading import (
-    AS_DELIVERED,
-    LONGEST_EXPRESSION,
-    MANAGED_RULESET,
-    MOST_RULES,
-    OWASP_RULESET,
     Assessment,
-    Reading,
     Verdict,
     assess,
     expression_bytes,
     in_validation,
     is_migrated,
-    losses,
     migrates,
     migration_state,
-    page_rule_effects,
-    page_rule_patterns,
     warnings,
 )
+from edgeshift.areas.waf.score import score_of
 from edgeshift.areas.waf.support import support_cause, ticket_text
 from edgeshift.areas.waf.weakness import only_logging, weakened
 
 __all__ = [
     "AS_DELIVERED",
-    "LONGEST_EXPRESSION",
     "MANAGED_RULESET",
-    "MOST_RULES",
     "OWASP_RULESET",
     "Adjustment",
     "Assessment",
+    "Fate",
+    "Loss",
     "Mode",
     "Proposal",
     "Reading",
+    "SettingKind",
     "Verdict",
     "adjust",
     "assess",
@@ -69,11 +73,16 @@ __all__ = [
     "page_rule_effects",
     "page_rule_patterns",
     "propose",
+    "protection_warnings",
+    "runs_nothing",
     "same_rules",
+    "score_of",
     "shadow",
     "skip_rule",
     "support_cause",
+    "text_of_loss",
     "ticket_text",
+    "unprotected",
     "unsound",
     "warnings",
     "weakened",

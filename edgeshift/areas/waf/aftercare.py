@@ -4,15 +4,24 @@ review. Pure.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 
 from edgeshift.areas.waf.evidence_terms import Evidence, Kind
+from edgeshift.areas.waf.loss_texts import to_do
+from edgeshift.areas.waf.losses import Loss
 from edgeshift.areas.waf.redacted import HIDDEN, LONGEST_PATH
+from edgeshift.areas.waf.terraform import (
+    DEFAULT_RANGE,
+    EntryPoint,
+    TerraformVersion,
+    Unwritable,
+    by_hand,
+    label_of,
+    zone_file,
+)
+from edgeshift.areas.waf.terraform.ranges import IMPORT_BLOCKS
 from edgeshift.model.counts import counted
 from edgeshift.model.digests import Body
 from edgeshift.model.fleet import Zone
@@ -22,59 +31,71 @@ LEAST_OF_A_PATH = 3
 
 
 class Aftercare(BaseModel):
-    """Findings for aftercare of one zone. ``terraform``: HCL. ``state_rm``: commands, in their order."""
+    """Findings for aftercare of one zone. ``terraform``: HCL for the usual range of the provider, or a
+    comment that says why there is none. ``provider``: this range, empty in records of earlier versions.
+    ``state_rm``: commands, in their order. ``losses``: settings of the previous WAF, one by one; of earlier
+    versions, ``review`` has them counted.
+    """
 
     terraform: str
     state_rm: tuple[str, ...]
+    provider: str = ""
     custom_rules: tuple[dict[str, Any], ...] = ()
     review: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A record of an earlier version, which names no range, keeps its digest."""
+        held: dict[str, Any] = dump(self)
+        return {key: value for key, value in held.items() if key != "provider" or value}
 
 
 def aftercare(
-    zone: Zone, body: Body, losses: tuple[str, ...], evidence: Evidence | None, *, ruleset: str = ""
+    zone: Zone,
+    body: Body,
+    losses: tuple[Loss, ...],
+    evidence: Evidence | None,
+    *,
+    entry: EntryPoint | None = None,
+    campaign: str = "CAMPAIGN",
 ) -> Aftercare:
     """What is left to do by hand for a zone whose signed ``body`` is now in force, as the entry point
-    ``ruleset``: its identifier.
+    ``entry``: as it was read back.
     """
-    name = re.sub(r"[^\w-]+", "_", zone.name)
-    if not name[:1].isalpha():
-        name = f"zone_{name}"
-    review = [f"re-create by hand: {loss}" for loss in losses]
+    review = list(to_do(losses))
     if evidence is None:
         review += [
-            "review the security events: set a wrongly blocking rule to log with an adjusted entry point",
-            "add custom rules for traffic that should be blocked and no longer is",
+            "look at the security events of the new WAF: where a rule stops requests that it should not,"
+            " override it with action log",
+            "look for attacks that reach the origin now, and add custom rules for them",
         ]
     else:
         review += [
             f"rule {item.rule} stopped {counted(item.requests, 'request')} on {item.path}"
-            " that the previous WAF let through"
+            " that the previous WAF let through: where they are wanted, override it with action log"
             for item in evidence.findings
             if item.kind is Kind.FALSE_POSITIVE
         ]
         review += [
             f"rule {item.rule} stopped {counted(item.requests, 'request')} on {item.path};"
-            " whether the previous WAF would have was not seen"
+            " whether the previous WAF would have was not seen: where they are wanted, override it with"
+            " action log"
             for item in evidence.findings
             if item.kind is Kind.UNSEEN
         ]
         review += [
             f"only the previous WAF stopped {counted(item.requests, 'request')} on {item.path}"
-            f" (rule {item.rule}): too little is known of the path for a custom rule"
+            f" (rule {item.rule}): look at them in the events of the validation window; too little is known"
+            " of the path to propose a custom rule"
             for item in evidence.findings
             if item.kind is Kind.GAP and not _on_path(item.path)
         ]
     gaps = [item for item in evidence.findings if item.kind is Kind.GAP] if evidence else []
     return Aftercare(
-        terraform=terraform(zone, name, body, ruleset or "<RULESET_ID>"),
-        state_rm=(
-            "# first take the legacy resources out of the configuration: their API is gone",
-            "terraform state rm 'cloudflare_waf_rule.<name>'",
-            "terraform state rm 'cloudflare_waf_group.<name>'",
-            "terraform state rm 'cloudflare_waf_package.<name>'",
-            "terraform state rm 'cloudflare_waf_override.<name>'",
-            "terraform apply   # the import block takes the ruleset over",
-        ),
+        terraform=_terraform(zone, body, entry or EntryPoint(id="")),
+        provider=DEFAULT_RANGE.name,
+        state_rm=by_hand(campaign.removeprefix("campaign/"), zone.name),
         custom_rules=tuple(
             {
                 "action": "managed_challenge",
@@ -87,7 +108,17 @@ def aftercare(
             if _on_path(item.path)
         ),
         review=tuple(review),
+        losses=losses,
     )
+
+
+def _terraform(zone: Zone, body: Body, entry: EntryPoint) -> str:
+    """The configuration for the usual range. A zone is migrated also where it cannot be written."""
+    version = TerraformVersion(major=IMPORT_BLOCKS[0], minor=IMPORT_BLOCKS[1])
+    try:
+        return zone_file(zone, label_of(zone), body, entry, DEFAULT_RANGE, version).text
+    except Unwritable as why:
+        return f"# Nothing is written: {why}.\n"
 
 
 def _on_path(path: str) -> str:
@@ -102,49 +133,3 @@ def _on_path(path: str) -> str:
     if len(path) < LONGEST_PATH:
         return f'(http.request.uri.path eq "{quoted}")'
     return f'(starts_with(http.request.uri.path, "{quoted}"))'
-
-
-def terraform(zone: Zone, name: str, body: Mapping[str, Any], ruleset: str) -> str:
-    """The zone's entry point as a ``cloudflare_ruleset`` resource with its import block. ``ruleset``: the
-    entry point's identifier.
-    """
-    lines = [
-        "import {",
-        f"  to = cloudflare_ruleset.{name}_waf_managed",
-        f'  id = "zone/{zone.id}/{ruleset}"',
-        "}",
-        "",
-        f'resource "cloudflare_ruleset" "{name}_waf_managed" {{',
-        f"  zone_id = {json.dumps(zone.id)}",
-        f"  name    = {_quoted(body.get('name', 'default'))}",
-        '  kind    = "zone"',
-        '  phase   = "http_request_firewall_managed"',
-    ]
-    for rule in body["rules"]:
-        lines += ["", "  rules {"]
-        for key in ("action", "expression", "description", "enabled"):
-            if key in rule:
-                lines.append(f"    {key} = {_quoted(rule[key])}")
-        if rule.get("action_parameters"):
-            lines += ["    action_parameters {", *_block(rule["action_parameters"], 6), "    }"]
-        lines.append("  }")
-    return "\n".join([*lines, "}", ""])
-
-
-def _block(value: Mapping[str, Any], indent: int) -> list[str]:
-    pad = " " * indent
-    lines: list[str] = []
-    for key, item in value.items():
-        if isinstance(item, Mapping):
-            lines += [f"{pad}{key} {{", *_block(item, indent + 2), f"{pad}}}"]
-        elif isinstance(item, list) and item and all(isinstance(part, Mapping) for part in item):
-            for part in item:
-                lines += [f"{pad}{key} {{", *_block(part, indent + 2), f"{pad}}}"]
-        else:
-            lines.append(f"{pad}{key} = {_quoted(item)}")
-    return lines
-
-
-def _quoted(value: object) -> str:
-    """A JSON value as HCL; ``${`` and ``%{`` would begin a template there."""
-    return json.dumps(value, ensure_ascii=False).replace("${", "$${").replace("%{", "%%{")

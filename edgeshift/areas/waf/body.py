@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, model_validator
 
-from edgeshift.areas.waf.reading import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
+from edgeshift.areas.waf.answers import MANAGED_RULESET, Reading, page_rule_effects, page_rule_patterns
 from edgeshift.model.digests import Body, NotCanonical, canonical_bytes, essence
 from edgeshift.model.fleet import Plan
 from edgeshift.model.validators import NUMBER, Part

@@ -37,6 +37,7 @@ DEFINITION = AreaDefinition(
     ),
     parts={
         "campaign_file": "edgeshift.campaign_file.areas.waf:PART",
+        "checks": "edgeshift.operations.areas.waf:CHECK",
         "cli": "edgeshift.cli.areas.waf:PART",
         "demo": "edgeshift.testbed.demo.areas.waf:PART",
         "doctor": "edgeshift.doctor.areas.waf:PART",

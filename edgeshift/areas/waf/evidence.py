@@ -22,6 +22,7 @@ from edgeshift.areas.waf.evidence_terms import (
     Agreement,
     ClientLine,
     Evidence,
+    EvidenceCause,
     EvidencePolicy,
     EvidenceVerdict,
     Finding,
@@ -96,7 +97,7 @@ def judge(
         side = request.new if request.new.said.stops else request.old
         path = redacted_path(request.event.get("clientRequestPath"))
         groups[kind, _first(side.rules), path].append(request)
-    verdict, why = _verdict(counts, as_before, read, policy, window)
+    verdict, why, cause = _verdict(counts, as_before, read, policy, window)
     found = [
         _finding(*key, some, _verdict_of(key, counts, verdict, policy, window))
         for key, some in groups.items()
@@ -106,10 +107,12 @@ def judge(
     alike = [finding for finding in found if finding.kind is Kind.AGREED]
     stopped = [request for request in read.requests.values() if _kind(request) is not None]
     moments = sorted(str(request.event.get("datetime") or "") for request in read.requests.values())
+    lines = _rules(stopped)
     return Evidence(
         mode=mode,
         verdict=verdict,
         why=why,
+        cause=cause,
         events=read.events,
         compared=read.compared,
         requests=sum(counts.values()),
@@ -128,12 +131,13 @@ def judge(
         outside=read.left_out,
         whole=window.whole,
         matrix=_matrix(read),
-        rules=_rules(stopped),
+        rules=lines,
         cannot_see="" if shadow and not counts[Kind.UNSEEN] else _cannot_see(counts[Kind.UNSEEN]),
         findings=tuple(apart[:MOST_FINDINGS]),
         alike=tuple(alike[:MOST_FINDINGS]),
         findings_left_out=max(0, len(apart) - MOST_FINDINGS),
         earlier=window.earlier,
+        names={line.rule: read.names[line.rule] for line in lines if line.rule in read.names},
     )
 
 
@@ -167,43 +171,43 @@ def _cannot_see(stopped: int) -> str:
 
 def _verdict(
     counts: Counter[Kind], as_before: int, read: Read, policy: EvidencePolicy, window: Window
-) -> tuple[EvidenceVerdict, str]:
+) -> tuple[EvidenceVerdict, str, EvidenceCause | None]:
     wrong = counts[Kind.FALSE_POSITIVE]
     missed = counts[Kind.GAP]
     unseen = counts[Kind.UNSEEN] - as_before
     if wrong > policy.false_positives:
         stops = f"{counted(wrong, 'request')} that only the new WAF stops"
         why = f"{stops}; at most {policy.false_positives} agreed"
-        return EvidenceVerdict.FAIL, why
+        return EvidenceVerdict.FAIL, why, EvidenceCause.FALSE_POSITIVES
     if missed > policy.gaps:
         why = f"{counted(missed, 'request')} that only the previous WAF stops; at most {policy.gaps} agreed"
-        return EvidenceVerdict.FAIL, why
+        return EvidenceVerdict.FAIL, why, EvidenceCause.GAPS
     if unseen > policy.false_positives:
         why = (
             f"{counted(unseen, 'request')} that the new WAF stopped, and what the previous one would have"
             " said of them is not seen"
         )
-        return EvidenceVerdict.INCONCLUSIVE, why
+        return EvidenceVerdict.INCONCLUSIVE, why, EvidenceCause.UNSEEN
     if not window.whole:
         why = "the service holds more events of this window than it gives"
-        return EvidenceVerdict.INCONCLUSIVE, why
+        return EvidenceVerdict.INCONCLUSIVE, why, EvidenceCause.CUT_OFF
     if read.compared < policy.enough:
         why = (
             f"{counted(read.compared, 'event')} of the two WAFs seen;"
             f" {policy.enough:,} {agreed(policy.enough, 'is', 'are')} needed to say anything"
         )
-        return EvidenceVerdict.INCONCLUSIVE, why
+        return EvidenceVerdict.INCONCLUSIVE, why, EvidenceCause.FEW_EVENTS
     seen, stands_for = len(read.requests), sum(request.stands_for for request in read.requests.values())
     if seen < policy.share * stands_for:
         why = (
             f"a sample of {seen} out of about {stands_for} requests was seen;"
             f" {policy.share:.0%} of them are needed to say anything"
         )
-        return EvidenceVerdict.INCONCLUSIVE, why
+        return EvidenceVerdict.INCONCLUSIVE, why, EvidenceCause.SMALL_SAMPLE
     why = f"{counted(counts[Kind.AGREED], 'request')} judged alike, nothing beyond what was agreed"
     if as_before:
         why += f"; {as_before} stopped by rules that agreed in the shadow window"
-    return EvidenceVerdict.PASS, why
+    return EvidenceVerdict.PASS, why, None
 
 
 def _verdict_of(

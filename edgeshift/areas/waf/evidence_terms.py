@@ -24,6 +24,19 @@ class EvidenceVerdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+class EvidenceCause(StrEnum):
+    """Why evidence did not pass."""
+
+    FALSE_POSITIVES = "false-positives"
+    GAPS = "gaps"
+    UNSEEN = "unseen"
+    CUT_OFF = "cut-off"
+    FEW_EVENTS = "few-events"
+    SMALL_SAMPLE = "small-sample"
+    NOT_VALIDATING = "not-validating"
+    OTHER_RULES = "other-rules"
+
+
 class Kind(StrEnum):
     """What a finding is about. ``UNSEEN``: the new WAF stopped it, and the previous one was never asked."""
 
@@ -114,12 +127,18 @@ class Evidence(BaseModel):
     those of them that a rule stopped which agreed with the previous WAF in the shadow window before.
     ``stands_for``: for about how many requests those that were seen stand, where the service samples.
     ``outside``: requests too near the edges of the window. ``whole``: whether every event could be read.
-    ``earlier``: digest of the evidence of the shadow window before this one.
+    ``earlier``: digest of the evidence of the shadow window before this one. ``cause``: why it did not pass;
+    None where it did, and in evidence of an earlier version. ``names``: what rules that are
+    in it are called, by their identifiers, as the events describe them. ``zone``, ``proposal``: the
+    identifier and the digest that it is about; empty in evidence of an earlier version.
     """
 
+    zone: str = ""
+    proposal: str = ""
     mode: str
     verdict: EvidenceVerdict
     why: str
+    cause: EvidenceCause | None = None
     events: int
     compared: int = 0
     requests: int
@@ -144,3 +163,4 @@ class Evidence(BaseModel):
     alike: tuple[Finding, ...] = ()
     findings_left_out: int = 0
     earlier: str = ""
+    names: dict[str, str] = {}

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from edgeshift.areas.waf.evidence_terms import ClientLine, Evidence, Finding, Kind
+from collections import Counter
+
+from edgeshift.areas.waf.evidence_terms import (
+    ClientLine,
+    Evidence,
+    EvidenceCause,
+    EvidenceVerdict,
+    Finding,
+    Kind,
+)
+from edgeshift.areas.waf.names import Names, named
 from edgeshift.model.counts import agreed, counted
+
+MOST_RULES = 5
+"""Rules that one finding names of a side."""
 
 KINDS = {
     Kind.FALSE_POSITIVE: "false positive",
@@ -34,6 +47,43 @@ LOG_ONLY = "only log mode was tested: the rules first block after the commit"
 CONSENT = "to test blocking before the commit, set consents.enforce_validation and modes: [shadow, enforce]"
 
 
+CAUSES = {
+    EvidenceCause.FALSE_POSITIVES: "the new WAF alone stops requests",
+    EvidenceCause.GAPS: "the previous WAF alone stops requests",
+    EvidenceCause.UNSEEN: "the new WAF stopped requests of which the previous one was not asked",
+    EvidenceCause.CUT_OFF: "the service holds more events than it gives",
+    EvidenceCause.FEW_EVENTS: "too few events were seen",
+    EvidenceCause.SMALL_SAMPLE: "too small a sample was seen",
+    EvidenceCause.NOT_VALIDATING: "the zone was not in validation any more",
+    EvidenceCause.OTHER_RULES: "the zone was in validation with other rules",
+}
+"""Why evidence did not pass."""
+
+_OF_RULES = {
+    EvidenceCause.FALSE_POSITIVES: Kind.FALSE_POSITIVE,
+    EvidenceCause.GAPS: Kind.GAP,
+    EvidenceCause.UNSEEN: Kind.UNSEEN,
+}
+
+
+def rules_of_cause(found: Evidence) -> tuple[str, ...]:
+    """The identifiers of the rules for which evidence did not pass, sorted; none where no rule is why."""
+    kind = _OF_RULES.get(found.cause) if found.cause else None
+    against = (one for one in found.findings if one.verdict is not EvidenceVerdict.PASS)
+    return tuple(sorted({one.rule for one in against if one.kind is kind}))
+
+
+def cause_text(found: Evidence, names: Names | None = None) -> str:
+    """Why evidence did not pass, in words that are the same for every zone of which it is true. ``names``: of
+    rules.
+    """
+    if found.cause is None:
+        return f"the evidence is: {found.verdict.value}"
+    rules = rules_of_cause(found)
+    known = {**found.names, **(names or {})}
+    return f"{CAUSES[found.cause]}: {_rules(rules, known)}" if rules else CAUSES[found.cause]
+
+
 def sample_line(found: Evidence) -> str:
     """How much was seen, of how much, and when."""
     text = (
@@ -60,29 +110,48 @@ def matrix_lines(found: Evidence) -> list[str]:
     ]
 
 
-def finding_line(finding: Finding) -> str:
-    """One finding: kind, rule, path, counts, clients, and its own verdict."""
+def finding_line(finding: Finding, names: Names | None = None) -> str:
+    """One finding: kind, rule, path, counts, clients, and its own verdict. ``names``: of rules."""
+    known = names or {}
     text = (
-        f"{KINDS[finding.kind]}: rule {finding.rule} on {finding.path},"
+        f"{KINDS[finding.kind]}: rule {named(finding.rule, known)} on {finding.path},"
         f" {counted(finding.requests, 'request')} from {counted(finding.clients, 'client')}"
     )
     if finding.verdict is not None:
         text += f": {finding.verdict.value}"
     if finding.also:
-        text += f"; also {_rules(finding.also)}"
+        text += f"; also {_rules(finding.also, known)}"
     if finding.other:
-        text += f"; the other WAF had {_rules(finding.other)}"
+        text += f"; the other WAF had {_rules(finding.other, known)}"
     return text
 
 
-def _rules(names: tuple[str, ...]) -> str:
-    shown = names[:5]
-    return f"{agreed(len(shown), 'rule')} {', '.join(shown)}"
+def _rules(rules: tuple[str, ...], names: Names) -> str:
+    shown = [named(rule, names) for rule in rules[:MOST_RULES]]
+    more = f" and {len(rules) - MOST_RULES} more" if len(rules) > MOST_RULES else ""
+    return f"{agreed(len(rules), 'rule')} {', '.join(shown)}{more}"
 
 
 def clients_line(lines: tuple[ClientLine, ...]) -> str:
-    """The clients with the most requests, by their networks; empty where the events named none."""
-    return ", ".join(f"{line.network} ({line.requests})" for line in lines)
+    """The clients with the most requests, each network once; empty where the events named none."""
+    networks: Counter[str] = Counter()
+    for line in lines:
+        networks[line.network] += line.requests
+    ranked = sorted(networks.items(), key=lambda item: -item[1])
+    return ", ".join(f"{network} ({requests:,})" for network, requests in ranked)
+
+
+def rule_lines(found: Evidence, most: int, names: Names | None = None) -> list[str]:
+    """What each rule of both WAFs stopped, with its numbers: those that stopped something alone first."""
+    known = {**found.names, **(names or {})}
+    lines = []
+    for one in found.rules[:most]:
+        numbers = [f"{one.alone:,} alone", f"{one.alike:,} with the other WAF"]
+        numbers += [f"{one.unseen:,} not seen by it"] if one.unseen else []
+        lines.append(f"{one.waf} WAF, rule {named(one.rule, known)} stopped {', '.join(numbers)}")
+    if len(found.rules) > most:
+        lines.append(f"and {counted(len(found.rules) - most, 'more rule')}, in the archive")
+    return lines
 
 
 def limits_lines(found: Evidence) -> list[str]:
@@ -104,16 +173,19 @@ def limits_lines(found: Evidence) -> list[str]:
     return lines
 
 
-def evidence_lines(found: Evidence, most: int = 10) -> list[str]:
-    """Everything that a person should know of it, the most important first; ``most`` findings of a kind."""
+def evidence_lines(found: Evidence, most: int = 10, names: Names | None = None) -> list[str]:
+    """Everything that a person should know of it, the most important first; ``most`` findings of a kind.
+    ``names``: of rules, beside those that the evidence has.
+    """
+    known = {**found.names, **(names or {})}
     shown = [finding for finding in found.findings if finding.kind is not Kind.UNSEEN][:most]
     shown += [finding for finding in found.findings if finding.kind is Kind.UNSEEN][:most]
     left = len(found.findings) + found.findings_left_out - len(shown)
     lines = [f"{found.mode}: {sample_line(found)}"]
     for finding in shown:
-        lines.append(finding_line(finding))
+        lines.append(finding_line(finding, known))
         if finding.top_clients:
             lines.append(f"  most from {clients_line(finding.top_clients)}")
     if left:
         lines.append(f"and {counted(left, 'more finding')} of a rule on a path, in the archive")
-    return [*lines, *matrix_lines(found), *limits_lines(found)]
+    return [*lines, *rule_lines(found, most, known), *matrix_lines(found), *limits_lines(found)]

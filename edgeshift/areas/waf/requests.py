@@ -14,6 +14,9 @@ LogsAnyway = Callable[[str, str], bool]
 TERMINATING = frozenset(
     {"block", "challenge", "managed_challenge", "jschallenge", "js_challenge", "drop", "connection_close"}
 )
+LONGEST_NAME = 100
+"""Characters that are kept of what an event calls its rule."""
+
 OLD_SOURCE = "waf"
 NEW_SOURCE = "firewallmanaged"
 
@@ -75,13 +78,15 @@ class Request:
 @dataclass(frozen=True)
 class Read:
     """What a window's events came to. ``events``: how many there were, ``compared`` those that the two WAFs
-    made, each once; ``left_out``: requests outside the span that is judged.
+    made, each once; ``left_out``: requests outside the span that is judged; ``names``: what the events call
+    the rules, by their identifiers.
     """
 
     events: int
     compared: int
     requests: dict[str, Request]
     left_out: int
+    names: dict[str, str] = field(default_factory=dict)
 
 
 def requests_of(
@@ -108,6 +113,7 @@ def requests_of(
         ):
             known.setdefault(_key(event), event)
     found: dict[str, Request] = {}
+    names: dict[str, str] = {}
     # In a fixed order, so that of several rules that stop one request the same one is named every time.
     for key in sorted(known):
         event = known[key]
@@ -116,6 +122,8 @@ def requests_of(
         if request is None:
             request = found[ray] = Request(event, Side(), Side(), _stands_for(event))
         ruleset, rule = _text(event, "rulesetId"), _text(event, "ruleId")
+        if name := _text(event, "description"):
+            names.setdefault(rule, name[:LONGEST_NAME])
         if _text(event, "source").lower() == OLD_SOURCE:
             request.old.add(_said(event), "", rule)
         else:
@@ -126,7 +134,7 @@ def requests_of(
         if request.new.said in (Said.BLOCK, Said.CHALLENGE) and request.old.said is Said.NONE:
             # The new WAF runs first: what it ends, the previous one never judges.
             request.old.said = Said.UNSEEN
-    return Read(total, len(known), inside, len(found) - len(inside))
+    return Read(total, len(known), inside, len(found) - len(inside), names)
 
 
 def _said(event: Event, *, may_stop: bool = False) -> Said:

@@ -7,9 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from edgeshift.areas.waf.reading import LONGEST_EXPRESSION, MOST_RULES, Assessment
+from edgeshift.areas.waf.reading import Assessment
 from edgeshift.model.fleet import Zone
+from edgeshift.model.reason_texts import kilobytes
 from edgeshift.model.reasons import ReasonCode
+from edgeshift.profiles import ServiceProfile
 
 
 def _words(*alternatives: str) -> re.Pattern[str]:
@@ -110,14 +112,18 @@ def _limit_passed(message: str) -> ReasonCode | None:
 
 
 def ticket_text(
-    zone: Zone, cause: ReasonCode, assessment: Assessment, refusal: Sequence[str]
+    zone: Zone, cause: ReasonCode, assessment: Assessment, refusal: Sequence[str], profile: ServiceProfile
 ) -> tuple[str, str]:
     """The title and the Markdown body of a support ticket: rule identifiers and byte lengths, never
     expressions.
     """
     titles = {
-        ReasonCode.TOO_MANY_RULES: f"more than {MOST_RULES} firewall rules to migrate on {zone.name}",
-        ReasonCode.EXPRESSION_TOO_LONG: f"firewall rule expression over 4 KB on {zone.name}",
+        ReasonCode.TOO_MANY_RULES: (
+            f"more than {profile.most_firewall_rules} firewall rules to migrate on {zone.name}"
+        ),
+        ReasonCode.EXPRESSION_TOO_LONG: (
+            f"firewall rule expression over {kilobytes(profile.longest_expression)} on {zone.name}"
+        ),
     }
     title = "WAF migration: " + titles.get(cause, f"the service asks to contact support for {zone.name}")
     lines = [
@@ -130,7 +136,7 @@ def ticket_text(
     listed = [
         (identifier, size)
         for identifier, size in assessment.rules
-        if cause is not ReasonCode.EXPRESSION_TOO_LONG or size > LONGEST_EXPRESSION
+        if cause is not ReasonCode.EXPRESSION_TOO_LONG or size > profile.longest_expression
     ]
     if listed:
         lines += ["", "| firewall rule | expression, bytes |", "| --- | ---: |"]

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from edgeshift.areas.waf.body import Effect, effect
-from edgeshift.areas.waf.reading import MANAGED_RULESET, OWASP_RULESET
-
-_NAMES = {MANAGED_RULESET: "the managed ruleset", OWASP_RULESET: "the OWASP core ruleset"}
+from edgeshift.areas.waf.names import NAMES
 
 
 def only_logging(body: Mapping[str, Any]) -> tuple[str, ...]:
@@ -22,7 +20,7 @@ def only_logging(body: Mapping[str, Any]) -> tuple[str, ...]:
                 found.append(f"the rule on {str(rule.get('expression'))[:80]}")
             continue
         parameters = rule.get("action_parameters") or {}
-        name = _NAMES.get(str(parameters.get("id")), f"ruleset {parameters.get('id')}")
+        name = name_of(parameters)
         overrides = parameters.get("overrides") or {}
         if overrides.get("action") == "log" and overrides.get("enabled") is not False:
             found.append(name if effect(rule) is Effect.LOGS else f"{name}, but for what it names")
@@ -31,6 +29,11 @@ def only_logging(body: Mapping[str, Any]) -> tuple[str, ...]:
                 what = f"rule {item['id']}" if item.get("id") else f"category {item.get('category')}"
                 found.append(f"{what} of {name}")
     return tuple(found)
+
+
+def name_of(parameters: Mapping[str, Any]) -> str:
+    """What the ruleset is called that an execute rule with these parameters runs."""
+    return NAMES.get(str(parameters.get("id")), f"ruleset {parameters.get('id')}")
 
 
 def weakened(body: Mapping[str, Any], signed: Mapping[str, Any]) -> tuple[str, ...]:

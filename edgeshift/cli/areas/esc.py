@@ -7,13 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
+from edgeshift.campaign_file.forecast import calls_a_second
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.campaign_file.warnings import calls_a_second
 from edgeshift.cli.parts import CliPart
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
@@ -21,6 +20,7 @@ from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import ScopeKind, Wave
 from edgeshift.model.reason_texts import text_of
+from edgeshift.views.widths import Columns
 
 if TYPE_CHECKING:
     from edgeshift.operations import Preview
@@ -49,7 +49,13 @@ def late_scopes(
     scaled = spec.scaled()
     targets = [line.zone for line in ready]
     found = esc.late(
-        targets, waves, scaled.esc, spec.largest_window, calls_a_second(scaled), report.service_time
+        targets,
+        waves,
+        scaled.esc,
+        spec.largest_window,
+        calls_a_second(scaled),
+        report.service_time,
+        spec.service.facts,
     )
     return [(ready[index], at) for index, at in sorted(found.items())]
 
@@ -63,11 +69,12 @@ def _show(console: Console, spec: CampaignSpec, report: PlanReport, result: Asse
     if ready:
         probe, zones = spec.esc.probe, sum(line.zone.covers for line in ready)
         requests = zones * probe.sample * 2 * probe.rounds
-        console.print(
-            "\n[bold]Probe first[/]: what changes is known after the probe of a scope, and is signed then."
+        first = (
+            ": what changes is known after the probe of a scope, and is signed then."
             f" {counted(requests, 'request')} to {counted(zones, 'zone')}, {probe.method} alone,"
             f" {probe.per_second:g} a second to a host; more only where something looks different."
         )
+        console.print(Text.assemble(("\nProbe first", "bold"), first))
         console.print(
             f"Once esc is off, a scope is watched for {say_duration(spec.esc.observe)}, every"
             f" {say_duration(spec.esc.every)}; it is turned on again if it gets worse than was agreed."
@@ -75,24 +82,13 @@ def _show(console: Console, spec: CampaignSpec, report: PlanReport, result: Asse
     _deadline(console, spec, report, result)
 
 
-def _scopes(zones: Sequence[ZoneAssessment]) -> Table:
-    table = Table(
-        title="\nScopes",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-    )
-    table.add_column("scope", overflow="fold")
-    table.add_column("esc")
-    table.add_column("secret", overflow="fold")
-    table.add_column("zones", justify="right")
+def _scopes(zones: Sequence[ZoneAssessment]) -> Columns:
+    table = Columns("scope", "esc", "secret", "zones", title="\nScopes", right={"zones"})
     for line in zones[:MOST_SCOPES]:
         kind = "account " if line.zone.kind is ScopeKind.ACCOUNT else ""
         secret = line.facts.get("secret", "")
-        table.add_row(
-            Text(f"{kind}{line.zone.name}"),
+        table.add(
+            f"{kind}{line.zone.name}",
             line.facts.get("esc", "?"),
             SECRETS.get(secret, secret or "?") if line.verdict is Verdict.READY else "-",
             f"{line.zone.covers:,}",
@@ -104,14 +100,16 @@ def _deadline(console: Console, spec: CampaignSpec, report: PlanReport, result: 
     now = report.service_time
     if now is None:
         return
-    if gone := esc.too_late(now):
+    if gone := esc.too_late(now, spec.service.facts):
         console.print(Text(text_of(gone).capitalize(), style="bold red"))
         return
-    left = say_duration(esc.REMOVED_AT - now)
-    console.print(
-        f"[bold]Deadline[/]: esc is removed on {esc.REMOVED_AT:%Y-%m-%d}; by the service's clock that is"
-        f" {left} from now."
+    removed_at = spec.service.facts.esc_removed_at
+    left = say_duration(removed_at - now)
+    day = (
+        f": esc is removed on {removed_at:%Y-%m-%d}; by the service's clock that is {left} from now"
+        f" (profile {spec.service.profile})."
     )
+    console.print(Text.assemble(("Deadline", "bold"), day))
     late = late_scopes(spec, report, result)
     if not late:
         console.print(
@@ -151,31 +149,13 @@ class EscCli(CliPart):
             "late": [{"zone": line.zone.name, "id": line.zone.id, "at": at.isoformat()} for line, at in late],
         }
 
-    def show_step(self, shell: Shell, shown: Preview) -> None:
-        """What would be turned off."""
-        all_of_it = f"all {counted(shown.covers, 'zone')} of the account at once"
-        said = (
-            f"  step: turn esc off for every request, for {all_of_it if shown.covers else 'this zone'};"
-            " watched, and turned on again if it gets worse"
-        )
-        shell.console.print(said, markup=False, soft_wrap=True)
-
     def show_evidence(self, shell: Shell, shown: Preview) -> None:
-        """What the probe found."""
-        if shown.probe is None:
-            return
-        say = shell.console.print
-        from rich.padding import Padding
+        """How the probe ended, and what it looked at; its differences are in the body that is signed."""
+        from edgeshift.views.parts import VIEWS
 
-        from edgeshift.views.archive_texts import coverage_lines
-        from edgeshift.views.differences import changes, changes_table
-
-        found_changes = changes([shown.probe])
-        say(f"  probe: finished, {counted(len(found_changes), 'difference')}", markup=False)
-        if found_changes:
-            say(Padding(changes_table(found_changes), (0, 0, 0, 4)))
-        for line in coverage_lines(shown.probe):
-            say(f"  probe: {line}", markup=False, soft_wrap=True)
+        found = bool(shown.probe and shown.probe.differences)
+        for number, line in enumerate(VIEWS.of(shown.area).seen_lines(shown)):
+            shell.tell(line, lead="probe: ", style="yellow" if found and not number else "")
 
 
 PART = EscCli()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -15,22 +14,17 @@ from edgeshift.areas.log_fields.names import fields_of
 from edgeshift.campaign_file.areas.log_fields import PLACEHOLDER_FIELD
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.cli.parts import CliPart
-from edgeshift.cli.shell import Shell
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.counts import agreed, counted
 
-if TYPE_CHECKING:
-    from edgeshift.operations import Preview
-
 MOST_ZONES = 20
-MOST_NAMES = 40
 
 
 def _show(console: Console, spec: CampaignSpec, report: PlanReport) -> None:
     """Print which fields zones get, and what has to be done to rulesets and log jobs."""
     terms = spec.log_fields
     common = fields_of(terms)
-    console.print(f"\n[bold]Fields of every zone[/]: {len(common)}")
+    console.print(Text.assemble(("\nFields of every zone", "bold"), f": {len(common)}"))
     for field in common:
         console.print(Text(f"  {field}"))
     more = [line.zone for line in report.zones if {line.zone.name, line.zone.id} & terms.zones.keys()]
@@ -77,23 +71,6 @@ class LogFieldsCli(CliPart):
     ) -> None:
         """Which fields zones get, and what has to be done to rulesets and log jobs."""
         _show(console, spec, report)
-
-    def show_step(self, shell: Shell, shown: Preview) -> None:
-        """Which fields would be logged."""
-        say = shell.console.print
-        say("  step: have these fields logged, beside what others log; it can be taken back", markup=False)
-        if shown.fields is not None:
-            for label, names in (
-                ("request headers", shown.fields.request_headers),
-                ("response headers", shown.fields.response_headers),
-                ("cookies", shown.fields.cookies),
-            ):
-                if names:
-                    say(f"  {label}: {', '.join(names[:MOST_NAMES])}", markup=False, soft_wrap=True)
-        if shown.jobs:
-            say(f"  log jobs list: {', '.join(shown.jobs)}", markup=False, soft_wrap=True)
-        if shown.new_job:
-            say(f"  a log job is created: {shown.new_job}", markup=False, soft_wrap=True)
 
 
 PART = LogFieldsCli()

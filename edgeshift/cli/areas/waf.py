@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from edgeshift.cli.parts import MOST_LINES, CliPart
+from rich.text import Text
+
+from edgeshift.cli.parts import MOST_LINES, VERDICTS, CliPart
 from edgeshift.cli.shell import Shell
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import say_duration
@@ -12,10 +15,9 @@ from edgeshift.model.durations import say_duration
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from edgeshift.areas.waf.evidence import Evidence
     from edgeshift.campaign_file.spec import CampaignSpec
     from edgeshift.operations import Preview
-
-NO_WINDOW = "there was no validation window, so nothing has been seen of these rules at work"
 
 
 class WafCli(CliPart):
@@ -35,40 +37,46 @@ class WafCli(CliPart):
 
     def show_step(self, shell: Shell, shown: Preview) -> None:
         """What would be committed or deleted."""
-        from edgeshift.messages import Step
-
-        say = shell.console.print
-        if shown.step is Step.DELETE_OVERRIDES:
-            listed = ", ".join(shown.overrides[:5]) + (" …" if len(shown.overrides) > 5 else "")
-            said = f"  step: delete {counted(len(shown.overrides), 'URI-based override')}: {listed}"
-            say(said, markup=False, soft_wrap=True)
-        else:
-            say(f"  step: commit {counted(shown.rules, 'rule')}; this cannot be undone", markup=False)
-            for line in shown.only_log[:MOST_LINES]:
-                say(f"  only logs, as signed: {line}", markup=False, soft_wrap=True)
+        super().show_step(shell, shown)
+        for line in shown.only_log[:MOST_LINES]:
+            shell.tell(line, lead="only logs, as signed: ")
 
     def show_evidence(self, shell: Shell, shown: Preview) -> None:
         """What the validation window saw."""
-        say = shell.console.print
-        from edgeshift.messages import Step
-
         if shown.evidence is None:
-            if shown.step is Step.COMMIT:
-                say(f"  evidence: none; {NO_WINDOW}", markup=False, soft_wrap=True)
-            return
-        from edgeshift.areas.waf.evidence_texts import CONSENT, LOG_ONLY, evidence_lines
-        from edgeshift.views.words import one_line
+            from edgeshift.views.parts import VIEWS
 
-        found = shown.evidence
-        say(f"  evidence: {found.verdict.value} ({found.why})", markup=False, soft_wrap=True)
-        for line in evidence_lines(found, MOST_LINES):
-            say(f"    {one_line(line)}", markup=False, soft_wrap=True)
+            for line in VIEWS.of(shown.area).seen_lines(shown):
+                shell.tell(line, lead="evidence: ")
+            return
+        from edgeshift.areas.waf.evidence_texts import CONSENT, LOG_ONLY
+
+        _show_verdict(shell, "evidence", shown.evidence)
+        _show_lines(shell, shown.evidence, shown.names)
         if shown.earlier is not None:
-            verdict = shown.earlier.verdict.value
-            say(f"  the shadow window before: {verdict} ({shown.earlier.why})", markup=False, soft_wrap=True)
-            for line in evidence_lines(shown.earlier, MOST_LINES):
-                if line not in (LOG_ONLY, CONSENT):
-                    say(f"    {one_line(line)}", markup=False, soft_wrap=True)
+            _show_verdict(shell, "the shadow window before", shown.earlier)
+            _show_lines(shell, shown.earlier, shown.names, besides=(LOG_ONLY, CONSENT))
+
+
+def _show_lines(
+    shell: Shell, found: Evidence, names: Mapping[str, str], besides: Collection[str] = ()
+) -> None:
+    """Print what a window saw, each finding in the colour of its own verdict."""
+    from edgeshift.areas.waf.evidence_texts import evidence_lines, finding_line
+
+    known = {**found.names, **names}
+    verdicts = {finding_line(one, known): one.verdict for one in found.findings if one.verdict}
+    for line in evidence_lines(found, MOST_LINES, names):
+        if line not in besides:
+            verdict = verdicts.get(line)
+            style = VERDICTS[verdict.value] if verdict and verdict.value != "pass" else ""
+            shell.tell(line, indent=4, style=style)
+
+
+def _show_verdict(shell: Shell, label: str, found: Evidence) -> None:
+    verdict = found.verdict.value
+    lead = Text(f"{label}: ").append(verdict, style=VERDICTS.get(verdict, "")).append(" ")
+    shell.tell(f"({found.why})", lead=lead)
 
 
 PART = WafCli()

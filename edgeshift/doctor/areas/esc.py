@@ -15,7 +15,8 @@ from edgeshift.doctor.parts import DoctorPart, Reads
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Zone
 from edgeshift.model.reason_texts import text_of
-from edgeshift.service_api import ServiceClient
+from edgeshift.profiles import ServiceProfile
+from edgeshift.service_api import Gone, NotFound, ServiceClient
 
 SOON = timedelta(days=14)
 """Less than this before the removal date is worth a warning."""
@@ -39,21 +40,38 @@ class EscDoctor(DoctorPart):
             found["accounts"] = client.accounts
         return found
 
+    async def contradictions(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[str]:
+        """A setting that is answered after the removal date, or refused as removed before it."""
+        day, removed_at = f"{spec.service.facts.esc_removal:%Y-%m-%d}", spec.service.facts.esc_removed_at
+        try:
+            setting = await client.esc(f"zones/{zone.id}")
+        except (NotFound, Gone) as refusal:
+            now = client.service_time()
+            early = now is not None and now < removed_at
+            said = f"says already that Edge Side Code has ended, which is to be on {day} ({refusal.status})"
+            return [f"the service {said}"] if early else []
+        now = client.service_time()
+        if now is None or now < removed_at or (setting.always is None and setting.with_secret is None):
+            return []
+        return [f"the service still has a setting of Edge Side Code, which was removed on {day}"]
+
     async def checks(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[Check]:
         """The time that is left, and whether the edge can be reached."""
-        return [check_removal(client.service_time()), await _check_edge(spec, zone)]
+        return [check_removal(client.service_time(), spec.service.facts), await _check_edge(spec, zone)]
 
 
-def check_removal(now: datetime | None) -> Check:
-    """Whether there is time left before Edge Side Code is removed. ``now``: the service's time."""
+def check_removal(now: datetime | None, profile: ServiceProfile) -> Check:
+    """Whether there is time left before Edge Side Code is removed, by the profile. ``now``: the service's
+    time.
+    """
     name = "removal date"
     if now is None:
         said = "the service does not say what time it is, so this machine's clock decides"
         return Check(name, State.WARNING, said, "see that nothing between takes the Date header away")
-    if gone := esc.too_late(now):
+    if gone := esc.too_late(now, profile):
         return Check(name, State.FAILED, text_of(gone))
-    left = esc.REMOVED_AT - now
-    said = f"{esc.REMOVED_AT:%Y-%m-%d}, {say_duration(left)} from now by the service's clock"
+    left = profile.esc_removed_at - now
+    said = f"{profile.esc_removal:%Y-%m-%d}, {say_duration(left)} from now by the service's clock"
     if left < SOON:
         return Check(name, State.WARNING, said, "`edgeshift plan` names the scopes that cannot make it")
     return ok(name, said)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from edgeshift.areas import log_fields
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.parts import DoctorPart, Reads
@@ -19,6 +20,7 @@ class LogFieldsDoctor(DoctorPart):
     """What custom log fields stand on."""
 
     rights = "give it permission to read and edit rulesets and log jobs of its zones"
+    edits = "#logs"
 
     def readings(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> Reads:
         """Rulesets, and log jobs where the service has them."""
@@ -26,6 +28,27 @@ class LogFieldsDoctor(DoctorPart):
         if zone.plan is Plan.ENTERPRISE:
             # The service has no log jobs for other zones.
             found["log jobs"] = lambda: client.log_jobs(zone.id)
+        return found
+
+    async def contradictions(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[str]:
+        """More fields than a zone is to take, and what only a later service has in log jobs and rules."""
+        if zone.plan is not Plan.ENTERPRISE:
+            return []
+        profile, found = spec.service.facts, []
+        jobs = [job.id for job in await client.log_jobs(zone.id) if job.output_options is not None]
+        if jobs and not profile.takes_output_options:
+            found.append(f"log job {jobs[0]} of {zone.name} has output_options")
+        for listed in await client.rulesets(zone.id):
+            if listed.kind != "zone" or listed.phase != log_fields.PHASE or not listed.id:
+                continue
+            rules = (await client.ruleset(zone.id, listed.id)).raw.get("rules") or []
+            if log_fields.unsound(rules):
+                continue
+            fields, most = log_fields.count(rules), profile.most_log_fields
+            if most is not None and fields > most:
+                found.append(f"{zone.name} has {fields} custom log fields, and {most} are the most")
+            if any(map(log_fields.raw_fields, rules)) and not profile.raw_response_fields:
+                found.append(f"a rule of {zone.name} has raw_response_fields")
         return found
 
     async def checks(self, client: ServiceClient, spec: CampaignSpec, zone: Zone) -> list[Check]:

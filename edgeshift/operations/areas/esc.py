@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
+from edgeshift.areas import esc
+from edgeshift.areas.esc.body_items import items
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.esc.report import summary
 from edgeshift.messages import ZoneState
-from edgeshift.model.digests import Body
-from edgeshift.operations.parts import ProposalPart
+from edgeshift.model.digests import Body, canonical_bytes
+from edgeshift.operations.errors import NotAsSigned
+from edgeshift.operations.parts import Cause, ProposalPart, joined
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import Snapshot, get_document
 
 
 class EscProposals(ProposalPart):
@@ -18,10 +25,30 @@ class EscProposals(ProposalPart):
     async def facts(
         self, archive: Archive, state: ZoneState, body: Body, evidence: BaseModel | None
     ) -> dict[str, Any]:
-        """The probe. The proposal has its differences in words already; the probe's report has them in
-        full.
+        """The probe and the body. The differences are shown as they are signed, and not once more as losses.
+        Raises ArchiveError; NotAsSigned where the probe that is shown did not find what is signed.
         """
-        return {"losses": (), "probe": evidence}
+        probe = evidence if isinstance(evidence, ProbeReport) else None
+        if probe is not None and canonical_bytes(summary(probe)) != canonical_bytes(body.get("probe")):
+            raise NotAsSigned(
+                f"the archive's probe of {state.zone.name} did not find what its proposal says it did"
+            )
+        snapshot = (
+            await get_document(archive, Snapshot[esc.Reading], state.snapshot) if state.snapshot else None
+        )
+        always = snapshot.reading.always if snapshot else None
+        return {"losses": (), "probe": probe, "items": items(body, always)}
+
+    def cause(self, evidence: BaseModel | None, names: Mapping[str, str]) -> Cause | None:
+        """Why the probe does not say enough to be taken for granted."""
+        if not isinstance(evidence, ProbeReport):
+            return None
+        found = []
+        if evidence.coverage.zones_covered > evidence.coverage.zones_probed:
+            found.append(Cause("no-answer", "zones gave no answer to the probe"))
+        if evidence.controls.alarms:
+            found.append(Cause("changes-by-itself", "what the probe reads changes by itself"))
+        return joined(found) if found else None
 
 
 PART = EscProposals()

@@ -6,11 +6,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from edgeshift.areas.log_fields.names import fields_of_document
+from edgeshift.areas import log_fields
+from edgeshift.areas.log_fields.body_items import items
 from edgeshift.messages import ZoneState
 from edgeshift.model.digests import Body
 from edgeshift.operations.parts import ProposalPart
+from edgeshift.profiles import SPECIFICATION
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import Snapshot, get_document
 
 
 class LogFieldsProposals(ProposalPart):
@@ -19,12 +22,15 @@ class LogFieldsProposals(ProposalPart):
     async def facts(
         self, archive: Archive, state: ZoneState, body: Body, evidence: BaseModel | None
     ) -> dict[str, Any]:
-        """What the proposal's body asks for."""
-        jobs = body.get("jobs") or {}
+        """What the proposal's body asks for, beside what the snapshot shows. Raises ArchiveError."""
+        kind = Snapshot[log_fields.Reading]
+        snapshot = await get_document(archive, kind, state.snapshot) if state.snapshot else None
         return {
-            "fields": fields_of_document(body["fields"]) if body.get("fields") else None,
-            "jobs": tuple(jobs.get("list") or ()),
-            "new_job": str((jobs.get("new") or {}).get("name") or ""),
+            "items": items(
+                body,
+                snapshot.reading if snapshot else None,
+                snapshot.facts if snapshot else SPECIFICATION,
+            ),
         }
 
 

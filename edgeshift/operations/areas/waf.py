@@ -1,18 +1,37 @@
-"""What a person reads before signing in the area waf: losses, overrides, the evidence of windows."""
+"""What a person reads before signing in the area waf: losses, overrides, the evidence of windows. And whether
+a migrated zone still is as signed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
 from edgeshift.areas import waf
-from edgeshift.areas.waf.evidence import Evidence
-from edgeshift.messages import ZoneState
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.areas.waf.evidence_texts import cause_text, rules_of_cause
+from edgeshift.areas.waf.losses import of_fate
+from edgeshift.areas.waf.rule_items import items
+from edgeshift.areas.waf.standing import standing
+from edgeshift.messages import Step, ZoneState
 from edgeshift.model.digests import Body
-from edgeshift.operations.parts import ProposalPart
+from edgeshift.operations.parts import Cause, CheckPart, ProposalPart, TargetCheck
+from edgeshift.service_api import ServiceClient
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import Snapshot, get_document
+from edgeshift.stores.documents import Proposal, Snapshot, WafRecord, get_document
+
+
+def rule_names(reading: waf.Reading | None, *evidence: Evidence | None) -> dict[str, str]:
+    """What rules are called, by their identifiers, as the snapshot and the events of windows name them."""
+    found: dict[str, str] = {}
+    for rule in reading.rules if reading else ():
+        if rule.get("id") and rule.get("description"):
+            found[str(rule["id"])] = str(rule["description"])
+    for seen in evidence:
+        found |= seen.names if seen else {}
+    return found
 
 
 class WafProposals(ProposalPart):
@@ -21,21 +40,62 @@ class WafProposals(ProposalPart):
     async def facts(
         self, archive: Archive, state: ZoneState, body: Body, evidence: BaseModel | None
     ) -> dict[str, Any]:
-        """What the zone's snapshot and the evidence say. Raises ArchiveError."""
+        """What the zone's snapshot and the evidence say, and the body rule by rule. Raises ArchiveError."""
         snapshot = (
             await get_document(archive, Snapshot[waf.Reading], state.snapshot) if state.snapshot else None
         )
-        found = waf.assess(snapshot.reading) if snapshot else None
+        found = waf.assess(snapshot.reading, snapshot.facts) if snapshot else None
+        lost = found.losses if found else ()
+        commits = bool(body.get("rules")) and (state.step or Step.COMMIT) is Step.COMMIT
         read = evidence if isinstance(evidence, Evidence) else None
-        shadow = read.earlier if read else ""
+        earlier = await get_document(archive, Evidence, read.earlier) if read and read.earlier else None
+        names = rule_names(snapshot.reading if snapshot else None, earlier, read)
         return {
-            "losses": found.losses if found else (),
-            "warnings": found.warnings if found else (),
+            "names": names,
+            "items": items(body, snapshot.reading.entry_point if snapshot else None, names),
+            "losses": tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.LOST))),
+            "compare": tuple(map(waf.text_of_loss, of_fate(lost, waf.Fate.COMPARE))),
+            "lost": lost,
+            "warnings": (
+                *(found.warnings if found else ()),
+                *(waf.protection_warnings(snapshot.reading, body) if snapshot and commits else ()),
+            ),
             "overrides": found.overrides if found else (),
             "evidence": read,
-            "earlier": await get_document(archive, Evidence, shadow) if shadow else None,
+            "earlier": earlier,
             "only_log": waf.only_logging(body),
         }
 
+    def cause(self, evidence: BaseModel | None, names: Mapping[str, str]) -> Cause | None:
+        """Why the evidence of its window did not pass, with the rules that it is about."""
+        if not isinstance(evidence, Evidence) or evidence.verdict is EvidenceVerdict.PASS:
+            return None
+        code = evidence.cause.value if evidence.cause else evidence.verdict.value
+        return Cause.of(code, cause_text(evidence, names), *rules_of_cause(evidence))
+
+
+class WafChecks(CheckPart):
+    """The zone's entry point, against the body that was signed and committed."""
+
+    there = True
+
+    async def check(self, service: ServiceClient, archive: Archive, record: str) -> TargetCheck:
+        """Read the entry point, once."""
+        made = await get_document(archive, WafRecord, record)
+        signed = (await get_document(archive, Proposal, made.proposal)).body
+        stored = await service.entry_point(made.zone.id)
+        raw = stored.raw if stored is not None else None
+        found = standing(signed, made.entry_point, raw)
+        current = f"entry point {raw.get('id')}, version {raw.get('version')}" if raw else ""
+        return TargetCheck(
+            same=found.same,
+            digest=made.digest,
+            effects=found.switched,
+            differences=found.changed,
+            notes=found.notes,
+            current=current,
+        )
+
 
 PART = WafProposals()
+CHECK = WafChecks()

@@ -6,51 +6,58 @@ elsewhere: ``CampaignSpec`` (the campaign file), ``PlanReport`` (a plan), ``Evid
 reads the same bytes with code of its own.
 """
 
-from edgeshift.stores.documents.codec import (
-    Document,
-    DocumentUnreadable,
-    create_record,
-    decoded,
-    encoded,
-    get_document,
-    get_record,
-    put_document,
-)
-from edgeshift.stores.documents.effects import EffectTook
-from edgeshift.stores.documents.intents import Answered, Intent, NothingMore, Seen
-from edgeshift.stores.documents.log_fields import (
-    JobBefore,
-    JobCreated,
-    RulesBefore,
-    RulesSent,
-    StepWritten,
-)
-from edgeshift.stores.documents.proposals import ProbedProposal, Proposal
-from edgeshift.stores.documents.records import (
-    DOCUMENTS,
-    Advice,
-    DocumentsPart,
-    EscRecord,
-    LogFieldsRecord,
-    WafRecord,
-    WatchedRecord,
-    ZoneRecord,
-)
-from edgeshift.stores.documents.rulings import RulingRecord
-from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapshot_key
-from edgeshift.stores.documents.targets import (
-    AssessedTargets,
-    CoveredZones,
-    FrozenTargets,
-    PlannedReading,
-    PlannedReadings,
-)
+from typing import TYPE_CHECKING
+
+from edgeshift.runtime.lazily import names_of
+
+if TYPE_CHECKING:
+    from edgeshift.stores.documents.calls import CallsMade, TargetCalls, calls_folder
+    from edgeshift.stores.documents.codec import (
+        Document,
+        DocumentUnreadable,
+        create_record,
+        decoded,
+        encoded,
+        get_document,
+        get_record,
+        put_document,
+    )
+    from edgeshift.stores.documents.effects import EffectTook
+    from edgeshift.stores.documents.intents import Answered, Intent, NothingMore, Seen, intent_key
+    from edgeshift.stores.documents.log_fields import (
+        JobBefore,
+        JobCreated,
+        RulesBefore,
+        RulesSent,
+        StepWritten,
+    )
+    from edgeshift.stores.documents.proposals import ProbedProposal, Proposal, put_proposal
+    from edgeshift.stores.documents.records import (
+        DOCUMENTS,
+        Advice,
+        DocumentsPart,
+        EscRecord,
+        LogFieldsRecord,
+        WafRecord,
+        WatchedRecord,
+        ZoneRecord,
+    )
+    from edgeshift.stores.documents.rulings import RulingRecord
+    from edgeshift.stores.documents.snapshots import Snapshot, SnapshotTaken, snapshot_key
+    from edgeshift.stores.documents.targets import (
+        AssessedTargets,
+        CoveredZones,
+        FrozenTargets,
+        PlannedReading,
+        PlannedReadings,
+    )
 
 __all__ = [
     "DOCUMENTS",
     "Advice",
     "Answered",
     "AssessedTargets",
+    "CallsMade",
     "CoveredZones",
     "Document",
     "DocumentUnreadable",
@@ -74,14 +81,54 @@ __all__ = [
     "Snapshot",
     "SnapshotTaken",
     "StepWritten",
+    "TargetCalls",
     "WafRecord",
     "WatchedRecord",
     "ZoneRecord",
+    "calls_folder",
     "create_record",
     "decoded",
     "encoded",
     "get_document",
     "get_record",
+    "intent_key",
     "put_document",
+    "put_proposal",
     "snapshot_key",
 ]
+
+_NAMES = {
+    "codec": (
+        "Document",
+        "DocumentUnreadable",
+        "create_record",
+        "decoded",
+        "encoded",
+        "get_document",
+        "get_record",
+        "put_document",
+    ),
+    "calls": ("CallsMade", "TargetCalls", "calls_folder"),
+    "effects": ("EffectTook",),
+    "intents": ("Answered", "Intent", "NothingMore", "Seen", "intent_key"),
+    "log_fields": ("JobBefore", "JobCreated", "RulesBefore", "RulesSent", "StepWritten"),
+    "proposals": ("ProbedProposal", "Proposal", "put_proposal"),
+    "records": (
+        "DOCUMENTS",
+        "Advice",
+        "DocumentsPart",
+        "EscRecord",
+        "LogFieldsRecord",
+        "WafRecord",
+        "WatchedRecord",
+        "ZoneRecord",
+    ),
+    "rulings": ("RulingRecord",),
+    "snapshots": ("Snapshot", "SnapshotTaken", "snapshot_key"),
+    "targets": ("AssessedTargets", "CoveredZones", "FrozenTargets", "PlannedReading", "PlannedReadings"),
+}
+"""What each module has that is found here, loaded when it is first asked for."""
+
+if not TYPE_CHECKING:
+    # For mypy it would make a name of anything.
+    __getattr__ = names_of(__name__, _NAMES)

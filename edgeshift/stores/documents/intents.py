@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.documents.codec import Document, Moment
+
+
+def intent_key(target: Zone, area: Area, permit: str = "") -> str:
+    """The archive's name of an intent; without a permit, where all of a target lie."""
+    return f"intent/{target.id}/{area.value}" + (f"/{permit}" if permit else "")
 
 
 class Intent(Document):

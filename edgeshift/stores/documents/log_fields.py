@@ -34,9 +34,20 @@ class RulesSent(Document):
 
 
 class JobBefore(Document):
-    """``job-<id>``: the parameter string of a log job before its first change; null where it had none."""
+    """``job-<id>``: what a log job listed before its first change: its parameter string, null where it had
+    none, and its ``output_options``, where it had some.
+    """
+
+    verbatim: ClassVar[frozenset[str]] = frozenset({"output_options"})
+    optional: ClassVar[frozenset[str]] = frozenset({"output_options"})
 
     logpull_options: str | None
+    output_options: dict[str, Any] | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Both, as a log job has them."""
+        return {"logpull_options": self.logpull_options, "output_options": self.output_options}
 
 
 class JobCreated(Document):

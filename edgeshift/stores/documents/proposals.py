@@ -4,25 +4,42 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from edgeshift.areas.waf.losses import Loss
+from edgeshift.model.digests import NotCanonical, canonical_bytes, essence
 from edgeshift.model.reasons import Reason
-from edgeshift.stores.documents.codec import Document
+from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.documents.codec import Document, put_document
 
 
 class Proposal(Document):
     """An object: the body that is signed, with what people should know before.
 
     Written by each preparing activity. Read by the fenced door, which sends ``body``; by the activities that
-    verify; by ``sign-off show``, alarms and history. ``additions``, ``losses``, ``warnings``: sentences;
-    ``notices``: those of the warnings that have a code.
+    verify; by ``sign-off``, ``show``, alarms and history. ``additions``, ``losses``, ``warnings``: sentences;
+    ``notices``: those of the warnings that have a code. ``lost``: of waf, the settings of the previous WAF
+    as facts; documents of earlier versions have ``losses`` alone.
     """
 
     verbatim: ClassVar[frozenset[str]] = frozenset({"body"})
+    optional: ClassVar[frozenset[str]] = frozenset({"lost"})
 
     body: dict[str, Any]
     additions: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notices: tuple[Reason, ...] = ()
+    lost: tuple[Loss, ...] | None = None
+
+
+async def put_proposal(archive: Archive, proposal: Proposal) -> str:
+    """Store a proposal; its digest in the archive. What counts of its body is stored by itself, too, as
+    canonical JSON: so the archive answers to the very digest that people see and sign. Raises ArchiveError.
+    """
+    try:
+        await archive.put_object(canonical_bytes(essence(proposal.body)))
+    except NotCanonical as why:
+        raise ArchiveError(f"the proposal was not archived: {why}") from None
+    return await put_document(archive, proposal, verify=True)
 
 
 class ProbedProposal(Proposal):

@@ -11,6 +11,7 @@ from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.parts import PartOf
 from edgeshift.areas.waf.aftercare import Aftercare
 from edgeshift.areas.waf.evidence_terms import Evidence
+from edgeshift.areas.waf.terraform import EntryPoint
 from edgeshift.model.fleet import Zone
 from edgeshift.stores.documents.codec import Document, Moment
 
@@ -30,9 +31,14 @@ class ZoneRecord(Document):
 
 
 class WafRecord(ZoneRecord):
-    """An object: a migrated zone, written by ``verify_waf_zone``. Its evidence is an ``Evidence``."""
+    """An object: a migrated zone, written by ``verify_waf_zone``. Its evidence is an ``Evidence``.
+    ``entry_point``: as it was read back; None in records of earlier versions.
+    """
+
+    optional = frozenset({"entry_point"})
 
     aftercare: Aftercare
+    entry_point: EntryPoint | None = None
 
 
 class Advice(Document):

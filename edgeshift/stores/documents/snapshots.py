@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from pydantic import SerializeAsAny
 
 from edgeshift.model.fleet import Area, Zone
+from edgeshift.profiles import DEFAULT, ServiceProfile, profile_named
 from edgeshift.stores.documents.codec import Document, Moment
 
 Reading = TypeVar("Reading")
@@ -17,11 +18,21 @@ class Snapshot(Document, Generic[Reading]):
     ``esc.Reading``, ``log_fields.Reading``).
 
     Written by each preparing activity (activities/snapshots.py). Read by the fenced door, the verifying
-    activities, tickets, and by ``sign-off show``. The invariants look whether it precedes the first change.
+    activities, tickets, and by ``sign-off`` and ``show``. The invariants look whether it precedes the first
+    change.
+    ``profile``: the name of the one by which it was judged; where it has none, the usual one.
     """
+
+    optional: ClassVar[frozenset[str]] = frozenset({"profile"})
 
     zone: Zone
     reading: SerializeAsAny[Reading]
+    profile: str | None = None
+
+    @property
+    def facts(self) -> ServiceProfile:
+        """What that profile says. Raises UnknownProfile where this version has no such profile."""
+        return profile_named(self.profile or DEFAULT)
 
 
 class SnapshotTaken(Document):

@@ -50,7 +50,7 @@ class FolderTickets:
             return TicketRef(key=ticket.key, location=str(path), created=False)
         hidden = path.with_name(f".{path.stem}.{secrets.token_hex(6)}.part")
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 _write(hidden, _text(ticket))
                 created = _publish(hidden, path)
@@ -63,7 +63,7 @@ class FolderTickets:
     def _try(self) -> None:
         hidden = self._folder / f".check.{secrets.token_hex(6)}.part"
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write(hidden, "")
             hidden.unlink()
         except OSError as why:

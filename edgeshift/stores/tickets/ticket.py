@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Protocol
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+
+from edgeshift.runtime.safe_text import visible
 
 _UNSAFE = re.compile(r"[^a-z0-9_]+")
 
@@ -20,6 +22,10 @@ def ticket_key(zone_id: str, area: str, cause: str) -> str:
     return "-".join(_UNSAFE.sub("_", part.lower()).strip("_") for part in (area, cause, zone_id))
 
 
+Shown = Annotated[str, AfterValidator(visible)]
+"""Text of which nothing hides from whoever reads the ticket, wherever it is shown."""
+
+
 class Ticket(BaseModel):
     """What a ticket says. ``key`` is ``ticket_key``'s; ``body`` is Markdown: identifiers and lengths, no
     expressions.
@@ -31,11 +37,11 @@ class Ticket(BaseModel):
 
     key: Key
     zone_id: str
-    zone_name: str
+    zone_name: Shown
     account: str
     cause: str
-    title: str
-    body: str
+    title: Shown
+    body: Shown
     campaign: str
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 from pydantic import SecretStr
 
+from edgeshift.model.addresses import PLAIN_TICKETS, is_loopback_host
 from edgeshift.runtime.redaction import redact_text
 from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.stores.tickets.ticket import (
@@ -17,6 +20,9 @@ from edgeshift.stores.tickets.ticket import (
     TicketsRefused,
     TicketsUnavailable,
 )
+
+LARGEST_ANSWER = 64 * 1024
+"""Bytes of a receiver's answer that are read."""
 
 _RETRIED = frozenset({408, 421, 423, 425, 429})
 
@@ -46,6 +52,8 @@ class WebhookTickets:
             raise TicketsMisconfigured(
                 "tickets.webhook: write it as https://HOST/PATH, without user or password"
             )
+        if parts.scheme == "http" and not is_loopback_host(parts.hostname):
+            raise TicketsMisconfigured(f"tickets.webhook: {PLAIN_TICKETS}")
         self._url = url
         self._at = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}"
         self._at += parts.path if path_shown else ""
@@ -63,13 +71,17 @@ class WebhookTickets:
     async def open(self, ticket: Ticket) -> TicketRef:
         """Post the ticket. Raises TicketsUnavailable, which may be tried again, or TicketsRefused."""
         document = ticket.model_dump(mode="json")
-        headers = {**self._headers, "Idempotency-Key": ticket.key}
+        headers = {**self._headers, "Idempotency-Key": ticket.key, "Accept-Encoding": "identity"}
         try:
-            async with httpx.AsyncClient(
-                verify=self._tls, proxy=self._proxy, timeout=self._limit, trust_env=False
-            ) as client:
-                answer = await client.post(self._url, json=document, headers=headers)
-        except httpx.HTTPError as why:
+            async with (
+                asyncio.timeout(self._limit),
+                httpx.AsyncClient(
+                    verify=self._tls, proxy=self._proxy, timeout=self._limit, trust_env=False
+                ) as client,
+                client.stream("POST", self._url, json=document, headers=headers) as answer,
+            ):
+                body = await _read(answer)
+        except (httpx.HTTPError, TimeoutError) as why:
             raise TicketsUnavailable(
                 f"{self._at}: ticket {ticket.key} was not taken ({type(why).__name__})"
             ) from None
@@ -80,13 +92,15 @@ class WebhookTickets:
                 else TicketsRefused
             )
             raise kind(f"{self._at}: answered {answer.status_code} to ticket {ticket.key}")
-        return TicketRef(key=ticket.key, location=self._location(answer), created=answer.status_code != 409)
+        return TicketRef(
+            key=ticket.key, location=self._location(answer, body), created=answer.status_code != 409
+        )
 
-    def _location(self, answer: httpx.Response) -> str:
+    def _location(self, answer: httpx.Response, body: bytes) -> str:
         found: Any = answer.headers.get("location")
         if not found:
             try:
-                document = answer.json()
+                document = json.loads(body)
             except (ValueError, RecursionError):
                 document = None
             if isinstance(document, dict):
@@ -95,6 +109,18 @@ class WebhookTickets:
             return self._at
         # A receiver may repeat what it was called by.
         return redact_text(urljoin(self._at, found))[:500]
+
+
+async def _read(answer: httpx.Response) -> bytes:
+    """The beginning of a receiver's answer, as it came: what is longer, or packed, says nothing of where the
+    ticket is.
+    """
+    body = bytearray()
+    async for part in answer.aiter_raw():
+        body += part
+        if len(body) > LARGEST_ANSWER:
+            break
+    return bytes(body[:LARGEST_ANSWER])
 
 
 def _proxy(proxy: str | None) -> httpx.Proxy | None:

@@ -19,6 +19,7 @@ from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area, Target, Zone, campaign_id, migration_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.campaigns import published
+from edgeshift.operations.signed import Pen
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import DOCUMENTS, Proposal, get_document
 from edgeshift.testbed.invariants.seen import Signature
@@ -35,9 +36,10 @@ class Approver:
     """Signs a campaign's proposals by fingerprint, and single zones by their own digest where evidence asks
     for it.
 
-    ``judge``: what they say of a body. ``leaves``: identifiers of zones whose proposals nobody looks at, so
-    that they go on hold. What it signed is in ``signatures``, and the bodies that it read in ``bodies``: a
-    record of its own, for the checkers.
+    ``pen``: signs with their key; ``spec``: digest of the campaign's specification. ``judge``: what they
+    say of a body. ``leaves``: identifiers of zones whose proposals nobody looks at, so that they go on
+    hold. What it signed is in ``signatures``, and the bodies that it read in ``bodies``: a record of its
+    own, for the checkers.
     """
 
     def __init__(
@@ -50,10 +52,14 @@ class Approver:
         area: Area,
         judge: Judge,
         by: str,
+        pen: Pen,
+        spec: str,
         leaves: Iterable[str] = (),
         say: Say = lambda text: None,
     ) -> None:
         self.by = by
+        self._pen = pen
+        self._spec = spec
         self.signatures: list[Signature] = []
         self.bodies: list[dict[str, Any]] = []
         self._client = client
@@ -112,6 +118,14 @@ class Approver:
             choice=choice, fingerprints=(waiting.fingerprint,), by=self.by, reason=reason
         )
         signed_at = datetime.now(UTC)
+        await self._pen.fingerprints(
+            self._campaign,
+            self._spec,
+            choice,
+            step=waiting.step,
+            fingerprints=(waiting.fingerprint,),
+            reason=reason,
+        )
         try:
             await campaign.execute_update("sign_off", message, result_type=Answer)
         except (WorkflowUpdateFailedError, RPCError) as problem:
@@ -152,6 +166,7 @@ class Approver:
         reason = why if failed else f"quiet zone, looked at by hand: {why}"
         decision = Decision(choice=choice, digest=state.digest, by=self.by, reason=reason[:200])
         signed_at = datetime.now(UTC)
+        await self._pen.proposal(self._campaign, self._spec, state, choice, reason[:200])
         handle = self._client.get_workflow_handle(migration_id(zone, self._area))
         await handle.signal("sign_off", decision)
         self._done.add(zone.id)

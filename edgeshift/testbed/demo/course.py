@@ -19,10 +19,11 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import Answer, CampaignSummary, Person
+from edgeshift.messages import CampaignSummary
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Target, campaign_id
-from edgeshift.operations.campaigns import published, start_campaign
+from edgeshift.operations.campaigns import abort, pause, published, resume, start_campaign
+from edgeshift.operations.signed import Pen
 from edgeshift.operations.zones import frozen_targets
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.demo.approver import Approver
@@ -96,8 +97,11 @@ async def play(
     """Run all campaigns to their ends. Raises where one cannot be started or does not end as it should."""
     played = Played()
     main, side, *others = specs
+    pens = {by: Pen(running.keyring.signer(by), archive, by) for by in (OPERATOR, APPROVER)}
+    digests: dict[str, str] = {}
     for spec in (side, *others, main):
-        started = await start_campaign(client, archive, spec, by=OPERATOR)
+        started = await start_campaign(client, archive, spec, by=OPERATOR, pen=pens[OPERATOR])
+        digests[spec.name] = started.spec
         played.targets[spec.name] = await frozen_targets(archive, started.targets)
         teller.say(f"campaign {spec.name} started: {len(played.targets[spec.name])} zones")
     approvers = [
@@ -109,6 +113,8 @@ async def play(
             area=part.area,
             judge=part.judge,
             by=APPROVER,
+            pen=pens[APPROVER],
+            spec=digests[spec.name],
             leaves=[scenario.left],
             say=teller.say,
         )
@@ -121,8 +127,8 @@ async def play(
         work.append(Visitors(running.control, scenario).work())
     async with _at_work(*work):
         stops = [
-            asyncio.create_task(_pause_in_the_middle(client, main.name, teller.say)),
-            asyncio.create_task(_abort(client, side.name, len(scenario.aborted), teller.say)),
+            asyncio.create_task(_pause_in_the_middle(client, main.name, pens[OPERATOR], teller.say)),
+            asyncio.create_task(_abort(client, side.name, pens[OPERATOR], len(scenario.aborted), teller.say)),
         ]
         teller.live = True
         played.summaries[main.name] = await watch_campaign(
@@ -155,11 +161,10 @@ async def _at_work(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
                 raise result
 
 
-async def _pause_in_the_middle(client: Client, campaign: str, say: Say) -> StopRecord | None:
+async def _pause_in_the_middle(client: Client, campaign: str, pen: Pen, say: Say) -> StopRecord | None:
     """Pause when a part of the zones is through, look at it for a while, and resume. None if it ended
     before.
     """
-    handle = client.get_workflow_handle(campaign_id(campaign))
     while (summary := await _summary(client, campaign)) is None or finished(
         summary.places
     ) < PAUSE_AT * summary.count:
@@ -168,13 +173,12 @@ async def _pause_in_the_middle(client: Client, campaign: str, say: Say) -> StopR
         await asyncio.sleep(0.7)
     say(f"{OPERATOR} asks for a pause, with {counted(summary.permits_out, 'permit')} out")
     asked = datetime.now(UTC)
-    word = Person(by=OPERATOR, reason="a look in the middle")
-    answer = await handle.execute_update("pause", word, result_type=Answer)
+    answer = await pause(client, campaign, by=OPERATOR, reason="a look in the middle", pen=pen)
     answered = datetime.now(UTC)
     say(f"paused after {(answered - asked).total_seconds():.1f} s: {answer.text}")
     await asyncio.sleep(PAUSE_LASTS)
     resumed = datetime.now(UTC)
-    await handle.execute_update("resume", Person(by=OPERATOR, reason="all well"), result_type=Answer)
+    await resume(client, campaign, by=OPERATOR, reason="all well", pen=pen)
     say(f"{OPERATOR} resumes it")
     return StopRecord(
         campaign=campaign,
@@ -186,7 +190,7 @@ async def _pause_in_the_middle(client: Client, campaign: str, say: Say) -> StopR
     )
 
 
-async def _abort(client: Client, campaign: str, zones: int, say: Say) -> StopRecord:
+async def _abort(client: Client, campaign: str, pen: Pen, zones: int, say: Say) -> StopRecord:
     """Abort the small campaign once its zones wait for a sign-off, or have had time enough to."""
     limit = asyncio.get_running_loop().time() + SIDE_WAITS
     while asyncio.get_running_loop().time() < limit:
@@ -194,10 +198,8 @@ async def _abort(client: Client, campaign: str, zones: int, say: Say) -> StopRec
         if summary is not None and sum(waiting.zones for waiting in summary.waiting) >= zones - 1:
             break
         await asyncio.sleep(0.5)
-    handle = client.get_workflow_handle(campaign_id(campaign))
     asked = datetime.now(UTC)
-    word = Person(by=OPERATOR, reason="not this quarter")
-    answer = await handle.execute_update("abort", word, result_type=Answer)
+    answer = await abort(client, campaign, by=OPERATOR, reason="not this quarter", pen=pen)
     say(f"{OPERATOR} aborts {campaign}: {answer.text}")
     return StopRecord(
         campaign=campaign, kind="abort", by=OPERATOR, asked_at=asked, answered_at=datetime.now(UTC)

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -31,6 +32,7 @@ from edgeshift.testbed.demo.show import (
 from edgeshift.testbed.demo.verdict import gather, judge
 from edgeshift.testbed.stack import Stack, StackError, stack
 from edgeshift.testbed.temporal_server.binaries import temporal_cli
+from edgeshift.views.console import SafeConsole
 from edgeshift.views.report_file import write_report
 
 WORKER_WITHIN = 120.0
@@ -38,38 +40,54 @@ WORKER_WITHIN = 120.0
 STATE = "demo-state"
 """The folder, below ``out``, in which the demo's stack keeps its state."""
 
+TICKETS = "demo-tickets"
+"""The folder, below ``out``, of the demo's tickets."""
+
 
 async def run_demo(
-    console: Console, part: Part, *, zones: int | None, seed: int, out: Path, keep: bool
+    console: Console, part: Part, *, zones: int | None, seed: int, out: Path, keep: bool, ui: bool = False
 ) -> bool:
     """Run an area's demo; whether every rule held and every outcome was seen.
 
     Writes its result and its report into ``out``. Raises StackError where the stack cannot run.
     """
     _end_as_by_ctrl_c()
-    console = Console(no_color=console.no_color, highlight=False, record=True)
+    console = SafeConsole(no_color=console.no_color, stderr=console.stderr, quiet=console.quiet, record=True)
     zones = zones or part.zones
     title = "" if part.area is DEFAULT_AREA else f" {part.area.value}"
-    console.print(
-        f"[bold]edgeshift demo{title}[/bold]: {zones} simulated zones, seed {seed},"
-        f" time scale {TIME_SCALE:,.0f} (4 hours a second)"
-    )
+    what = f": {zones} simulated zones, seed {seed}, time scale {TIME_SCALE:,.0f} (4 hours a second)"
+    console.print(Text.assemble((f"edgeshift demo{title}", "bold"), what))
     teller = Teller(console)
     await asyncio.to_thread(temporal_cli, progress=teller.say)
     began = time.monotonic()
     folder = out / STATE
     _begin_anew(folder)
+    # The report names them, so that they outlive the stack.
+    tickets = out / TICKETS
+    _remove(tickets)
     arranged = part.arrange(zones, seed)
     try:
         async with stack(
-            folder, fleet=arranged.fleet, time_scale=TIME_SCALE, clock=part.clock, say=teller.say
+            folder,
+            fleet=arranged.fleet,
+            time_scale=TIME_SCALE,
+            clock=part.clock,
+            ui=ui,
+            say=teller.say,
+            tickets=tickets,
         ) as running:
             held = await _run(console, teller, running, part, arranged, out, began)
             if keep:
                 teller.say(f"the state is kept: edgeshift up --folder {folder} shows it")
+    except BaseException:
+        # No report names them.
+        _remove(tickets)
+        raise
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
+    if not any(tickets.iterdir()):
+        tickets.rmdir()
     return held
 
 
@@ -92,10 +110,8 @@ async def _run(
     archive = Archive(running.archive)
     specs = part.specs(arranged, running)
     edge = f"; the edge of all zones at {running.edge}, by Host header" if part.edge else ""
-    teller.say(
-        f"Temporal at {running.address}, its pages at {running.ui}; faults are on:"
-        f" {len(arranged.faults)}{edge}"
-    )
+    pages = f", its pages at {running.ui}" if running.ui else ""
+    teller.say(f"Temporal at {running.address}{pages}; faults are on: {len(arranged.faults)}{edge}")
     await _until_served(client, running)
     played = await play(running, client, archive, part, arranged, specs, console=console, teller=teller)
     report = out / f"{specs[0].name}-report.html"
@@ -133,6 +149,14 @@ async def _until_served(client: Client, running: Stack) -> None:
                 f"no worker came within {WORKER_WITHIN:g} s; see the logs in {running.places.logs}"
             )
         await asyncio.sleep(0.5)
+
+
+def _remove(tickets: Path) -> None:
+    """Remove what tickets there are, and their folder unless there is something else in it."""
+    for ticket in tickets.glob("*.md"):
+        ticket.unlink()
+    with suppress(OSError):
+        tickets.rmdir()
 
 
 def _begin_anew(folder: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from edgeshift.campaign_file.spec import (
     CampaignSpec,
     CommitSpec,
+    ConsentSpec,
     RateSpec,
     ServiceSpec,
     TargetSpec,
@@ -22,7 +23,7 @@ from edgeshift.campaign_file.spec import (
 )
 from edgeshift.model.rollout import WaveSpec
 from edgeshift.model.sign_off import Choice, SignOffPolicy
-from edgeshift.testbed.invariants.requests import LONGEST_EXPRESSION, MOST_RULES
+from edgeshift.profiles import SPECIFICATION
 from edgeshift.testbed.simulator.fleet_file import FirewallRule, Fleet, FleetZone
 from edgeshift.testbed.simulator.generate import generate_fleet
 from edgeshift.testbed.stack import Stack
@@ -38,7 +39,7 @@ SECOND_APPROVER = "grace"
 OPERATOR = "olga"
 
 REQUEST_LIMIT = timedelta(seconds=4)
-RATE = 1200
+RATE = SPECIFICATION.rate.requests
 RATE_SECONDS = 12.0
 """The real length of a rate limit's window in the demo: five minutes under the scale would limit nothing."""
 
@@ -55,14 +56,16 @@ FORBIDDEN = json.dumps(
 @dataclass
 class Scenario:
     """A fleet with its parts given out. Zone identifiers: ``left`` is signed by nobody, ``fixed`` is fixed
-    by support, ``aborted`` are of the side campaign. ``faults`` are for the simulator's control API,
-    ``calls`` are made there besides, before anything starts: method, path and body.
+    by support, ``consented`` may move without a WAF, ``aborted`` are of the side campaign. ``faults`` are for
+    the simulator's control API, ``calls`` are made there besides, before anything starts: method, path and
+    body.
     """
 
     fleet: Fleet
     left: str
     aborted: tuple[str, ...]
     fixed: str = ""
+    consented: str = ""
     parts: dict[str, str] = field(default_factory=dict)
     faults: list[dict[str, Any]] = field(default_factory=list)
     calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
@@ -86,8 +89,13 @@ def arrange(zones: int, seed: int) -> Scenario:
     )
     support = [zone for zone in fleet.zones if _too_many_rules(zone)]
     side = [*enterprise[:1], *others[: SIDE_ZONES - 1]]
+    shell, agreed = [zone for zone in reversed(others[SIDE_ZONES:]) if _protected(zone)][:2]
+    for zone in (shell, agreed):
+        zone.migration.configuration = "disabled"
     put = {"call": "entrypoint.put"}
     parts = {
+        "a new configuration that runs nothing": shell.id,
+        "the same, with a consent by name": agreed.id,
         "unknown: 502, nothing happened": lost.id,
         "refused: 403": refused.id,
         "502 after the effect": late.id,
@@ -100,6 +108,7 @@ def arrange(zones: int, seed: int) -> Scenario:
         fleet=fleet,
         left=left.id,
         fixed=support[0].id,
+        consented=agreed.id,
         aborted=tuple(zone.id for zone in side),
         parts=parts,
         faults=faults,
@@ -145,12 +154,14 @@ def _migrating(zone: FleetZone) -> list[FirewallRule]:
 
 
 def _too_many_rules(zone: FleetZone) -> bool:
-    long = any(len(rule.expression.encode()) > LONGEST_EXPRESSION for rule in zone.firewall_rules)
+    long = any(
+        len(rule.expression.encode()) > SPECIFICATION.longest_expression for rule in zone.firewall_rules
+    )
     return (
         zone.migration.state == "start"
         and not long
         and not zone.uri_overrides
-        and len(_migrating(zone)) > MOST_RULES
+        and len(_migrating(zone)) > SPECIFICATION.most_firewall_rules
     )
 
 
@@ -161,11 +172,18 @@ def _ordinary(zone: FleetZone) -> bool:
         and zone.plan != "free"
         and zone.migration.state == "start"
         and not zone.uri_overrides
-        and len(_migrating(zone)) < MOST_RULES
-        and all(len(rule.expression.encode()) < LONGEST_EXPRESSION for rule in zone.firewall_rules)
+        and len(_migrating(zone)) < SPECIFICATION.most_firewall_rules
+        and all(
+            len(rule.expression.encode()) < SPECIFICATION.longest_expression for rule in zone.firewall_rules
+        )
         and not zone.traffic.false_positives
         and not zone.traffic.gaps
     )
+
+
+def _protected(zone: FleetZone) -> bool:
+    """Whether the zone's previous WAF is on."""
+    return zone.previous_waf.enabled and zone.previous_waf.managed.enabled
 
 
 def rate_limit() -> dict[str, Any]:
@@ -217,6 +235,7 @@ def _campaign(scenario: Scenario, running: Stack) -> CampaignSpec:
         window=24,
         sign_off=policy(days=4),
         validation=ValidationSpec(window=timedelta(hours=72)),
+        consents=ConsentSpec(unprotected=(scenario.names[scenario.consented],)),
         commit=CommitSpec(migration_limit=timedelta(hours=1), poll=timedelta(minutes=20)),
         tickets=TicketSpec(folder=str(running.places.tickets)),
         waits_for_support=timedelta(days=5),

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.testbed.invariants import CheckerInput, RuleCheck
 from edgeshift.testbed.invariants.seen import Execution
+from edgeshift.views.widths import Columns
 
 SHOWN_VIOLATIONS = 5
 
@@ -57,29 +57,23 @@ def missing_outcomes(counted: Mapping[str, int], shown: Sequence[ZoneOutcome]) -
     return [outcome.value for outcome in shown if not counted.get(outcome.value)]
 
 
-def outcome_table(counted: Mapping[str, int]) -> Table:
+def outcome_table(counted: Mapping[str, int]) -> Columns:
     """The zones by outcome."""
-    table = Table(title="Zones by outcome", title_justify="left", box=None, pad_edge=False)
-    table.add_column("outcome")
-    table.add_column("zones", justify="right")
+    table = Columns("outcome", "zones", title="Zones by outcome", right={"zones"})
     for outcome, count in counted.items():
-        table.add_row(outcome.replace("_", " "), str(count))
-    table.add_row(Text("all", style="bold"), Text(str(sum(counted.values())), style="bold"))
+        table.add(outcome.replace("_", " "), str(count))
+    table.add(Text("all", style="bold"), Text(str(sum(counted.values())), style="bold"))
     return table
 
 
-def rule_table(checks: Sequence[RuleCheck]) -> Table:
+def rule_table(checks: Sequence[RuleCheck]) -> Columns:
     """The rules, how many cases their checkers judged, and how many broke them."""
-    table = Table(title="The rules and their checkers", title_justify="left", box=None, pad_edge=False)
-    table.add_column("", justify="right")
-    table.add_column("rule", overflow="fold")
-    table.add_column("checker", overflow="fold")
-    table.add_column("checked", justify="right")
-    table.add_column("", justify="left", no_wrap=True)
+    title = "The rules and their checkers"
+    table = Columns("rule", "checker", "checked", "result", title=title, right={"checked"})
     for check in checks:
         broken = len(check.violations)
         held = Text(f"✗ {broken} broken", style="bold red") if broken else Text("✓ held", style="green")
-        table.add_row(str(check.rule), check.title, check.checker, f"{check.checked:,}", held)
+        table.add(f"{check.rule:>2}  {check.title}", check.checker, f"{check.checked:,}", held)
     return table
 
 

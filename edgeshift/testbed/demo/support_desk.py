@@ -12,8 +12,8 @@ from temporalio.service import RPCError
 
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
 from edgeshift.model.fleet import Area, zone_migration_id
+from edgeshift.profiles import SPECIFICATION
 from edgeshift.testbed.invariants.control import Control
-from edgeshift.testbed.invariants.requests import MOST_RULES
 from edgeshift.testbed.invariants.seen import Word
 
 LOOKS_EVERY = 1.0
@@ -59,7 +59,7 @@ class SupportDesk:
         found = await self._control.get(f"zones/{zone}")
         name, rules = settings_of(found)["name"], settings_of(found)["firewall_rules"]
         kept = [rule for rule in rules if not _migrates(rule)]
-        kept += [rule for rule in rules if _migrates(rule)][: MOST_RULES // 2]
+        kept += [rule for rule in rules if _migrates(rule)][: SPECIFICATION.most_firewall_rules // 2]
         await self._control.send("PATCH", f"zones/{zone}", {"firewall_rules": kept})
         handle = self._client.get_workflow_handle(zone_migration_id(zone, Area.WAF))
         reason = f"rules put together: {len(rules)} became {len(kept)}"

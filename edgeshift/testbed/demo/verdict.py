@@ -16,8 +16,9 @@ from edgeshift.testbed.invariants.archived import ArchiveFolder
 from edgeshift.testbed.invariants.executions import load_executions, load_holds
 from edgeshift.testbed.invariants.kept import load_secrets
 from edgeshift.testbed.invariants.leaks import scan
+from edgeshift.testbed.invariants.roots_file import load_roster
 from edgeshift.testbed.invariants.seen import CampaignFacts, Scan
-from edgeshift.testbed.invariants.service import load_journal, load_rate_limit, load_zones
+from edgeshift.testbed.invariants.service import load_journal, load_profile, load_rate_limit, load_zones
 from edgeshift.testbed.invariants.ticketed import load_tickets
 from edgeshift.testbed.stack import Stack
 
@@ -45,11 +46,15 @@ async def gather(
         zones=await load_zones(running.control, running.places.simulator, accounts),
         bodies=(*played.bodies, *archive.bodies()),
         rate_limit=await load_rate_limit(running.control),
+        profile=await load_profile(running.control),
         targets=targets,
         excluded=_excluded(played, targets),
         executions=await load_executions(client),
         intents=archive.intents(),
         holds=await load_holds(client),
+        roster=await asyncio.to_thread(load_roster, running.keyring.roots),
+        statements=archive.statements(),
+        evidence=archive.evidence(),
     )
 
 

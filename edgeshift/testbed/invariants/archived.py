@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from edgeshift.testbed.invariants.digests import is_signable
+from edgeshift.testbed.invariants.keys import EvidenceFile, Signed, verified
 from edgeshift.testbed.invariants.seen import IntentFile, SnapshotFile
 
 _RECORD = re.compile(
     r"(?:^|/)snapshot/(?P<zone>[0-9a-f]{32})/(?P<area>[\w-]+)/(?P<digest>[0-9a-f]{64})[^/]*$"
 )
+_STATEMENT = re.compile(r"(?:^|/)signed/[^/]+/statement/(?P<digest>[0-9a-f]{64})$")
 _INTENT = re.compile(r"(?:^|/)intent/(?P<zone>[0-9a-f]{32})/(?P<area>[\w-]+)/[^/]+$")
 
 
@@ -47,6 +49,28 @@ class ArchiveFolder:
                 body = document.get("body")
                 if isinstance(body, dict) and is_signable(body):
                     found.append(body)
+        return tuple(found)
+
+    def statements(self) -> tuple[Signed, ...]:
+        """What people have signed, as far as it verifies and lies under its own digest."""
+        found = []
+        for path in self._paths:
+            record = _STATEMENT.search(path.relative_to(self._root).as_posix())
+            one = verified(path.read_bytes()) if record else None
+            if record and one and one.digest == record["digest"]:
+                targets = one.statement.get("targets")
+                zones = self.targets(targets) if isinstance(targets, str) else ()
+                found.append(one.model_copy(update={"zones": zones}))
+        return tuple(found)
+
+    def evidence(self) -> tuple[EvidenceFile, ...]:
+        """What validation windows have shown."""
+        found = []
+        for digest, content in self._content.items():
+            if content.startswith(b"{") and b'"verdict"' in content and b'"false_positives"' in content:
+                document = json.loads(content)
+                known = {field: document.get(field) or "" for field in ("zone", "proposal", "verdict")}
+                found.append(EvidenceFile(digest=digest, **known))
         return tuple(found)
 
     def intents(self) -> tuple[IntentFile, ...]:

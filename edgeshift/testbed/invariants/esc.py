@@ -5,17 +5,11 @@ of the service (docs/service.md §2.1, §3.1, §8).
 from __future__ import annotations
 
 import itertools
-from datetime import UTC, datetime
+from datetime import datetime
 
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck, ZoneAtService
 from edgeshift.testbed.invariants.signing import all_signed, not_agreed, proposed, sent_again
-
-REMOVED_AT = datetime(2024, 1, 1, tzinfo=UTC)
-"""When all Edge Side Code is removed, by the service's own clock (docs/service.md §8)."""
-
-LONGEST_SECRET = 100
-"""Characters of a secret at most (docs/service.md §8)."""
 
 OFF = frozenset({"settled"})
 CHANGED = frozenset({"settled", "already_settled"})
@@ -97,7 +91,7 @@ def _read_between(requests: list[Request], earlier: Request, later: Request) -> 
 
 
 def untouched(seen: CheckerInput) -> RuleCheck:
-    """Rule 3. A customer's own secret is never overwritten, and no secret is longer than 100 characters."""
+    """Rule 3. A customer's own secret is never overwritten, and none is longer than the service takes."""
     violations: list[str] = []
     checked = 0
     for scope, requests in seen.of_zone.items():
@@ -108,7 +102,7 @@ def untouched(seen: CheckerInput) -> RuleCheck:
                 continue
             checked += 1
             facts = request.esc or {}
-            if (characters := facts.get("characters", 0)) > LONGEST_SECRET:
+            if (characters := facts.get("characters", 0)) > seen.service.longest_esc_secret:
                 violations.append(f"{name}: a secret of {characters} characters (request {request.seq})")
             if (facts.get("before") or {}).get("secret") and not ours:
                 violations.append(
@@ -136,7 +130,7 @@ def ended(seen: CheckerInput) -> RuleCheck:
     violations = [
         f"{seen.name(request.zone)}: {request.call} was sent past the removal date (request {request.seq})"
         for request in sent
-        if (request.service_time or request.time) >= REMOVED_AT
+        if (request.service_time or request.time) >= seen.service.esc_removed_at
     ]
     checked = len(sent)
     for scope, executions in seen.executions_of.items():
@@ -145,7 +139,7 @@ def ended(seen: CheckerInput) -> RuleCheck:
         if last.outcome not in OFF | ON or _touched_since(requests, last):
             continue
         checked += 1
-        off = turned_off(requests)
+        off = turned_off(requests, seen.service.esc_removed_at)
         if off is not (last.outcome in OFF):
             violations.append(
                 f"{seen.name(scope)}: ended as {last.outcome}, but esc is {'off' if off else 'on'}"
@@ -159,14 +153,14 @@ def ended(seen: CheckerInput) -> RuleCheck:
     )
 
 
-def turned_off(requests: list[Request]) -> bool:
+def turned_off(requests: list[Request], removed_at: datetime) -> bool:
     """Whether Edge Side Code of a scope is off after these requests of it, by the service's own word. What
     the removal date did does not count.
     """
     off = False
     for request in requests:
         after = (request.esc or {}).get("after")
-        if after is not None and (request.service_time or request.time) < REMOVED_AT:
+        if after is not None and (request.service_time or request.time) < removed_at:
             off = bool(after["always"])
     return off
 
@@ -202,6 +196,7 @@ def disagrees(seen: CheckerInput, at_service: ZoneAtService, execution: Executio
     requests = seen.of_zone.get(execution.zone, [])
     if not any(request.took_effect for request in requests if request.turns_off):
         return "ended as settled, but nobody turned esc off" if execution.outcome == "settled" else None
-    if execution.outcome not in CHANGED | UNDECIDED and turned_off(requests):
+    removed_at = seen.service.esc_removed_at
+    if execution.outcome not in CHANGED | UNDECIDED and turned_off(requests, removed_at):
         return f"ended as {execution.outcome}, but esc was turned off and is off still"
     return None

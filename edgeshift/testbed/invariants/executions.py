@@ -32,14 +32,14 @@ KINDS = tuple(checker.workflow for checker in checkers().values())
 """The workflows of one target, of each area."""
 
 
-async def load_executions(client: Client) -> tuple[Execution, ...]:
-    """Every execution of a zone's or an account's migration that the server keeps. Runs that went on in a
-    next one are left out.
+async def load_executions(client: Client, since: datetime | None = None) -> tuple[Execution, ...]:
+    """Every execution of a zone's or an account's migration that the server keeps, or that began ``since``
+    then. Runs that went on in a next one are left out.
     """
     kinds = ", ".join(f"'{kind}'" for kind in KINDS)
     found = [
         execution
-        async for execution in client.list_workflows(f"WorkflowType IN ({kinds})")
+        async for execution in client.list_workflows(f"WorkflowType IN ({kinds})" + begun(since))
         if execution.status is not WorkflowExecutionStatus.CONTINUED_AS_NEW
     ]
     gate = asyncio.Semaphore(AT_ONCE)
@@ -70,9 +70,15 @@ async def _load(client: Client, execution: WorkflowExecution) -> Execution:
     )
 
 
-async def load_holds(client: Client) -> tuple[HeldZone, ...]:
-    """Every hold on a zone for its account that the server keeps."""
-    found = [execution async for execution in client.list_workflows("WorkflowType = 'ZoneHold'")]
+def begun(since: datetime | None) -> str:
+    """What a query of the server's list adds for those that began then or later."""
+    return f" AND StartTime >= '{since.isoformat()}'" if since else ""
+
+
+async def load_holds(client: Client, since: datetime | None = None) -> tuple[HeldZone, ...]:
+    """Every hold on a zone for its account that the server keeps, or that began ``since`` then."""
+    query = "WorkflowType = 'ZoneHold'" + begun(since)
+    found = [execution async for execution in client.list_workflows(query)]
 
     async def load(execution: WorkflowExecution) -> HeldZone:
         start, _ = await _beginning(client, execution)

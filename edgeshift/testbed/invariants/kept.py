@@ -48,6 +48,8 @@ class KeptLogFields:
 
 def _job(document: dict[str, Any]) -> dict[str, Any]:
     options = dict(parse_qsl(document.get("logpull_options") or "", keep_blank_values=True))
+    if output := document.get("output_options"):
+        options = {"fields": ",".join(output.get("field_names") or ())}
     return {key: document.get(key) for key in ("dataset", "enabled", "name")} | {"options": options}
 
 

@@ -14,9 +14,6 @@ from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CheckerInput, Execution, RuleCheck, ZoneAtService
 from edgeshift.testbed.invariants.signing import all_signed, not_agreed, proposed
 
-MOST_FIELDS = 40
-"""Custom fields of a zone at most (docs/service.md §8)."""
-
 LOG_FIELDS = frozenset({"Cookies", "RequestHeaders", "ResponseHeaders"})
 """The fields of log entries that carry custom fields (docs/service.md §2.3)."""
 
@@ -165,7 +162,7 @@ def entitled(seen: CheckerInput) -> RuleCheck:
 def kept(seen: CheckerInput) -> RuleCheck:
     """Rule 4. No write is over a limit, and nobody else's rule, job or option of a job is lost."""
     violations: list[str] = []
-    checked = 0
+    checked, most = 0, seen.service.most_log_fields
     for zone, requests in seen.of_zone.items():
         name, history = seen.name(zone), rules_of(seen, zone)
         mine = [request for request in requests if request.mutates and request.area == "log-fields"]
@@ -178,7 +175,7 @@ def kept(seen: CheckerInput) -> RuleCheck:
             if request.call in _RULE_CALLS:
                 checked += 1
                 sent = (request.log_fields or {}).get("rules") or ()
-                violations += [f"{name}: {why} (request {request.seq})" for why in mistakes(sent)]
+                violations += [f"{name}: {why} (request {request.seq})" for why in mistakes(sent, most)]
             if request.call == "logpush.jobs.update":
                 checked += 1
                 violations += [
@@ -198,12 +195,12 @@ def kept(seen: CheckerInput) -> RuleCheck:
     )
 
 
-def mistakes(rules: Sequence[dict[str, Any]]) -> list[str]:
-    """What is wrong with the rules of a write (docs/service.md §2.2, §7, §8)."""
+def mistakes(rules: Sequence[dict[str, Any]], most: int | None) -> list[str]:
+    """What is wrong with the rules of a write (docs/service.md §2.2, §7, §8). ``most``: fields of a zone."""
     found = []
     count = sum(len(entries(rule)) for rule in rules)
-    if count > MOST_FIELDS:
-        found.append(f"{count} custom fields, {MOST_FIELDS} at most")
+    if most is not None and count > most:
+        found.append(f"{count} custom fields, {most} at most")
     for rule in rules:
         if rule.get("action") != "log_custom_field" or rule.get("expression") != "true":
             found.append(f"a rule with action {rule.get('action')} and expression {rule.get('expression')}")

@@ -16,11 +16,14 @@ FAILED = frozenset({"failed", "unknown"})
 
 
 def paced(seen: CheckerInput) -> RuleCheck:
-    """Rule 6. No user exceeds the rate limit, over all credentials and workers."""
+    """Rule 6. No user exceeds the rate limit, over all credentials and workers; where the service counts by
+    credential, no credential does.
+    """
     by_user: dict[str, list[Request]] = {}
     for request in seen.journal:
         if request.user is not None:
-            by_user.setdefault(request.user, []).append(request)
+            own = seen.rate_limit is not None and seen.rate_limit.counts_by == "credential"
+            by_user.setdefault(request.credential or "" if own else request.user, []).append(request)
     violations: list[str] = []
     for user, requests in sorted(by_user.items()):
         refused = [r for r in requests if r.status == 429 and not (r.fault or "").startswith("rate_limit")]

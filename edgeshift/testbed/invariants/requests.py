@@ -9,13 +9,8 @@ from urllib.parse import parse_qs
 
 from pydantic import BaseModel, ConfigDict
 
+from edgeshift.profiles import ServiceProfile
 from edgeshift.testbed.invariants.installed import area_of_call
-
-MOST_RULES = 200
-"""Firewall rules that one migration takes at most (docs/service.md §8)."""
-
-LONGEST_EXPRESSION = 4096
-"""Bytes of UTF-8 that a migrating rule's expression has at most (docs/service.md §8)."""
 
 _ALIASES = {"1": "pending", "2": "validation"}
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -146,12 +141,11 @@ class Request(Seen):
         """Whether it changed something, at once or later."""
         return self.effect != "none"
 
-    @property
-    def over_the_limits(self) -> frozenset[str]:
-        """The limits that the zone was over when the request came: the causes of a support case."""
+    def over_the_limits(self, profile: ServiceProfile) -> frozenset[str]:
+        """The limits of the profile that the zone was over when it came: causes of a support case."""
         causes = set()
-        if (self.rules_to_migrate or 0) > MOST_RULES:
+        if (self.rules_to_migrate or 0) > profile.most_firewall_rules:
             causes.add("too_many_rules")
-        if (self.longest_expression_bytes or 0) > LONGEST_EXPRESSION:
+        if (self.longest_expression_bytes or 0) > profile.longest_expression:
             causes.add("expression_too_long")
         return frozenset(causes)

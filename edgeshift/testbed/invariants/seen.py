@@ -12,8 +12,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from edgeshift.profiles import DEFAULT, Counting, ProfileName, ServiceProfile, profile_named
 from edgeshift.testbed.invariants.digests import by_digest
 from edgeshift.testbed.invariants.installed import names
+from edgeshift.testbed.invariants.keys import EvidenceFile, Roster, Signed
 from edgeshift.testbed.invariants.requests import Request, Seen
 
 AREAS = ("waf", "esc", "log-fields", *names())
@@ -150,10 +152,13 @@ class ZoneAtService(Seen):
 
 
 class RateLimitFacts(Seen):
-    """The limit of each user: requests in a rolling window that really lasts so long."""
+    """The limit of each user, or of each credential (``counts_by``): requests in a rolling window that really
+    lasts so long.
+    """
 
     requests: int
     window: timedelta
+    counts_by: Counting = "user"
 
 
 class Execution(Seen):
@@ -185,7 +190,8 @@ class CheckerInput(Seen):
 
     ``bodies``: proposals as the approvers read them; they are believed only by their digest. ``targets``:
     zones of the frozen lists, by campaign. ``excluded``: zones that a campaign named as not its own, by
-    campaign.
+    campaign. ``profile``: the name of that of the service. ``roster``: whose keys count, where people sign
+    with keys; then ``statements`` are what the archive has of them.
     """
 
     journal: tuple[Request, ...]
@@ -205,6 +211,15 @@ class CheckerInput(Seen):
     executions: tuple[Execution, ...] = ()
     intents: tuple[IntentFile, ...] = ()
     holds: tuple[HeldZone, ...] = ()
+    profile: ProfileName = DEFAULT
+    roster: Roster | None = None
+    statements: tuple[Signed, ...] = ()
+    evidence: tuple[EvidenceFile, ...] = ()
+
+    @property
+    def service(self) -> ServiceProfile:
+        """What is known of the service."""
+        return profile_named(self.profile)
 
     @cached_property
     def areas(self) -> tuple[str, ...]:

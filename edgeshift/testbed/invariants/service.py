@@ -46,7 +46,13 @@ async def load_rate_limit(control: Control) -> RateLimitFacts:
     return RateLimitFacts(
         requests=limit["requests"],
         window=timedelta(seconds=limit["window_seconds"] / options["time_scale"]),
+        counts_by=limit["counts_by"],
     )
+
+
+async def load_profile(control: Control) -> str:
+    """The name of the simulated service's profile."""
+    return str((await control.get("options"))["profile"])
 
 
 async def load_zones(

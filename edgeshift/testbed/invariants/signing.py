@@ -1,11 +1,15 @@
-"""What rules 1 and 2 ask in every area: who had signed what was sent, and what lets it be sent again."""
+"""What rules 1 and 2 ask in every area: who had signed what was sent, by their own record and by their keys,
+and what lets it be sent again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from datetime import timedelta
 from typing import Any
 
 from edgeshift.testbed.invariants.digests import body_fingerprint
+from edgeshift.testbed.invariants.keys import unsigned_by_key
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck, Signature, Word
 
@@ -20,7 +24,7 @@ def all_signed(
     return RuleCheck(
         rule=1,
         title=title,
-        checker="journal, approvers' record",
+        checker="journal, approvers' record" + ", their keys" * (seen.roster is not None),
         checked=len(sent),
         violations=[
             f"{seen.name(request.zone)}: {why} (request {request.seq})"
@@ -58,9 +62,28 @@ def unsigned(seen: CheckerInput, request: Request, known: Collection[str], diges
         return f"committed although {rejected_by} had rejected it"
     required = max((campaign.required for campaign in campaigns), default=1)
     if len(people) >= required:
-        return None
+        return _unsigned_by_key(seen, request, known)
     when = "; signed only after it was sent, or too long before" if late else ""
     return f"{len(people)} of {required} approvers had signed {(digest or '')[:12]}{when}"
+
+
+def _unsigned_by_key(seen: CheckerInput, request: Request, known: Collection[str]) -> str | None:
+    """The same by what the archive proves, where people sign with keys: whatever they say to have signed."""
+    if seen.roster is None:
+        return None
+    campaigns = seen.campaigns_of(request.zone or "")
+    at_service = seen.zone.get(request.zone or "")
+    return unsigned_by_key(
+        request,
+        known,
+        seen.roster,
+        seen.statements,
+        seen.evidence,
+        account=at_service.account if at_service else "",
+        required=max((campaign.required for campaign in campaigns), default=1),
+        valid_for=min((one.valid_for for one in campaigns if one.valid_for is not None), default=None),
+        sending=max((campaign.sending for campaign in campaigns), default=timedelta(0)),
+    )
 
 
 def _in_turn(seen: CheckerInput, request: Request, known: Collection[str]) -> list[Signature | Word]:

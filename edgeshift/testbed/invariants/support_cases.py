@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from edgeshift.profiles import ServiceProfile
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.seen import CheckerInput, RuleCheck
 
@@ -14,13 +15,13 @@ def supported(seen: CheckerInput) -> RuleCheck:
     expected: set[tuple[str, str]] = set()
     for zone, requests in seen.of_zone.items():
         for request in requests:
-            if request.method == "PUT" and request.over_the_limits:
-                causes = " and ".join(sorted(request.over_the_limits))
+            if request.method == "PUT" and request.over_the_limits(seen.service):
+                causes = " and ".join(sorted(request.over_the_limits(seen.service)))
                 violations.append(
                     f"{seen.name(zone)}: was sent a PUT while over a limit: {causes} (request {request.seq})"
                 )
         if seen.campaigns_of(zone):
-            expected |= {(zone, cause) for cause in _causes(requests)}
+            expected |= {(zone, cause) for cause in _causes(requests, seen.service)}
     open_tickets = Counter((ticket.zone, ticket.cause) for ticket in seen.tickets if ticket.open)
     for zone, cause in sorted(expected):
         if (count := open_tickets[zone, cause]) != 1:
@@ -39,7 +40,7 @@ def supported(seen: CheckerInput) -> RuleCheck:
     )
 
 
-def _causes(requests: list[Request]) -> frozenset[str]:
+def _causes(requests: list[Request], profile: ServiceProfile) -> frozenset[str]:
     """The limits that the zone was over whenever its rules were read to their end, unless it was migrated
     already.
     """
@@ -48,5 +49,5 @@ def _causes(requests: list[Request]) -> frozenset[str]:
         state = request.state_before or {}
         read = request.call == "firewall.rules.list" and request.status == 200
         if read and state.get("migration_state") in ("start", "validation"):
-            found |= request.over_the_limits
+            found |= request.over_the_limits(profile)
     return frozenset(found)

@@ -73,6 +73,11 @@ class Call:
         return self.state.options
 
     @property
+    def dry_run(self) -> bool:
+        """Whether a write is only to be checked; a profile that knows no such parameter passes it over."""
+        return self.options.facts.dry_run and self.query.get("dry_run", "").lower() == "true"
+
+    @property
     def zone(self) -> ZoneRecord:
         """The zone that the path names."""
         if self.record is None:

@@ -2,7 +2,6 @@
 clients."""
 
 import inspect
-import ipaddress
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from edgeshift.testbed.simulator.calls import parse_json
 from edgeshift.testbed.simulator.clock import parse_timestamp, timestamp
@@ -31,39 +29,6 @@ class ControlError(ValueError):
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
         self.status = status
-
-
-class LoopbackOnly:
-    """Refuses peers of other machines, and requests made under a name that is not this machine's.
-
-    The Host header is looked at so that no web page can reach the control API through a browser (DNS
-    rebinding).
-    """
-
-    def __init__(self, app: ASGIApp, listens_on: str) -> None:
-        self._app = app
-        self._names = {"localhost", listens_on.strip("[]").lower()}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            peer = scope.get("client")
-            host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-            if peer is None or not _is_loopback(peer[0]) or not self._is_ours(host):
-                text = "the control API answers this machine alone"
-                await JSONResponse({"error": text}, 403)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-    def _is_ours(self, host: str) -> bool:
-        name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-        return name.lower() in self._names or _is_loopback(name)
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False
 
 
 class Control:
@@ -279,6 +244,8 @@ class Control:
                 raise ControlError("give an object with the options that are to change")
             if "faults" in body:
                 raise ControlError("faults are added by POST to /_simulator/faults")
+            if "profile" in body:
+                raise ControlError("the profile is chosen when the simulator starts")
             if "clock" in body:
                 raise ControlError("the clock is set by PUT to /_simulator/clock")
             self._state.change_options(body)

@@ -11,7 +11,7 @@ from edgeshift.testbed.simulator.rulesets import MANAGED_PHASE, new_id, prepared
 from edgeshift.testbed.simulator.state import State
 from edgeshift.testbed.simulator.zone_records import ZoneRecord
 
-_LISTS = ("firewall_rules", "uri_overrides", "page_rules")
+_LISTS = ("firewall_rules", "filters", "uri_overrides", "page_rules")
 # Log fields and log jobs are only begun with: from then on they change by the service's calls.
 _FIXED = ("id", "name", "account", "logs")
 # What the service keeps to itself, here too.

@@ -82,7 +82,7 @@ class Database:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.connection = sqlite3.connect(
                 folder / FILE_NAME, isolation_level=None, check_same_thread=False, timeout=2
             )

@@ -4,12 +4,15 @@
 Carried over: the global settings of the previous core rule set, firewall rules that bypass the WAF, page
 rules with "Disable Security" and with "Web Application Firewall: Off" or "On". Lost: every setting of a rule
 or a group of the core rule set. Those of the provider's rules, of which the contract does not speak, are
-carried over, or lost where the zone says so. The new core ruleset runs at paranoia level 2.
+carried over, or lost where the zone says so. Paranoia level and threshold of the new core ruleset follow from
+the previous sensitivity, as the profile has it.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Literal
 
+from edgeshift.profiles import SPECIFICATION, ServiceProfile
 from edgeshift.testbed.simulator.expressions import quoted
 from edgeshift.testbed.simulator.fleet_models import FirewallRule, FleetZone, PageRule, derived_id
 from edgeshift.testbed.simulator.previous_waf import group_id, group_mode, is_modified, rule_mode, signatures
@@ -20,17 +23,7 @@ MANAGED_RULESET = "efb7b8c949ac4650a09736fc376e9aee"
 OWASP_RULESET = "4814384a9e5d4991b9815dcfc25d2f1f"
 OWASP_SCORE_RULE = "6179ae15870a4bb7b2d480d4843b323c"
 
-PARANOIA_LEVEL = 2
-"""What the migration sets, whatever the sensitivity was (docs/service.md §3.2)."""
-
-SENSITIVITY: dict[str, tuple[int, int]] = {
-    "high": (2, 40),
-    "medium": (1, 25),
-    "low": (1, 40),
-    "default": (2, 40),
-}
-"""Previous sensitivity to (paranoia level, score threshold), as observed. The paranoia level gives way to
-`PARANOIA_LEVEL`, on which the service's own description is firm; the threshold is used."""
+HIGHEST_PARANOIA_LEVEL = 4
 
 ACTION_MODE = {"simulate": "log", "block": "block", "challenge": "managed_challenge"}
 """Previous action mode to the action of the new score rule."""
@@ -56,7 +49,12 @@ def rules_to_migrate(zone: FleetZone) -> list[FirewallRule]:
 
 def longest_expression_bytes(zone: FleetZone) -> int:
     """UTF-8 bytes of the longest expression that migrates; 0 without any (docs/service.md §8)."""
-    return max((len(rule.expression.encode()) for rule in rules_to_migrate(zone)), default=0)
+    return longest_of(rules_to_migrate(zone))
+
+
+def longest_of(rules: Iterable[FirewallRule]) -> int:
+    """UTF-8 bytes of the longest expression of these rules; 0 without any."""
+    return max((len(rule.expression.encode()) for rule in rules), default=0)
 
 
 def waf_effect(rule: PageRule) -> Literal["on", "off"] | None:
@@ -80,14 +78,15 @@ def url_expression(patterns: list[str]) -> str:
     return " or ".join(f"({test})" for test in tests)
 
 
-def equivalent_configuration(zone: FleetZone) -> Configuration:
+def equivalent_configuration(zone: FleetZone, facts: ServiceProfile = SPECIFICATION) -> Configuration:
     """The configuration that the service proposes: `{"name": "default", "rules": [...]}`.
 
     Skip rules come first: bypassing firewall rules in their order, then page rules by falling priority. Then
-    the managed ruleset and the core ruleset are run, disabled where their predecessor was.
+    the managed ruleset and the core ruleset are run, disabled where their predecessor was, or where the zone
+    says so.
     """
     rules = [
-        _skip(rule.expression, f"Bypass WAF Managed Rules: {rule.description}".rstrip(": "), not rule.paused)
+        _skip(rule.expression, f"Bypass WAF Managed Rules: {rule.description}".rstrip(": "), zone.acts(rule))
         for rule in rules_to_migrate(zone)
     ]
     turned_on: list[str] = []
@@ -106,25 +105,25 @@ def equivalent_configuration(zone: FleetZone) -> Configuration:
     waf = zone.previous_waf
     everywhere = waf.enabled or not turned_on
     where = "true" if everywhere else " or ".join(turned_on)
-    runs = waf.enabled or bool(turned_on)
+    runs = (waf.enabled or bool(turned_on)) and zone.migration.configuration != "disabled"
     rules.append(
         _execute(
             MANAGED_RULESET, "Managed ruleset", where, runs and waf.managed.enabled, managed_overrides(zone)
         )
     )
     sensitivity = waf.owasp.sensitivity
-    _, threshold = SENSITIVITY.get(sensitivity, SENSITIVITY["default"])
+    setting = facts.score_setting(sensitivity)
     overrides = {
         "categories": [
             {"category": f"paranoia-level-{level}", "enabled": False}
-            for level in range(PARANOIA_LEVEL + 1, 5)
+            for level in range(setting.paranoia_level + 1, HIGHEST_PARANOIA_LEVEL + 1)
         ],
         "rules": [
             {
                 "id": OWASP_SCORE_RULE,
                 "action": ACTION_MODE[waf.owasp.action_mode],
                 "enabled": True,
-                "score_threshold": threshold,
+                "score_threshold": setting.score_threshold,
             }
         ],
     }

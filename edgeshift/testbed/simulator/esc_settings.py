@@ -3,16 +3,13 @@
 import hmac
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from edgeshift.testbed.simulator.clock import Clock, parse_timestamp, timestamp
 from edgeshift.testbed.simulator.database import Database
 from edgeshift.testbed.simulator.fleet_edge import EscScope
 from edgeshift.testbed.simulator.options import SimulatorOptions
-
-REMOVAL = datetime(2024, 1, 1, tzinfo=UTC)
-"""From then on there is no Edge Side Code, and nothing of it is configured (docs/service.md §8)."""
 
 COOKIE = "disable_esc"
 Operation = Literal["begun", "secret", "always", "both", "delete", "enable"]
@@ -68,14 +65,18 @@ class EscSettings:
     it.
     """
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, removal: Callable[[], datetime]) -> None:
+        """`removal`: from when on there is no Edge Side Code, and nothing of it is configured
+        (docs/service.md §8).
+        """
         self._connection = database.connection
         self._clock = clock
+        self._removal = removal
 
     @property
     def removed(self) -> bool:
         """Whether the removal date has come, by the simulator's clock."""
-        return self._clock.now() >= REMOVAL
+        return self._clock.now() >= self._removal()
 
     def begin(self, scope: str, given: EscScope) -> None:
         """Keep the setting that a scope of the fleet begins with."""

@@ -5,6 +5,7 @@ from typing import Literal, get_args
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from edgeshift.profiles import PROFILES
 from edgeshift.testbed.simulator.fleet_strict import Strict
 
 EscKind = Literal[
@@ -25,8 +26,8 @@ Noise = Literal["request_id", "nonce", "timestamp", "cookies", "coin_flip"]
 NOISE: tuple[Noise, ...] = get_args(Noise)
 HeaderOperation = Literal["set", "add", "remove"]
 
-SECRET_CHARACTERS = 100
-"""The longest secret (docs/service.md §8)."""
+SECRET_CHARACTERS = max(one.longest_esc_secret for one in PROFILES.values())
+"""The longest secret of any profile (docs/service.md §8)."""
 
 # What each kind needs, and what it can have besides; `kind` and `path` go with all.
 _PARTS: dict[EscKind, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -6,9 +6,10 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from edgeshift.profiles import PROFILES
 from edgeshift.testbed.simulator import log_fields
 from edgeshift.testbed.simulator.fleet_strict import Strict
-from edgeshift.testbed.simulator.logs import destinations, pull_options
+from edgeshift.testbed.simulator.logs import destinations, output_options, pull_options
 from edgeshift.testbed.simulator.options import SimulatorOptions
 
 
@@ -54,6 +55,9 @@ class FleetLogJob(Strict):
     logpull_options: str | None = Field(
         None, description="such as fields=RayID,EdgeStartTimestamp&timestamps=rfc3339"
     )
+    output_options: dict[str, Any] | None = Field(
+        None, description="in place of logpull_options, where the profile knows them: field_names and more"
+    )
     enabled: bool = True
     frequency: Literal["high", "low"] = "high"
 
@@ -74,6 +78,10 @@ class FleetLogJob(Strict):
             raise PydanticCustomError(
                 "bad_options", "logpull_options: {told}", {"told": str(error)}
             ) from None
+        given = self.output_options
+        if given is not None and (wrong := output_options.problem(given, self.dataset)):
+            told = " ".join(filter(None, wrong))
+            raise PydanticCustomError("bad_options", "output_options: {told}", {"told": told})
         return self
 
     def document(self) -> dict[str, Any]:
@@ -84,6 +92,7 @@ class FleetLogJob(Strict):
             "enabled": self.enabled,
             "frequency": self.frequency,
             "logpull_options": self.logpull_options,
+            **({} if self.output_options is None else {"output_options": self.output_options}),
             "destination_conf": self.destination,
             "last_complete": None,
             "last_error": None,
@@ -101,8 +110,13 @@ class ZoneLogs(Strict):
 
     @model_validator(mode="after")
     def _are_rules(self) -> "ZoneLogs":
-        rules = [one.document() for one in self.fields or []]
-        if found := log_fields.errors(rules, SimulatorOptions()):
-            told = f"fields: {found[0]['source']['pointer']}: {found[0]['message']}"
+        """Right by one profile or another; the fleet knows by which."""
+        if told := min((self.wrong_by(name) for name in PROFILES), key=len):
             raise PydanticCustomError("bad_fields", "{told}", {"told": told})
         return self
+
+    def wrong_by(self, profile: str) -> str:
+        """What is wrong with the fields at a service of this profile, or empty."""
+        rules = [one.document() for one in self.fields or []]
+        found = log_fields.errors(rules, SimulatorOptions().of(profile))
+        return f"fields: {found[0]['source']['pointer']}: {found[0]['message']}" if found else ""

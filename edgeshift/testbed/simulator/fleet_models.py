@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from edgeshift.profiles import DEFAULT, PROFILES
 from edgeshift.testbed.simulator.fleet_edge import EscScope, ZoneEdge, ZoneEsc
 from edgeshift.testbed.simulator.fleet_logs import ZoneLogs
 from edgeshift.testbed.simulator.fleet_strict import Strict
@@ -62,6 +63,16 @@ def _domain(value: str) -> str:
     return value
 
 
+def _profile(value: str) -> str:
+    if value not in PROFILES:
+        known = ", ".join(PROFILES)
+        raise PydanticCustomError(
+            "bad_profile", "there is no such profile; there are {known}", {"known": known}
+        )
+    return value
+
+
+Profile = Annotated[str, AfterValidator(_profile)]
 Id = Annotated[str, AfterValidator(_hex32)]
 
 
@@ -148,6 +159,16 @@ class PreviousWaf(Strict):
     managed: Managed = Field(default_factory=Managed)
 
 
+class FirewallFilter(Strict):
+    """What a firewall rule matches, where it stands by itself or is paused or described."""
+
+    expression: str = Field(min_length=1)
+    description: str = ""
+    paused: bool = Field(False, description="the rules that use it do not act")
+    ref: str = ""
+    id: Id = ""
+
+
 class FirewallRule(Strict):
     """A firewall rule; a `bypass` with `waf` among its products migrates (docs/service.md §3.2)."""
 
@@ -214,6 +235,10 @@ class Migration(Strict):
         "carried",
         description="whether the new configuration has what somebody set for the provider's groups and rules",
     )
+    configuration: Literal["equivalent", "disabled"] = Field(
+        "equivalent",
+        description="disabled: the new configuration runs nothing, whatever the previous WAF does",
+    )
 
 
 FalsePositive = Literal["rich_text", "sql_in_text", "shell_in_text", "template_editor"]
@@ -257,6 +282,9 @@ class FleetZone(Strict):
     paused: bool = False
     previous_waf: PreviousWaf = Field(default_factory=PreviousWaf)
     firewall_rules: list[FirewallRule] = Field(default_factory=list)
+    filters: list[FirewallFilter] = Field(
+        default_factory=list, description="filters that no rule uses, and those of which more is to be said"
+    )
     uri_overrides: list[UriOverride] = Field(default_factory=list)
     page_rules: list[PageRule] = Field(default_factory=list)
     migration: Migration = Field(default_factory=Migration)
@@ -272,11 +300,17 @@ class FleetZone(Strict):
         for place, rule in enumerate(self.firewall_rules):
             rule.id = rule.id or derived_id(self.id, "firewall rule", str(place))
             rule.filter_id = rule.filter_id or derived_id(rule.id, "filter")
+        for place, filtered in enumerate(self.filters):
+            filtered.id = filtered.id or derived_id(self.id, "filter", str(place))
         for place, override in enumerate(self.uri_overrides):
             override.id = override.id or derived_id(self.id, "override", str(place))
         for place, page_rule in enumerate(self.page_rules):
             page_rule.id = page_rule.id or derived_id(self.id, "page rule", str(place))
         return self
+
+    def acts(self, rule: FirewallRule) -> bool:
+        """Whether neither a firewall rule nor its filter is paused."""
+        return not rule.paused and not any(one.paused and one.id == rule.filter_id for one in self.filters)
 
 
 class FleetParts(Strict):
@@ -284,6 +318,7 @@ class FleetParts(Strict):
 
     version: Literal[1] = 1
     note: str = Field("", description="free text about the fleet; the simulator ignores it")
+    profile: Profile = Field(DEFAULT, description="which known state of the service holds the fleet")
     users: list[FleetUser] = Field(default_factory=lambda: [FleetUser(email="operator@example.com")])
     credentials: list[Credential] = Field(default_factory=lambda: [Credential(label="operator")])
     accounts: list[FleetAccount] = Field(default_factory=lambda: [FleetAccount(name="Main account")])

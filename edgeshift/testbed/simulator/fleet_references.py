@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from edgeshift.testbed.simulator.fleet_logs import ZoneLogs
 from edgeshift.testbed.simulator.fleet_models import FleetParts, PreviousWaf, Where, derived_id
 from edgeshift.testbed.simulator.previous_waf import unknown_parts
+from edgeshift.testbed.simulator.zone_filters import filter_of
 
 Problem = tuple[Where, str]
 
@@ -40,12 +41,18 @@ def resolve(fleet: FleetParts) -> list[Problem]:
     for number, zone in enumerate(fleet.zones):
         parts: tuple[tuple[str, list[str]], ...] = (
             ("firewall_rules", [rule.id for rule in zone.firewall_rules]),
+            ("filters", [filtered.id for filtered in zone.filters]),
             ("uri_overrides", [override.id for override in zone.uri_overrides]),
             ("page_rules", [rule.id for rule in zone.page_rules]),
         )
         for part, ids in parts:
             if len(ids) > 1:
                 twice.look(part, "id", ((one, one) for one in ids), within=("zones", number))
+
+        for place, rule in enumerate(zone.firewall_rules):
+            if zone.filters and filter_of(zone, rule).expression != rule.expression:
+                text = "its filter is in the zone's filters, with another expression"
+                problems.append((("zones", number, "firewall_rules", place, "expression"), text))
 
     user_of = _finder("user", [(user.email, user.id) for user in fleet.users], problems)
     account_of = _finder("account", [(account.name, account.id) for account in fleet.accounts], problems)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from edgeshift.testbed.simulator.equivalent import eligible
 from edgeshift.testbed.simulator.fleet_models import (
     Credential,
     FleetAccount,
@@ -49,13 +50,15 @@ def generate_fleet(
     accounts: int = 3,
     esc: float = 0.0,
     logs: float = 0.0,
+    shells: float = 0.0,
     progress: Callable[[int], None] | None = None,
 ) -> Fleet:
     """A fleet of `zones` zones over `accounts` accounts; `progress` hears the number of zones made so far.
 
     `esc` is the share of the zones that have Edge Side Code, 0 to 1; nothing else depends on it but natural
     noise at the edge, which is there when it is not 0. `logs` is the share of the Enterprise zones that have
-    custom log fields and log jobs already; nothing else depends on it.
+    custom log fields and log jobs already; nothing else depends on it. `shells` is the share of the zones
+    with a WAF whose new configuration runs no rule; nothing else depends on it.
 
     Credentials: a token for each of three users, and a key for the first; all reach every zone. Their values
     have the right form and depend on the seed alone; they are good for nothing but the simulator. Raises
@@ -63,8 +66,8 @@ def generate_fleet(
     """
     if zones < 1 or accounts < 1:
         raise ValueError("a fleet needs at least one zone and one account")
-    if not (0 <= esc <= 1 and 0 <= logs <= 1):
-        raise ValueError("esc and logs are shares of the zones, from 0 to 1")
+    if not all(0 <= share <= 1 for share in (esc, logs, shells)):
+        raise ValueError("esc, logs and shells are shares of the zones, from 0 to 1")
     random = Random(f"fleet {seed}")
     names = _names(zones, random)
     held = [FleetAccount(name=_account_name(number)) for number in range(accounts)]
@@ -91,6 +94,9 @@ def generate_fleet(
     if logs:
         plant_logs(filled, seed, logs)
         command += f" --logs {logs:g}"
+    if shells:
+        plant_shells(filled, seed, shells)
+        command += f" --shells {shells:g}"
     users = [
         FleetUser(email=f"{person}@example.com", id=derived_id("user", str(seed), person))
         for person in PEOPLE
@@ -102,6 +108,21 @@ def generate_fleet(
         accounts=held,
         zones=filled,
     )
+
+
+def plant_shells(zones: list[FleetZone], seed: int, share: float) -> None:
+    """Let a share of the zones with a WAF, one at least, get a new configuration that runs nothing, in place.
+    Those that are there already or cannot move are left out.
+    """
+    able = [zone for zone in zones if _has_waf(zone) and zone.migration.state == "start" and eligible(zone)]
+    Random(f"shells {seed}").shuffle(able)
+    for zone in able[: max(1, round(len(able) * share))]:
+        zone.migration.configuration = "disabled"
+
+
+def _has_waf(zone: FleetZone) -> bool:
+    waf = zone.previous_waf
+    return waf.enabled and (waf.managed.enabled or waf.owasp.sensitivity != "off")
 
 
 def _case(random: Random) -> Case:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from edgeshift.profiles import SPECIFICATION
+
 Settings = dict[str, Any]
 
-MOST_RULES = 200
-MOST_BYTES = 4096
+MOST_RULES = SPECIFICATION.most_firewall_rules
+MOST_BYTES = SPECIFICATION.longest_expression
 
 
 @dataclass(frozen=True)

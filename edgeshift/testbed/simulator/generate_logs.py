@@ -4,13 +4,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from edgeshift.profiles import SPECIFICATION
 from edgeshift.testbed.simulator.fleet_logs import ZoneLogs
 from edgeshift.testbed.simulator.fleet_models import FleetZone
 
 Document = dict[str, Any]
 BUCKET = "edge-logs"
 """The bucket of all generated jobs; a zone's entries lie below its name."""
-MOST_FIELDS = 40
+MOST_FIELDS = SPECIFICATION.most_log_fields or 0
 
 _PLAIN = "fields=RayID,EdgeStartTimestamp,ClientRequestHost,EdgeResponseStatus&timestamps=rfc3339"
 _OWN = "timestamps=unixnano&fields=RayID,ClientIP,EdgeStartTimestamp,RequestHeaders&CVE-2021-44228=true"

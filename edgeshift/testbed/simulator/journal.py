@@ -152,16 +152,18 @@ class Journal:
         found = self._database.connection.execute("SELECT max(seq) FROM journal").fetchone()[0]
         return int(found or 0)
 
-    def counted_since(self, moment: datetime) -> list[tuple[str, str]]:
-        """(user, time) of the requests that count against rate limits since a moment, oldest first."""
+    def counted_since(self, moment: datetime) -> list[tuple[str, str, str]]:
+        """(user, label of the credential, time) of the requests that count against rate limits since a
+        moment, oldest first.
+        """
         # Walked from the end, for only the tail is wanted. A delayed request lies later than its time says.
         since, stop = timestamp(moment), timestamp(moment - timedelta(minutes=5))
-        found: list[tuple[str, str]] = []
-        for user, time, counted in self._database.connection.execute(
-            "SELECT user, time, counted FROM journal ORDER BY seq DESC"
+        found: list[tuple[str, str, str]] = []
+        for user, time, counted, credential in self._database.connection.execute(
+            "SELECT user, time, counted, json_extract(entry, '$.credential') FROM journal ORDER BY seq DESC"
         ):
             if time < stop:
                 break
             if counted and user is not None and time >= since:
-                found.append((time, user))
-        return [(user, time) for time, user in sorted(found)]
+                found.append((time, user, credential))
+        return [(user, credential, time) for time, user, credential in sorted(found)]

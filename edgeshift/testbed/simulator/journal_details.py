@@ -15,7 +15,8 @@ from edgeshift.testbed.simulator.journal import JournalEntry
 from edgeshift.testbed.simulator.log_fields import PHASE
 
 _LOG_CALLS = ("rulesets.", "entrypoint.")
-_JOB_SETTINGS = ("enabled", "frequency", "logpull_options", "name", "dataset")
+_JOB_CHANGES = ("logpush.jobs.update", "logpush.jobs.delete")
+_JOB_SETTINGS = ("enabled", "frequency", "logpull_options", "output_options", "name", "dataset")
 Described = dict[str, Any]
 
 
@@ -28,10 +29,10 @@ class Details:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._sent = _body(call)
-        self._job = self._stored_job() if call.route.call == "logpush.jobs.update" else None
+        self._job = self._stored_job() if call.route.call in _JOB_CHANGES else None
         self._phase = self._phase_of() if call.route.call.startswith(_LOG_CALLS) else ""
         self._result: Any = None
-        self._before = self._value() if call.route.call.startswith("settings.") else ""
+        self._before: Any = self._value() if call.route.call.startswith("settings.") else ""
 
     def handled(self, answer: Answer) -> None:
         """The call was carried out, and this is the service's own answer."""
@@ -49,6 +50,8 @@ class Details:
             entry.log_job = self._log_job()
         elif "setting" in self._call.params:
             entry.setting = self._setting()
+        elif name == "settings.patch_many":
+            entry.setting = {"sent": self._sent.get("items"), "before": self._before, "after": self._value()}
 
     def _setting(self) -> Described:
         """Which setting, and what it was and is."""
@@ -57,10 +60,11 @@ class Details:
             found["sent"] = self._sent.get("value")
         return found | {"after": self._value()}
 
-    def _value(self) -> str:
-        record, name = self._call.record, self._call.params.get("setting", "")
+    def _value(self) -> Any:
+        """The value of the setting that the path names, or those of all."""
+        record, name = self._call.record, self._call.params.get("setting")
         settings: dict[Any, str] = dict(record.zone.settings) if record is not None else {}
-        return settings.get(name, "off")
+        return settings if name is None else settings.get(name, "off")
 
     def _esc(self) -> Described:
         """Which scope, and which of the two things that one POST path does was asked for."""
@@ -101,6 +105,9 @@ class Details:
             shown = next((one for one in shown or () if one["phase"] == PHASE), None)
             if shown is None:
                 return None
+        if isinstance(shown, dict) and self._call.route.call.startswith("rulesets.rules."):
+            # A call that changes one rule is as good as one that sends all of them.
+            found["rules"] = shown["rules"]
         if isinstance(shown, dict) and "version" in shown:
             found |= {"ruleset": shown["id"], "version": int(shown["version"])}
         elif isinstance(shown, list):
@@ -121,7 +128,9 @@ class Details:
         found: Described = {"sent": _settings(self._sent)} if self._sent else {}
         if self._job is not None:
             found |= {"id": self._job["id"], "before": _settings(self._job), "after": _settings(self._job)}
-        if call.effect != "none" and call.record is not None:
+        if call.effect != "none" and call.route.call == "logpush.jobs.delete":
+            found["after"] = None
+        elif call.effect != "none" and call.record is not None:
             stored = call.state.log_jobs.of_zone(call.record.id)
             changed = (
                 stored[-1:] if self._job is None else [one for one in stored if one["id"] == found["id"]]
@@ -131,11 +140,23 @@ class Details:
 
 
 def _settings(job: Described) -> Described:
-    """A job's settings without its destination; the parameter string taken apart."""
+    """A job's settings without its destination; the parameter string taken apart. Options that have taken its
+    place stand in the same way, their log fields as `fields`.
+    """
     found = {key: job[key] for key in ("id", *_JOB_SETTINGS) if key in job}
-    if isinstance(options := found.pop("logpull_options", None), str):
+    options, output = found.pop("logpull_options", None), found.pop("output_options", None)
+    if isinstance(output, dict):
+        found["options"] = told(output)
+    elif isinstance(options, str):
         found["options"] = dict(parse_qsl(options, keep_blank_values=True))
     return found
+
+
+def told(output: Described) -> Described:
+    """The object `output_options` as the parameters of a string would be told."""
+    names = output.get("field_names")
+    listed = {"fields": ",".join(map(str, names))} if isinstance(names, list) else {}
+    return {key: item for key, item in output.items() if key != "field_names"} | listed
 
 
 def _body(call: Call) -> Described:

@@ -12,6 +12,9 @@ PHASE = "http_log_custom_fields"
 ACTION = "log_custom_field"
 EXPRESSION = "true"
 ARRAYS = ("request_fields", "response_fields", "cookie_fields")
+RAW = "raw_response_fields"
+"""Response headers that are logged with their original values, where the profile has such a choice."""
+EVERY_VALUE = "preserve_duplicates"
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _PARAMETERS = "action_parameters"
 
@@ -26,6 +29,8 @@ class CustomFields:
     request_headers: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()
     cookies: tuple[str, ...] = ()
+    raw_response_headers: tuple[str, ...] = ()
+    every_value: frozenset[str] = frozenset()
 
 
 def errors(rules: list[Json], options: SimulatorOptions) -> list[Json]:
@@ -42,17 +47,36 @@ def errors(rules: list[Json], options: SimulatorOptions) -> list[Json]:
         fields += [(array, name) for array in ARRAYS for name in _names(rule, array)]
     limit = options.log_fields.most
     count = len(fields if options.log_fields.counted == "every" else set(fields))
-    if count > limit:
+    if limit is not None and count > limit:
         said = f"exceeded maximum number of custom fields for the zone: {count}, and at most {limit}"
         found.append(error(said, 20128, pointer="/rules"))
-    return found
+    return found + _both_ways(rules)
 
 
 def configured(ruleset: dict[str, Any] | None) -> CustomFields:
     """The fields that the enabled rules of a stored ruleset turn on; none without a ruleset."""
     rules = [one for one in (ruleset or {}).get("rules", []) if one.get("enabled", True)]
-    named = (tuple(dict.fromkeys(name for rule in rules for name in _names(rule, one))) for one in ARRAYS)
-    return CustomFields(*named)
+    requests, responses, cookies, raw = (
+        tuple(dict.fromkeys(name for rule in rules for name in _names(rule, one))) for one in (*ARRAYS, RAW)
+    )
+    every = frozenset(
+        entry["name"]
+        for rule in rules
+        for array in ("response_fields", RAW)
+        for entry in rule[_PARAMETERS].get(array) or ()
+        if entry.get(EVERY_VALUE)
+    )
+    return CustomFields(requests, responses, cookies, raw, every)
+
+
+def _both_ways(rules: list[Json]) -> list[Json]:
+    """A header is logged in one way alone, over all rules."""
+    raw = {name for rule in rules if isinstance(rule, dict) for name in _names(rule, RAW)}
+    both = [
+        n for rule in rules if isinstance(rule, dict) for n in _names(rule, "response_fields") if n in raw
+    ]
+    said = "a response header is logged either with its original value or as it goes out, not both: {}"
+    return [error(said.format(name), 20129, pointer="/rules") for name in dict.fromkeys(both)]
 
 
 def _expression_errors(rule: dict[str, Json], pointer: str) -> list[Json]:
@@ -71,28 +95,34 @@ def _parameter_errors(parameters: Json, pointer: str, options: SimulatorOptions)
     if not isinstance(parameters, dict):
         return [wrong(parameters, _PARAMETERS, one_of, pointer)]
     found: list[Json] = []
+    raw = options.facts.raw_response_fields
+    arrays = (*ARRAYS, RAW) if raw else ARRAYS
     for key in parameters:
-        if key not in ARRAYS:
-            found.append(wrong(key, _PARAMETERS, f"it takes {', '.join(ARRAYS)} alone", f"{pointer}/{key}"))
-    present = [array for array in ARRAYS if array in parameters]
+        if key not in arrays:
+            found.append(wrong(key, _PARAMETERS, f"it takes {', '.join(arrays)} alone", f"{pointer}/{key}"))
+    present = [array for array in arrays if array in parameters]
     for array in present:
-        found += _array_errors(array, parameters[array], f"{pointer}/{array}")
+        more = (EVERY_VALUE,) if raw and array in ("response_fields", RAW) else ()
+        found += _array_errors(array, parameters[array], f"{pointer}/{array}", more)
     empty = all(parameters[array] == [] for array in present)
     if not present or (empty and options.log_fields.empty_arrays == "refuse"):
         found.append(wrong(parameters, _PARAMETERS, one_of, pointer))
     return found
 
 
-def _array_errors(array: str, entries: Json, pointer: str) -> list[Json]:
+def _array_errors(array: str, entries: Json, pointer: str, more: tuple[str, ...]) -> list[Json]:
     if not isinstance(entries, list):
         return [wrong(entries, array, "it must be an array of objects with a name", pointer)]
     found: list[Json] = []
     seen: set[str] = set()
     for place, entry in enumerate(entries):
         where = f"{pointer}/{place}"
-        if not isinstance(entry, dict) or set(entry) != {"name"} or not isinstance(entry["name"], str):
+        right = isinstance(entry, dict) and {"name"} <= set(entry) <= {"name", *more}
+        if not right or not isinstance(entry["name"], str):
             found.append(wrong(entry, array, "it must be an object with a name, and nothing else", where))
             continue
+        if not isinstance(entry.get(EVERY_VALUE, False), bool):
+            found.append(wrong(entry, array, f"{EVERY_VALUE} must be a boolean", where))
         name = entry["name"]
         if problem := _name_problem(array, name) or ("it is there twice" if name in seen else None):
             found.append(wrong(name, "name", problem, f"{where}/name"))

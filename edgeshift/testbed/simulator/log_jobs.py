@@ -50,6 +50,10 @@ class LogJobs:
         self._connection.execute("UPDATE log_jobs SET document = ? WHERE id = ?", (json.dumps(kept), job))
         return changed
 
+    def remove(self, zone: str, job: int) -> None:
+        """Forget a job."""
+        self._connection.execute("DELETE FROM log_jobs WHERE zone = ? AND id = ?", (zone, job))
+
     def new_challenge(self, zone: str, place: str) -> str:
         """A challenge that proves the ownership of a place; it is kept as a digest alone."""
         challenge = secrets.token_urlsafe(32)

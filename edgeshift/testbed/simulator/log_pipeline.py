@@ -19,7 +19,7 @@ from edgeshift.testbed.simulator.log_jobs import Document, LogJobs
 from edgeshift.testbed.simulator.logs.destinations import parsed
 from edgeshift.testbed.simulator.logs.entries import Logged, entry
 from edgeshift.testbed.simulator.logs.field_names import HTTP_REQUESTS
-from edgeshift.testbed.simulator.logs.pull_options import parsed as pull_options
+from edgeshift.testbed.simulator.logs.job_options import of_job
 from edgeshift.testbed.simulator.logs.sending import DeliveryError, deliver
 from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.rulesets import Rulesets
@@ -84,14 +84,14 @@ class LogPipeline:
         custom = configured(state.rulesets.of_phase(exchange.zone_id, PHASE))
         logged = Logged(exchange, record.zone.name, custom)
         for job in jobs:
-            options = pull_options(job["logpull_options"], HTTP_REQUESTS)
+            options = of_job(job, HTTP_REQUESTS, state.options.facts)
             if not _sampled(exchange.ray, options.sample_rate):
                 continue
             queue = self._queue(exchange.zone_id, job["id"])
             if len(queue.entries) >= MOST_QUEUED:
                 queue.lost += 1
                 continue
-            line = entry(logged, options, state.options.log_fields)
+            line = entry(logged, options, state.options.log_fields, state.options.facts)
             queue.entries.append((exchange.at, line))
             self._woken.set()
 

@@ -9,6 +9,7 @@ import json
 from datetime import datetime
 from typing import Any, Literal
 
+from edgeshift.testbed.simulator import equivalent
 from edgeshift.testbed.simulator.answers import refuse
 from edgeshift.testbed.simulator.clock import Clock, parse_timestamp, timestamp
 from edgeshift.testbed.simulator.database import Database
@@ -167,8 +168,8 @@ def refuse_unless_supported(
 ) -> None:
     """Refuse a zone that only support can migrate, at the call that reports it and at those after it.
 
-    docs/service.md §7: more than 200 firewall rules to migrate, or an expression longer than 4 KB (UTF-8
-    bytes).
+    docs/service.md §7: more firewall rules to migrate, or an expression of more bytes of UTF-8, than the
+    limits allow; of a rule to migrate or, by an option, of any.
     """
     limits = options.support
     reported_at = record.zone.migration.refuses_at or limits.at
@@ -177,7 +178,10 @@ def refuse_unless_supported(
     facts = record.facts()
     if facts.rules_to_migrate > limits.firewall_rules:
         raise refusal(limits.refusal("too_many", record.id))
-    if facts.longest_expression_bytes > limits.expression_bytes:
+    longest = facts.longest_expression_bytes
+    if limits.expressions_of == "all":
+        longest = equivalent.longest_of(record.zone.firewall_rules)
+    if longest > limits.expression_bytes:
         raise refusal(limits.refusal("too_long", record.id))
 
 

@@ -6,12 +6,13 @@ that a client can be shown indifferent to it.
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from edgeshift.profiles import DEFAULT, SPECIFICATION, Counting, ProfileName, ServiceProfile, profile_named
 from edgeshift.testbed.simulator.faults import FaultSpec
-from edgeshift.testbed.simulator.support_words import worded
+from edgeshift.testbed.simulator.support_words import Limits, worded
 
 
 class _Options(BaseModel):
@@ -27,11 +28,17 @@ class Refusal(_Options):
 
 
 class RateLimit(_Options):
-    """Requests a user may make in a rolling window, and what follows one too many (docs/service.md §8)."""
+    """Requests that may be made in a rolling window, and what follows one too many (docs/service.md §8).
+    Whose they are, a user's or a credential's, the profile says too.
+    """
 
-    requests: int = Field(1200, ge=1)
-    window_seconds: float = Field(300, gt=0)
-    block_seconds: float = Field(300, ge=0)
+    requests: int = Field(SPECIFICATION.rate.requests, ge=1)
+    window_seconds: float = Field(SPECIFICATION.rate.window_seconds, gt=0)
+    block_seconds: float = Field(SPECIFICATION.rate.block_seconds, ge=0)
+    counts_by: Counting = SPECIFICATION.rate.counts_by
+    per_address: int | None = Field(
+        SPECIFICATION.rate.per_address, ge=1, description="requests of one address in a second"
+    )
     retry_after: bool = Field(False, description="send Retry-After with 429")
     headers: bool = Field(False, description="send Ratelimit and Ratelimit-Policy with every answer")
 
@@ -44,23 +51,28 @@ class SupportLimits(_Options):
         "given", description="as too_many_rules and too_long_expression say, or in other words"
     )
     code: int | None = Field(None, description="beside words other than given")
-    firewall_rules: int = Field(200, ge=0)
-    expression_bytes: int = Field(4096, ge=0)
+    firewall_rules: int = Field(SPECIFICATION.most_firewall_rules, ge=0)
+    expression_bytes: int = Field(SPECIFICATION.longest_expression, ge=0)
+    expressions_of: Literal["migrating", "all"] = Field(
+        "migrating", description="whose expressions count: rules that migrate, or all firewall rules"
+    )
     too_many_rules: Refusal = Refusal(
-        status=400, message="cannot migrate more than 200 firewall rules, please contact support"
+        status=400, message="cannot migrate more than {rules} firewall rules, please contact support"
     )
     too_long_expression: Refusal = Refusal(
         status=400,
-        message="a firewall rule expression is longer than 4 KB, please contact support",
+        message="a firewall rule expression is longer than {kilobytes} KB, please contact support",
     )
 
     def refusal(self, limit: Literal["too_many", "too_long"], zone: str) -> Refusal:
         """How a zone over this limit is refused."""
+        limits = Limits(self.firewall_rules, self.expression_bytes)
         if self.words == "given":
-            return self.too_many_rules if limit == "too_many" else self.too_long_expression
+            given = self.too_many_rules if limit == "too_many" else self.too_long_expression
+            return given.model_copy(update={"message": limits.filled(given.message)})
         said = worded(self.words, zone)
         message = said.too_many if limit == "too_many" else said.too_long
-        return Refusal(status=said.status, message=message, code=self.code)
+        return Refusal(status=said.status, message=limits.filled(message), code=self.code)
 
 
 class EscAnswers(_Options):
@@ -78,31 +90,53 @@ class EscAnswers(_Options):
     bad_body: Refusal = Refusal(
         message="the body must be an object with either with_secret, a string, or always, which is true"
     )
-    secret_too_long: Refusal = Refusal(message="with_secret must have at most 100 characters")
-    removed: Refusal = Refusal(status=410, message="Edge Side Code was removed on 2024-01-01")
+    secret_too_long: Refusal = Refusal(message="with_secret must have at most {characters} characters")
+    removed: Refusal = Refusal(status=410, message="Edge Side Code was removed on {removal}")
 
 
 class LogFields(_Options):
     """What a zone's custom log fields may be, and how much of them is logged (docs/service.md §2.2, §8)."""
 
-    most: int = Field(40, ge=0, description="custom fields a zone may have")
+    most: int | None = Field(
+        SPECIFICATION.most_log_fields, ge=0, description="custom fields a zone may have; null: any number"
+    )
     counted: Literal["every", "distinct"] = Field(
         "every", description="whether a field that two rules name counts twice"
     )
     empty_arrays: Literal["refuse", "accept"] = Field(
         "refuse", description="a rule whose arrays are all empty has none of them, or has them"
     )
-    data_bytes: int = Field(8192, ge=0, description="custom field data of one log entry, in UTF-8 bytes")
+    data_bytes: int | None = Field(
+        SPECIFICATION.most_log_data,
+        ge=0,
+        description="custom field data of one log entry, in UTF-8 bytes; null: any number",
+    )
     data_counts_names: bool = Field(False, description="field names count as data too")
+
+
+class Bodies(_Options):
+    """How strictly bodies are read. Usual clients of the service send more than a call takes, which the
+    service lets through (docs/simulator.md, "Clients of the real API")."""
+
+    unknown_keys: Literal["ignore", "refuse"] = Field(
+        "ignore", description="keys that a log job or an override does not take"
+    )
+    nulls: Literal["ignore", "refuse"] = Field(
+        "ignore", description="null for what could be left out, in rulesets, rules, overrides and log jobs"
+    )
+    single_items: Literal["accept", "refuse"] = Field(
+        "accept", description="one object where an array of them is due: firewall rules and filters"
+    )
+
+
+STRICT = Bodies(unknown_keys="refuse", nulls="refuse", single_items="refuse")
+"""Bodies are read to the letter."""
 
 
 class LogJobs(_Options):
     """What is not known of log jobs (docs/service.md §2.3, §4.2)."""
 
     answer: Literal["envelope", "bare", "empty"] = Field("envelope", description="to a create or an update")
-    unknown_keys: Literal["refuse", "ignore"] = Field(
-        "refuse", description="keys that a create or an update does not take"
-    )
     not_entitled: Refusal = Refusal(
         status=403, message="log jobs are available on Enterprise zones only", code=1004
     )
@@ -112,9 +146,24 @@ class LogJobs(_Options):
     )
 
 
-class SimulatorOptions(_Options):
-    """All options; durations are seconds before `time_scale` divides them."""
+_Part = TypeVar("_Part", bound=_Options)
 
+
+def _filled(part: _Part, usual: dict[str, Any]) -> _Part:
+    """The part with what is usual where nothing was given."""
+    return part.model_copy(
+        update={key: value for key, value in usual.items() if key not in part.model_fields_set}
+    )
+
+
+class SimulatorOptions(_Options):
+    """All options; durations are seconds before `time_scale` divides them. Limits that are not given are
+    those of the profile.
+    """
+
+    profile: ProfileName | None = Field(
+        None, description="which known state of the service it is; that of the fleet if absent"
+    )
     time_scale: float = Field(1.0, gt=0)
     clock: datetime | None = Field(None, description="the present at the start of a new data folder")
     migration_seconds: float = Field(10.0, ge=0, description="from an accepted commit to its effect")
@@ -154,6 +203,7 @@ class SimulatorOptions(_Options):
     )
     invalid_token_code: Literal[9109, 1000] = 9109
     no_permission_code: Literal[9109, 10000] = 9109
+    bodies: Bodies = Bodies()
     log_fields: LogFields = LogFields()
     log_jobs: LogJobs = LogJobs()
     log_batch_seconds: float = Field(30.0, ge=0, description="how long a job of high frequency gathers")
@@ -164,6 +214,30 @@ class SimulatorOptions(_Options):
     old_events_late_seconds: float = Field(0.0, ge=0, description="how late the previous WAF's events show")
     new_events_late_seconds: float = Field(0.0, ge=0, description="how late the new WAF's events show")
     faults: list[FaultSpec] = Field(default_factory=list, description="faults present from the start")
+
+    @property
+    def facts(self) -> ServiceProfile:
+        """What the profile says of the service."""
+        return profile_named(self.profile or DEFAULT)
+
+    def of(self, profile: str) -> "SimulatorOptions":
+        """The options of a service of this profile, where they name none themselves: what was not given is
+        the profile's.
+        """
+        facts = profile_named(self.profile or profile)
+        rate, fields = facts.rate, {"most": facts.most_log_fields, "data_bytes": facts.most_log_data}
+        support = {
+            "firewall_rules": facts.most_firewall_rules,
+            "expression_bytes": facts.longest_expression,
+        }
+        return self.model_copy(
+            update={
+                "profile": facts.name,
+                "rate_limit": _filled(self.rate_limit, rate.model_dump()),
+                "support": _filled(self.support, support),
+                "log_fields": _filled(self.log_fields, fields),
+            }
+        )
 
     @field_validator("clock")
     @classmethod

@@ -7,11 +7,13 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from edgeshift.profiles import SPECIFICATION
 from edgeshift.testbed.simulator.poison_brew import Brew, Mutation
 from edgeshift.testbed.simulator.poison_values import null
 
 _ERROR = {"code": 1000, "message": "something is not as it should be"}
-_SUPPORT = {"message": "cannot migrate more than 200 firewall rules, please contact support"}
+_MOST = SPECIFICATION.most_firewall_rules
+_SUPPORT = {"message": f"cannot migrate more than {_MOST} firewall rules, please contact support"}
 
 
 def _enveloped(brew: Brew) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""The rate limit of a user: a rolling window, and a block once it was crossed (docs/service.md §8)."""
+"""The rate limit of a user or a credential: a rolling window, and a block once it was crossed; and how many
+requests one address may make in a second (docs/service.md §8).
+"""
 
 from collections import deque
 from collections.abc import Iterable
@@ -18,8 +20,30 @@ class _Use:
     busiest: int = 0
 
 
+class Addresses:
+    """Counts the requests of each address in the last second of simulator time. What is one too many is
+    refused by itself, and blocks nobody.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._moments: dict[str, deque[datetime]] = {}
+
+    def admit(self, address: str, now: datetime, most: int) -> bool:
+        """Count one request; whether it may pass."""
+        moments = self._moments.setdefault(address, deque())
+        oldest = now - self._clock.lasting(1)
+        while moments and (moments[0] <= oldest or moments[0] > now):
+            moments.popleft()
+        if len(moments) >= most:
+            return False
+        moments.append(now)
+        return True
+
+
 class RateLimits:
-    """Counts each user's requests over all of the user's credentials, in simulator time.
+    """Counts the requests of each user over all of the user's credentials, or, as the options say, of each
+    credential, in simulator time. A ``user`` here is whoever is counted.
 
     The counts are rebuilt from the journal when a data folder is opened again; blocks are kept in the
     database.

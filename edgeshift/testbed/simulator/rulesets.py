@@ -136,6 +136,11 @@ class Rulesets:
         ).fetchone()
         return None if row is None else json.loads(row[0])
 
+    def delete_version(self, ruleset: str, number: int) -> None:
+        self._connection.execute(
+            "DELETE FROM ruleset_versions WHERE ruleset = ? AND version = ?", (ruleset, number)
+        )
+
     def _one(self, where: str, *values: str) -> Document | None:
         row = self._connection.execute(f"SELECT document FROM rulesets WHERE {where}", values).fetchone()
         return None if row is None else json.loads(row[0])

@@ -17,9 +17,10 @@ from starlette.routing import Mount
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from edgeshift.testbed.local_doors import LocalDoor
 from edgeshift.testbed.simulator.calls import BASE_PATH, Routes
 from edgeshift.testbed.simulator.clock import TimeSource
-from edgeshift.testbed.simulator.control import Control, LoopbackOnly
+from edgeshift.testbed.simulator.control import Control
 from edgeshift.testbed.simulator.delivery import Deliverer
 from edgeshift.testbed.simulator.edge.rule_checks import register
 from edgeshift.testbed.simulator.edge.server import edge_app
@@ -28,6 +29,7 @@ from edgeshift.testbed.simulator.options import SimulatorOptions
 from edgeshift.testbed.simulator.routes import (
     accounts,
     esc,
+    filters,
     firewall_rules,
     legacy_waf,
     logpush,
@@ -48,6 +50,7 @@ ROUTE_MODULES = (
     rulesets,
     legacy_waf,
     logpush,
+    filters,
     firewall_rules,
     page_rules,
     security_events,
@@ -88,7 +91,8 @@ def create_app(
     routes = Routes([route for module in ROUTE_MODULES for route in module.ROUTES])
     control = Starlette(routes=Control(state).routes(), exception_handlers={404: _not_found, 405: _not_found})
     service = Service(state, routes, deliverer)
-    app = Starlette(routes=[Mount(CONTROL_PATH, LoopbackOnly(control, listens_on)), Mount("", service)])
+    door = LocalDoor(control, "the control API", listens_on, json_only=True)
+    app = Starlette(routes=[Mount(CONTROL_PATH, door), Mount("", service)])
     app.state.simulator = state
     app.state.deliverer = deliverer
     return app

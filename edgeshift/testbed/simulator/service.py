@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 from starlette.types import Receive, Scope, Send
 
+from edgeshift.profiles import Counting
 from edgeshift.testbed.simulator.answers import Answer, ApiError, failed, refuse
 from edgeshift.testbed.simulator.calls import BASE_PATH, Call, Route, Routes, no_route, parse_json
 from edgeshift.testbed.simulator.clock import timestamp, wall_time
@@ -42,6 +43,15 @@ class Request:
     counted: bool = False
     latencies: list[FaultSpec] = field(default_factory=list)
     fault: FaultSpec | None = None
+
+    def counts_as(self, by: Counting) -> str:
+        """Whose request it is to the rate limit: the user's, or the credential's by its label. A key has no
+        limit of its own beside its user's.
+        """
+        assert self.caller is not None
+        credential = self.caller.credential
+        own = by == "credential" and credential.kind == "token"
+        return credential.label if own else self.caller.user.id
 
     @property
     def zone_id(self) -> str | None:
@@ -86,6 +96,7 @@ class Service:
                 request.route, request.params = self.routes.find(request.method, below)
             except ApiError as error:
                 routed = error
+            self._admit_address(str((scope.get("client") or ("",))[0]), request.arrived)
             request.caller = state.credentials.identify(headers, state.options)
             self._count(request)
             self._meet_faults(request)
@@ -95,13 +106,19 @@ class Service:
             request.refused = error
         return request
 
+    def _admit_address(self, address: str, now: datetime) -> None:
+        most = self.state.options.rate_limit.per_address
+        if most is not None and not self.state.addresses.admit(address, now, most):
+            refused = refuse(429, f"More than {most} requests per second from one address", 10100)
+            refused.headers = {"retry-after": "1"}
+            raise refused
+
     def _count(self, request: Request) -> None:
         if request.caller is None:
             return
         with self.state.database.transaction():
-            blocked = self.state.limits.admit(
-                request.caller.user.id, request.arrived, self.state.options.rate_limit
-            )
+            limit = self.state.options.rate_limit
+            blocked = self.state.limits.admit(request.counts_as(limit.counts_by), request.arrived, limit)
         if blocked is not None:
             raise self._too_many(blocked if self.state.options.rate_limit.retry_after else None)
         request.counted = True
@@ -135,7 +152,8 @@ class Service:
                 else:
                     request.fault = fault
             if request.fault and request.fault.kind == "rate_limit" and request.fault.block:
-                self.state.limits.block(user.id, request.arrived, self.state.options.rate_limit)
+                limit = self.state.options.rate_limit
+                self.state.limits.block(request.counts_as(limit.counts_by), request.arrived, limit)
 
     def _judged(self, request: Request) -> Answer:
         """The answer, with its effect and its journal entry in one transaction."""
@@ -197,7 +215,7 @@ class Service:
         if request.caller is not None and self.state.options.rate_limit.headers:
             limit = self.state.options.rate_limit
             now = self.state.clock.now()
-            left, reset = self.state.limits.remaining(request.caller.user.id, now, limit)
+            left, reset = self.state.limits.remaining(request.counts_as(limit.counts_by), now, limit)
             window = round(self.state.clock.lasting(limit.window_seconds).total_seconds())
             answer.headers["ratelimit"] = f'"default";r={left};t={reset}'
             answer.headers["ratelimit-policy"] = f'"default";q={limit.requests};w={window}'

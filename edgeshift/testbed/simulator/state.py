@@ -18,7 +18,7 @@ from edgeshift.testbed.simulator.log_jobs import LogJobs
 from edgeshift.testbed.simulator.log_pipeline import LogPipeline
 from edgeshift.testbed.simulator.migration import Migrations
 from edgeshift.testbed.simulator.options import SimulatorOptions
-from edgeshift.testbed.simulator.rate_limit import RateLimits
+from edgeshift.testbed.simulator.rate_limit import Addresses, RateLimits
 from edgeshift.testbed.simulator.rulesets import Rulesets, seeded
 from edgeshift.testbed.simulator.strangers import Strangers
 from edgeshift.testbed.simulator.visits import Visits
@@ -45,7 +45,7 @@ class State:
         """Raises `DataFolderError` when `data` cannot be used or belongs to another fleet."""
         self.database = Database(data)
         try:
-            self._given = options or SimulatorOptions()
+            self._given = (options or SimulatorOptions()).of(fleet.profile)
             self.clock = Clock(source)
             self.zones = Zones(self.database)
             self.rulesets = Rulesets(self.database)
@@ -54,7 +54,7 @@ class State:
             self.strangers = Strangers(self.database, self.rulesets, self.clock, lambda: self.options)
             self.log_jobs = LogJobs(self.database)
             self.logs = LogPipeline(self)
-            self.esc = EscSettings(self.database, self.clock)
+            self.esc = EscSettings(self.database, self.clock, self._removal)
             self.visits = Visits()
             self.edge_url: str | None = None  # known once somebody serves it
             fleet_digest = digest_of(fleet.model_dump_json(exclude_defaults=True).encode())
@@ -68,14 +68,28 @@ class State:
         self.clock.time_scale = self.options.time_scale
         self.anchor = parse_timestamp(self.database.value("created"))
         self.credentials = Credentials(fleet)
+        self._tokens = frozenset(one.label for one in fleet.credentials if one.kind == "token")
         self.accounts = {account.id: account for account in fleet.accounts}
         self.journal = Journal(self.database)
         now = self.clock.now()
         window = self.clock.lasting(self.options.rate_limit.window_seconds)
-        self.limits = RateLimits(self.database, self.clock, self.journal.counted_since(now - window))
+        self.addresses = Addresses(self.clock)
+        self.limits = RateLimits(self.database, self.clock, self.counted_since(now - window))
 
     def close(self) -> None:
         self.database.close()
+
+    def counted_since(self, moment: datetime) -> list[tuple[str, str]]:
+        """(who is counted, time) of the requests that count against rate limits since a moment."""
+        by_user = self.options.rate_limit.counts_by == "user"
+        tokens = () if by_user else self._tokens
+        return [
+            (credential if credential in tokens else user, time)
+            for user, credential, time in self.journal.counted_since(moment)
+        ]
+
+    def _removal(self) -> datetime:
+        return self._given.facts.esc_removed_at
 
     def change_options(self, patch: dict[str, Any]) -> None:
         """Merge `patch` over the options in force. Raises pydantic's ValidationError; then nothing
@@ -126,7 +140,7 @@ class State:
         if record is None:
             return
         given = zone.migration.entry_point
-        body = given if isinstance(given, dict) else equivalent_configuration(zone)
+        body = given if isinstance(given, dict) else equivalent_configuration(zone, self._given.facts)
         if given == "log_only":
             body = _logging(body)
         since = parse_timestamp(record.standing.created)

@@ -9,8 +9,32 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The limits that the words name: firewall rules, and bytes of an expression."""
+
+    rules: int
+    expression: int
+
+    def filled(self, text: str) -> str:
+        """A text with the limits in the places that it has for them."""
+        places = {
+            "{rules}": str(self.rules),
+            "{found}": str(self.rules + 45),
+            "{bytes}": str(self.expression),
+            "{bytes,}": f"{self.expression:,}",
+            "{more,}": f"{self.expression + 1024:,}",
+            "{kilobytes}": f"{self.expression / 1024:g}",
+        }
+        for place, value in places.items():
+            text = text.replace(place, value)
+        return text
+
+
+@dataclass(frozen=True)
 class Words:
-    """One way to refuse: too many firewall rules, and an expression that is too long; HTTP's status."""
+    """One way to refuse: too many firewall rules, and an expression that is too long; HTTP's status. Limits
+    stand as ``{rules}``, ``{bytes}`` and the like.
+    """
 
     too_many: str
     too_long: str
@@ -19,23 +43,26 @@ class Words:
 
 WORDINGS: Mapping[str, Words] = {
     "contact": Words(
-        "This zone cannot be migrated: it has more than 200 firewall rules. Please contact support.",
-        "This zone cannot be migrated: a firewall rule has an expression over 4 KB. Please contact support.",
+        "This zone cannot be migrated: it has more than {rules} firewall rules. Please contact support.",
+        "This zone cannot be migrated: a firewall rule has an expression over {kilobytes} KB."
+        " Please contact support.",
     ),
     "limit": Words(
-        "the number of firewall rules to migrate exceeds the limit of 200",
-        "firewall rule expression exceeds the maximum length of 4096 characters",
+        "the number of firewall rules to migrate exceeds the limit of {rules}",
+        "firewall rule expression exceeds the maximum length of {bytes} characters",
     ),
     "terse": Words("too many rules", "expression too long"),
-    "keys": Words("firewall_rules: too many", "migration.expression_size: maximum allowed size is 4096", 422),
+    "keys": Words(
+        "firewall_rules: too many", "migration.expression_size: maximum allowed size is {bytes}", 422
+    ),
     "found": Words(
-        "zone has 245 firewall rules, only 200 can be migrated automatically",
-        "found an expression of 5,120 bytes; 4,096 bytes are allowed",
+        "zone has {found} firewall rules, only {rules} can be migrated automatically",
+        "found an expression of {more,} bytes; {bytes,} bytes are allowed",
         403,
     ),
     "polite": Words(
-        "Sorry, at most 200 firewall rules can be moved. Reach out to your account team.",
-        "Sorry, one of your rules is longer than 4 kilobytes. Reach out to your account team.",
+        "Sorry, at most {rules} firewall rules can be moved. Reach out to your account team.",
+        "Sorry, one of your rules is longer than {kilobytes} kilobytes. Reach out to your account team.",
     ),
 }
 """By name. ``each`` is none of them: every zone is refused in one that its identifier chooses."""

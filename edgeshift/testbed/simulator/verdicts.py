@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from edgeshift.profiles import SPECIFICATION
 from edgeshift.testbed.simulator.catalogue_managed import MANAGED
 from edgeshift.testbed.simulator.catalogue_owasp import OWASP, PREVIOUS_SCORE_RULE, PREVIOUS_THRESHOLDS
 from edgeshift.testbed.simulator.equivalent import (
@@ -32,7 +33,7 @@ from edgeshift.testbed.simulator.previous_waf import effective_modes
 from edgeshift.testbed.simulator.signatures import Hits, Shape, Signature, hits
 
 TERMINATING = frozenset({"block", "challenge", "js_challenge", "managed_challenge"})
-DEFAULT_THRESHOLD = 40
+DEFAULT_THRESHOLD = SPECIFICATION.score_setting("default").score_threshold
 """Of the new core ruleset when the entry point does not say."""
 
 
@@ -75,7 +76,7 @@ class PreviousWaf:
         self._bypasses = [
             test
             for rule in zone.firewall_rules
-            if rule.action == "bypass" and "waf" in rule.products and not rule.paused
+            if rule.action == "bypass" and "waf" in rule.products and zone.acts(rule)
             if (test := _compiled(rule.expression)) is not None
         ]
         self._pages = [

@@ -64,7 +64,7 @@ class ZoneRecord:
                 eligible=equivalent.eligible(self.zone),
                 phase_one_eligible=equivalent.phase_one_eligible(self.zone),
                 rules_to_migrate=len(rules),
-                longest_expression_bytes=max((len(rule.expression.encode()) for rule in rules), default=0),
+                longest_expression_bytes=equivalent.longest_of(rules),
             )
         return self.known_facts
 

@@ -15,6 +15,14 @@ from edgeshift.testbed.simulator.fleet_file import Credential, Fleet
 from edgeshift.testbed.stack.parts import STACK
 from edgeshift.testbed.stack.paths import StackError, StackPaths
 
+REHEARSE = (
+    "# To rehearse waves and two approvers, take away the # of the next two lines. Then sign with --by ada,",
+    "# and again with --by grace: the stack makes a key for each.",
+    "# waves: [{name: canary, zones: 6}, {name: early, percent: 25}]",
+    "# sign_off: {approvers: [ada, grace], required: 2}",
+)
+"""What a campaign file of a stack has at its end."""
+
 _NEEDED = ("account:read", "zone:read", "waf:edit", "firewall:read", "page_rules:read", "zone_settings:read")
 
 
@@ -98,4 +106,4 @@ def campaign_text(
         lines.append(f"    - {first[0]}: {json.dumps(first[1])}")
         lines += [f"      {name}: {json.dumps(value)}" for name, value in rest]
     lines += ["tickets:", f"  folder: {json.dumps(str(places.tickets))}", f"time_scale: {time_scale:g}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *REHEARSE]) + "\n"

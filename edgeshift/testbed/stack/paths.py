@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from edgeshift.model.fleet import DEFAULT_AREA, Area
+from edgeshift.runtime.private_files import tighten
 from edgeshift.testbed.stack.reserved_ports import choosing
 
 USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780, "edge": 8781}
@@ -22,6 +23,9 @@ USUAL_PORTS = {"temporal": 7233, "ui": 8233, "simulator": 8780, "edge": 8781}
 
 OWN_RANGE = range(20_000, 32_000)
 """Below the ports that the system gives to outgoing connections, which could take one before it is bound."""
+
+OWN_FILES = (".json", ".yaml")
+"""Of the files that lie in a stack's folder itself, those that say anything."""
 
 _PORTS = TypeAdapter(dict[str, int])
 
@@ -32,7 +36,8 @@ class StackError(Exception):
 
 class StackFile(BaseModel):
     """What ``stack.json`` says of a running stack. ``archive`` is a URL; it is gone when the stack has
-    ended. ``edge`` is where the zones' traffic is served, by Host header.
+    ended. ``edge`` is where the zones' traffic is served, by Host header; ``authority`` the folder with keys
+    and roots.
     """
 
     pid: int
@@ -46,6 +51,7 @@ class StackFile(BaseModel):
     campaign: str
     time_scale: float
     edge: str | None = None
+    authority: str | None = None
 
 
 class Ports(BaseModel):
@@ -58,16 +64,17 @@ class Ports(BaseModel):
 
 
 class StackPaths:
-    """The paths of a stack's folder."""
+    """The paths of a stack's folder. ``tickets``: where its tickets go, if not into it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tickets: Path | None = None) -> None:
         self.folder = folder.expanduser().resolve()
         self.temporal = self.folder / "temporal"
         self.simulator = self.folder / "simulator"
         self.archive = self.folder / "archive"
-        self.tickets = self.folder / "tickets"
+        self.tickets = tickets.expanduser().resolve() if tickets else self.folder / "tickets"
         self.logs = self.folder / "logs"
         self.credentials = self.folder / "credentials"
+        self.authority = self.folder / "authority"
         self.fleet = self.folder / "fleet.json"
         self.campaign = self.folder / "campaign.yaml"
         self.stack_file = self.folder / "stack.json"
@@ -77,11 +84,16 @@ class StackPaths:
         return self.campaign if area is DEFAULT_AREA else self.folder / f"campaign-{area.value}.yaml"
 
     def make(self) -> None:
-        """Make the folders. Raises StackError where that is impossible."""
+        """Make the folders, for their owner alone, also those of before. Raises StackError where that is
+        impossible.
+        """
+        inside = (self.temporal, self.simulator, self.archive, self.tickets, self.logs, self.credentials)
         try:
-            for folder in (self.temporal, self.archive, self.tickets, self.logs):
-                folder.mkdir(parents=True, exist_ok=True)
-            self.credentials.mkdir(mode=0o700, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in inside:
+                folder.mkdir(mode=0o700, exist_ok=True)
+            # The folder itself may have been there, for other things.
+            tighten([*inside, *(path for path in self.folder.iterdir() if path.suffix in OWN_FILES)])
         except OSError as error:
             raise StackError(
                 f"{error.filename}: {error.strerror}; name a folder that can be written"

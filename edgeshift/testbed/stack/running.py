@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from edgeshift.authority.keyring import Keyring
 from edgeshift.campaign_file.spec import CredentialSpec
 from edgeshift.model.fleet import Area
 from edgeshift.testbed.invariants.control import Control, ControlError
@@ -38,8 +39,8 @@ Say = Callable[[str], None]
 
 @dataclass
 class Stack:
-    """A running stack. ``ui``: of Temporal's web pages. ``service``: the simulator's base URL. ``edge``:
-    where it serves the zones' traffic, by Host header.
+    """A running stack. ``ui``: of Temporal's web pages, where they were asked for. ``service``: the base URL
+    of the simulator. ``edge``: where it serves the zones' traffic, by Host header.
     """
 
     places: StackPaths
@@ -59,6 +60,11 @@ class Stack:
     def archive(self) -> str:
         """The URL of the archive."""
         return self.places.archive.as_uri()
+
+    @property
+    def keyring(self) -> Keyring:
+        """The keys of those who take part, and the roots of the workers."""
+        return Keyring(self.places.authority)
 
     @property
     def campaign_file(self) -> Path:
@@ -82,6 +88,8 @@ class Stack:
             "EDGESHIFT_TEMPORAL_ADDRESS": self.address,
             "EDGESHIFT_TEMPORAL_NAMESPACE": self.namespace,
             "EDGESHIFT_ARCHIVE_URL": self.archive,
+            "EDGESHIFT_AUTHORITY_ROOTS": str(self.keyring.roots),
+            "EDGESHIFT_AUTHORITY_WORKER_KEY": str(self.keyring.worker()),
         }
 
     async def broken(self) -> None:
@@ -104,6 +112,8 @@ async def stack(
     time_scale: float | None = None,
     clock: datetime | None = None,
     workers: int = 1,
+    ui: bool = False,
+    tickets: Path | None = None,
     say: Say = lambda text: None,
     progress: Progress = print_progress,
 ) -> AsyncIterator[Stack]:
@@ -111,10 +121,12 @@ async def stack(
 
     ``fleet`` is needed the first time; afterwards the folder has its own, and its state goes on where it was.
     ``clock`` is the simulator's present at the first start, the machine's if absent; from there it goes on.
+    ``ui``: whether Temporal's web pages are served, behind a door. ``tickets``: where its tickets go, if not
+    into the folder.
     ``say`` hears what is being done, ``progress`` how the Temporal CLI is got if there is none yet.
     Raises StackError; of another stack in the folder, a port that is taken, a part that does not start.
     """
-    places = StackPaths(folder)
+    places = StackPaths(folder, tickets)
     places.make()
     async with AsyncExitStack() as running:
         running.enter_context(places.held())
@@ -125,7 +137,11 @@ async def stack(
         say("starting Temporal")
         temporal = await running.enter_async_context(
             embedded_temporal(
-                places.temporal, port=ports.temporal, ui_port=ports.ui, retention=HISTORY, progress=progress
+                places.temporal,
+                port=ports.temporal,
+                ui_port=ports.ui if ui else None,
+                retention=HISTORY,
+                progress=progress,
             )
         )
         say("starting the simulator")
@@ -148,6 +164,7 @@ async def stack(
             simulator=simulator,
             temporal_pid=temporal.pid,
         )
+        found.keyring.make()
         await simulator.start()
         running.push_async_callback(simulator.stop)
         await _until_ready(simulator, found.control)
@@ -253,6 +270,7 @@ def _tell_others(found: Stack) -> None:
             campaign=str(places.campaign),
             time_scale=found.time_scale,
             edge=found.edge,
+            authority=str(places.authority),
         ).model_dump_json(indent=2)
         + "\n"
     )

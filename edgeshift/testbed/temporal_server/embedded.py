@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import secrets
+import socket
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,6 +24,7 @@ from temporalio.service import RPCError
 from edgeshift.runtime.temporal import SEARCH_ATTRIBUTES
 from edgeshift.testbed.temporal_server.binaries import temporal_cli
 from edgeshift.testbed.temporal_server.fetching import Progress, print_progress
+from edgeshift.testbed.temporal_server.pages import guarded_pages, private_address
 from edgeshift.testbed.temporal_server.process import (
     DataFolderInUse,
     EmbeddedError,
@@ -95,7 +99,8 @@ async def embedded_temporal(
 
     With a folder as `data` the workflows live in it and go on at the next start; with None they live in
     memory. `port` 0 takes a free one; `ui_port` None leaves out the web pages, 0 takes a free port for
-    them. `retention` is how long the histories of closed workflows are kept. The search attributes of
+    them; they are behind a door (temporal_server/pages.py). The server's HTTP interface answers nobody.
+    `retention` is how long the histories of closed workflows are kept. The search attributes of
     edgeshift are registered. Enter it on the main thread: the kernel ties the server to the thread that
     started it.
 
@@ -104,40 +109,59 @@ async def embedded_temporal(
     cli = await asyncio.to_thread(temporal_cli, progress=progress)
     async with AsyncExitStack() as running:
         folder = data or Path(running.enter_context(tempfile.TemporaryDirectory(prefix="edgeshift-")))
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = running.enter_context(await hold_folder(folder))
         for chosen in (port, ui_port):
             refuse_taken(chosen)
+        door = running.enter_context(_bound(ui_port)) if ui_port is not None else None
         database, log = folder / DATABASE if data else None, folder / LOG
         for attempt in range(1, _STARTS + 1):
             bound = port or free_port()
-            ui_bound = (ui_port or free_port()) if ui_port is not None else None
+            pages = private_address() if door else None
             begins = begin_log(log)
-            process = await start_server(_command(cli, database, bound, ui_bound), log, lock)
+            process = await start_server(_command(cli, database, bound, pages), log, lock)
             running.push_async_callback(stop_server, process)
             try:
                 await _ready(process, f"127.0.0.1:{bound}", log, begins, retention)
                 break
             except PortInUse:
                 # A free port may be taken between the look and the start; one that was asked for may not.
-                if attempt == _STARTS or (port and ui_port != 0):
+                if attempt == _STARTS or (port and not pages):
                     raise
             except ServerPanicked:
                 if attempt == _STARTS:
                     raise
+        ui_url = None
+        if door and pages:
+            await running.enter_async_context(guarded_pages(door, pages))
+            ui_url = f"http://127.0.0.1:{door.getsockname()[1]}"
         yield EmbeddedTemporal(
             address=f"127.0.0.1:{bound}",
-            ui_url=f"http://127.0.0.1:{ui_bound}" if ui_bound else None,
+            ui_url=ui_url,
             namespace=NAMESPACE,
             pid=process.pid,
             log=log,
         )
 
 
-def _command(cli: Path, database: Path | None, port: int, ui_port: int | None) -> list[str]:
+@contextlib.contextmanager
+def _bound(port: int) -> Iterator[socket.socket]:
+    """A socket that listens on a port of loopback, 0: any. Raises PortInUse."""
+    with socket.socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind(("127.0.0.1", port))
+            listening.listen()
+        except OSError as error:
+            raise PortInUse(f"port {port} on 127.0.0.1 cannot be had ({error.strerror})") from None
+        listening.setblocking(False)
+        yield listening
+
+
+def _command(cli: Path, database: Path | None, port: int, pages: tuple[str, int] | None) -> list[str]:
     command = [str(cli), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
     command += ["--log-level", "warn", "--log-format", "json"]
-    command += ["--headless"] if ui_port is None else ["--ui-ip", "127.0.0.1", "--ui-port", str(ui_port)]
+    command += ["--headless"] if pages is None else ["--ui-ip", pages[0], "--ui-port", str(pages[1])]
     if database:
         command += ["--db-filename", str(database)]
         for pragma in PRAGMAS:
@@ -145,7 +169,9 @@ def _command(cli: Path, database: Path | None, port: int, ui_port: int | None) -
     for key in SEARCH_ATTRIBUTES:
         kind = IndexedValueType.Name(IndexedValueType.ValueType(key.indexed_value_type))
         command += ["--search-attribute", f"{key.name}={kind.removeprefix('INDEXED_VALUE_TYPE_').title()}"]
-    for name, value in _SERVER_SETTINGS.items():
+    # The HTTP interface cannot be left out, and takes posts of any page: it answers to a name nobody knows.
+    closed = {"frontend.httpAllowedHosts": f'["{secrets.token_hex(16)}.invalid"]'}
+    for name, value in {**_SERVER_SETTINGS, **closed}.items():
         command += ["--dynamic-config-value", f"{name}={value}"]
     return command
 

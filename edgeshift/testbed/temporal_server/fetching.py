@@ -28,7 +28,8 @@ starters = {
     "test-server": WorkflowEnvironment.start_time_skipping,
 }
 async def download():
-    async with await starters[sys.argv[1]](download_dest_dir=sys.argv[2]):
+    version = {"dev_server_download_version": sys.argv[3]} if sys.argv[3:] else {}
+    async with await starters[sys.argv[1]](download_dest_dir=sys.argv[2], **version):
         pass
 asyncio.run(download())
 """
@@ -103,8 +104,9 @@ def run_shown(
     progress(f"    done in {time.monotonic() - started:.0f} s")
 
 
-def sdk_download(kind: str, into: Path, progress: Progress) -> Path | None:
-    """Let the Temporal SDK download its `kind` ("cli" or "test-server") into the folder `into`.
+def sdk_download(kind: str, into: Path, progress: Progress, version: str = "") -> Path | None:
+    """Let the Temporal SDK download its `kind` ("cli" or "test-server") into the folder `into`; of the CLI, a
+    `version`.
 
     Answers None without internet: at once when the name does not resolve, and within 15 seconds when
     packets vanish. It runs in a process of its own, because the SDK's download cannot be cancelled.
@@ -113,7 +115,7 @@ def sdk_download(kind: str, into: Path, progress: Progress) -> Path | None:
     started = heard = time.monotonic()
     size = said = 0
     process = subprocess.Popen(
-        [sys.executable, "-c", _SDK_DOWNLOAD, kind, str(into)],
+        [sys.executable, "-c", _SDK_DOWNLOAD, kind, str(into), *([version] if version else [])],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -155,6 +157,23 @@ def runs(binary: Path, *arguments: str) -> str | None:
         return None
     said = (done.stderr or done.stdout).strip().splitlines()
     return f"exit code {done.returncode}" + (f": {said[-1]}" if said else "")
+
+
+def printed(binary: Path, *arguments: str, within: float = 30) -> str:
+    """What `binary` prints with `arguments`: its output, or where it fails, what it says of that."""
+    try:
+        done = subprocess.run(
+            [str(binary), *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=within,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return done.stdout or done.stderr
 
 
 def _executable_in(folder: Path) -> Path | None:

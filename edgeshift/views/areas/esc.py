@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
+from edgeshift.model.counts import counted
 from edgeshift.stores.documents import ProbedProposal, Proposal
+from edgeshift.views.archive_texts import coverage_lines
 from edgeshift.views.parts import ViewPart
+
+if TYPE_CHECKING:
+    from edgeshift.operations.preview import Preview
 
 
 class EscViews(ViewPart):
@@ -13,6 +21,23 @@ class EscViews(ViewPart):
     proposals = (ProbedProposal, Proposal)
     tells_additions = False
     template = "area_esc.html.j2"
+
+    def evidence(self, verdict: EvidenceVerdict) -> str:
+        """How the probe ended. That it could be made says nothing of what it found."""
+        return "probe finished" if verdict is EvidenceVerdict.PASS else "probe finished, with doubts"
+
+    def step_text(self, shown: Preview) -> str:
+        """What would be turned off."""
+        all_of_it = f"all {counted(shown.covers, 'zone')} of the account at once"
+        whom = all_of_it if shown.covers else "this zone"
+        return f"turn esc off for every request, for {whom}; watched, and turned on again if it gets worse"
+
+    def seen_lines(self, shown: Preview) -> list[str]:
+        """How the probe ended, and what it looked at; its differences are in the body that is signed."""
+        if shown.probe is None:
+            return []
+        found = counted(len(shown.probe.differences), "difference")
+        return [f"finished, {found}", *coverage_lines(shown.probe)]
 
 
 PART = EscViews()

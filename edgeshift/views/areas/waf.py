@@ -3,35 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import TYPE_CHECKING, Any
 
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.areas import waf
+from edgeshift.areas.waf.terraform import DEFAULT_RANGE
+from edgeshift.messages import Step
+from edgeshift.model.counts import counted
+from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.views.areas.waf_snapshot import snapshot_lines
 from edgeshift.views.entries import Attempt, Sending
 from edgeshift.views.parts import ViewPart
-from edgeshift.views.sentences import SENT, campaign_of, consent_of, rejecting
+from edgeshift.views.sentences import SENT, campaign_of, commits_of, consent_of, rejecting, with_earlier
 from edgeshift.views.words import joined, moment
+
+if TYPE_CHECKING:
+    from edgeshift.operations.preview import Preview
+
+NO_WINDOW = "there was no validation window, so nothing has been seen of these rules at work"
 
 
 class WafViews(ViewPart):
     """What a person sees of a migration."""
 
     template = "area_waf.html.j2"
+    terraform = True
     proposals = ()
 
-    def sentence(self, name: str, last: Attempt) -> str | None:
+    def sentence(self, name: str, attempts: Sequence[Attempt]) -> str | None:
         """What happened to the zone, and who agreed."""
-        return _sentence(name, last)
+        return _sentence(name, attempts)
+
+    def step_text(self, shown: Preview) -> str:
+        """What would be committed or deleted."""
+        if shown.step is Step.DELETE_OVERRIDES:
+            return f"delete {counted(len(shown.overrides), 'URI-based override')}; this cannot be undone"
+        return f"commit {counted(shown.rules, 'rule')}; this cannot be undone"
+
+    def seen_lines(self, shown: Preview) -> list[str]:
+        """That nothing was seen of what is committed, where that is so."""
+        return [] if shown.evidence or shown.step is not Step.COMMIT else [f"none; {NO_WINDOW}"]
+
+    def after(self, campaign: str, name: str) -> tuple[str, ...]:
+        """Terraform, for whoever keeps the zone there."""
+        return (
+            f"Terraform, by default for provider {DEFAULT_RANGE.name} ({DEFAULT_RANGE.constraint}):"
+            f" edgeshift export terraform {campaign} --zone {quote(name)}",
+            f"whether it still is as signed: edgeshift check {quote(name)}",
+        )
+
+    def snapshot_lines(self, reading: dict[str, Any]) -> list[str]:
+        """The previous WAF, and what the zone had beside it."""
+        return snapshot_lines(waf.Reading.model_validate(reading))
+
+    def is_before(self, reading: dict[str, Any]) -> bool:
+        """Whether the zone was not migrated yet: its previous WAF cannot be read any more then."""
+        return not waf.is_migrated(reading.get("status"))
 
     def reads(self, objects: Mapping[str, str]) -> bool:
-        """Its snapshots and proposals are told where people sign."""
-        return "evidence" in objects
+        """Its snapshots and proposals are told where people sign; of its record, what was lost."""
+        return bool({"evidence", "record"} & objects.keys())
 
 
-def _sentence(name: str, last: Attempt) -> str:
+def _sentence(name: str, attempts: Sequence[Attempt]) -> str:
+    last = attempts[-1]
     changed = [item for item in last.sendings if item.status in SENT]
     commits = [item for item in changed if item.step == "commit"]
-    consent, campaign = consent_of(commits), campaign_of(last)
+    consent, campaign = consent_of(commits_of(attempts)), campaign_of(last)
     when = moment(last.closed_at)
     sent = f"a commit was sent ({consent})" if commits else _sent_else(changed, last.sendings)
+    sent = with_earlier(sent, Area.WAF, attempts)
     match last.outcome:
         case ZoneOutcome.MIGRATED:
             return f"{name} was migrated by {campaign} on {when}: {consent}."
@@ -53,7 +94,7 @@ def _sentence(name: str, last: Attempt) -> str:
 def _sent_else(changed: Sequence[Sending], sendings: Sequence[Sending]) -> str:
     refused = "the commit was sent and refused" if _refused_commit(sendings) else ""
     if not changed:
-        return refused or "nothing was sent that changes it"
+        return refused
     steps = {
         "validate": "only the validation was sent",
         "delete_overrides": "only the deletion of overrides was sent",

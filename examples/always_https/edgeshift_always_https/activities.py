@@ -10,6 +10,7 @@ from activities.connections import Connections
 from activities.polling import shown_in_time
 from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Confirm, Prepare, Prepared, Shown, Watch, Watched, ZoneStart
+from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.stores.documents import Advice, WatchedRecord, put_document
 from edgeshift_always_https.reasons import NotShown, OnOff, SetByOthers, Shows, Unreadable
@@ -36,7 +37,12 @@ class AlwaysHttpsActivities:
         prepared = await prepared_from(self._connections, zone, start.area, reading, wanted)
         if prepared.verdict is Verdict.ALREADY_SETTLED:
             # What an earlier attempt of this campaign sent is seen through.
-            return await taken_up(self._connections, start, prepared, read_at)
+            found = await taken_up(self._connections, start, prepared, read_at)
+            if not found.begun:
+                await self._connections.results.record(
+                    start, ZoneOutcome.ALREADY_SETTLED, seen=prepared.snapshot
+                )
+            return found
         return prepared
 
     @activity.defn(name="settle_always_https_zone")
@@ -102,4 +108,6 @@ class AlwaysHttpsActivities:
             changed_at=message.since,
             aftercare=Advice(),
         )
-        return await put_document(self._connections.archive, record, verify=True)
+        kept = await put_document(self._connections.archive, record, verify=True)
+        await self._connections.results.record_watched(message, kept)
+        return kept

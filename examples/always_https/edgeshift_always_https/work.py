@@ -20,7 +20,7 @@ from edgeshift.model.fleet import Area, Target, Zone, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import codes_of
 from edgeshift.service_api import ServiceClient
-from edgeshift.stores.documents import Proposal, put_document
+from edgeshift.stores.documents import Proposal, put_proposal
 from edgeshift_always_https import rules
 from edgeshift_always_https.reasons import OnOff, SetByOthers
 from edgeshift_always_https.section import AlwaysHttpsSection
@@ -56,7 +56,7 @@ async def prepared_from(
         update={
             "digest": digest(signed),
             "fingerprint": fingerprint(signed, zone),
-            "proposal": await put_document(connections.archive, Proposal(body=signed), verify=True),
+            "proposal": await put_proposal(connections.archive, Proposal(body=signed)),
         }
     )
 

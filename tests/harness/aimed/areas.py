@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.faults_kit import Stage
 from tests.harness.aimed.scene import judged
+from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.play import STRANGER, keep_histories
 from tests.harness.campaigns.stages import LISTS, LOG_FIELDS, esc_stage, esc_zone, log_stage, log_zone, over
 from tests.harness.cases import World
@@ -26,7 +27,7 @@ async def esc_plain(world: World) -> Verdict:
     """
     zones = (esc_zone("plain"), esc_zone("worse", worse=True), esc_zone("own", own=True))
     histories = world.folder / "histories"
-    async with esc_stage(world.client, world.folder, *zones) as stage:
+    async with esc_stage(world.client, world.folder, *zones, authority=ONE) as stage:
 
         async def as_said() -> list[str]:
             return await esc_as_said(stage, own={"own"})
@@ -39,7 +40,9 @@ async def esc_plain(world: World) -> Verdict:
 
 async def esc_way_back_lost(world: World) -> Verdict:
     """It gets worse, and the service answers the way back without going it."""
-    async with esc_stage(world.client, world.folder, esc_zone("worse", worse=True), begin=False) as stage:
+    async with esc_stage(
+        world.client, world.folder, esc_zone("worse", worse=True), begin=False, authority=ONE
+    ) as stage:
         await stage.fault("server_error", "esc.delete", "worse", effect="before", status=200, body=STILL_OFF)
         await stage.play.begin()
 
@@ -67,7 +70,7 @@ async def stranger_writes(world: World) -> Verdict:
     """Somebody else writes the ruleset just before our rules are put over it."""
     terms = over(LOG_FIELDS, log_fields={"unverified": "roll_back", "verify": "4s"})
     async with log_stage(
-        world.client, world.folder, log_zone("a", foreign=True), begin=False, **terms
+        world.client, world.folder, log_zone("a", foreign=True), begin=False, authority=ONE, **terms
     ) as stage:
         before = await shown(stage)
         await stage.play.stranger(stage.name("a"), [STRANGER], when="before_put", how="append")

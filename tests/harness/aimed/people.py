@@ -10,10 +10,11 @@ from temporalio.service import RPCError
 
 from edgeshift.messages import ZonePhase
 from edgeshift.model.sign_off import Choice
-from tests.faults_kit import Stage, staged, zone
+from tests.faults_kit import Stage, zone
 from tests.harness.aimed.scene import PATIENCE, Stalled, ends, judged, quiet, resumed, waits
 from tests.harness.aimed.waf import A_RULE, NOT_DONE, PRO, STOPPED, word
 from tests.harness.campaigns.stages import PATIENCE as READ_FOR
+from tests.harness.campaigns.stages import signed_stage
 from tests.harness.cases import World
 from tests.harness.disturbances.operators import start_again
 from tests.harness.verdict import Verdict
@@ -23,7 +24,7 @@ from tests.kit import SCALE
 async def signed_in_a_pause(world: World) -> Verdict:
     """Zones are signed off while the campaign is paused: one by its own digest, one by its fingerprint."""
     zones = (zone("own"), zone("book", firewall_rules=[A_RULE]))
-    async with staged(world.client, world.folder, *zones) as stage:
+    async with signed_stage(world.client, world.folder, *zones) as stage:
         await waits(stage, "own")
         book = await waits(stage, "book")
         await stage.play.ask("pause", "lunch")
@@ -37,7 +38,9 @@ async def signed_in_a_pause(world: World) -> Verdict:
 async def permit_overtaken(world: World) -> Verdict:
     """A permit is on its way to its zone while a pause takes it back, and arrives after its answer."""
     stalls = Stalled("tell_zones")
-    async with staged(world.client, world.folder, zone("a"), silence="2m", interceptors=[stalls]) as stage:
+    async with signed_stage(
+        world.client, world.folder, zone("a"), silence="2m", interceptors=[stalls]
+    ) as stage:
         state = await waits(stage, "a")
         await stage.play.sign([state.fingerprint])
         await asyncio.wait_for(stalls.begun.wait(), PATIENCE)
@@ -60,7 +63,7 @@ async def stalled_past_its_permit(world: World) -> Verdict:
 
 async def _stalled(world: World, lease: str, send_window: str) -> Verdict:
     stalls = Stalled("change_zone")
-    async with staged(
+    async with signed_stage(
         world.client,
         world.folder,
         zone("a"),
@@ -81,7 +84,7 @@ async def _stalled(world: World, lease: str, send_window: str) -> Verdict:
 async def words_that_do_not_count(world: World) -> Verdict:
     """An approver's word about another digest, a stranger's about this one, and the starter's own."""
     policy = {"approvers": ["ann", "olga"], "four_eyes": True}
-    async with staged(world.client, world.folder, zone("a"), sign_off=policy) as stage:
+    async with signed_stage(world.client, world.folder, zone("a"), sign_off=policy) as stage:
         state = await waits(stage, "a")
         handle = stage.play.zone(stage.name("a"))
         for decision in (word("0" * 64), word(state.digest, by="mallory"), word(state.digest, by="olga")):
@@ -95,7 +98,7 @@ async def signed_by_one_of_two(world: World) -> Verdict:
     other does.
     """
     policy = {"approvers": ["ann", "bob"], "required": 2}
-    async with staged(world.client, world.folder, zone("a"), sign_off=policy) as stage:
+    async with signed_stage(world.client, world.folder, zone("a"), sign_off=policy) as stage:
         state = await waits(stage, "a")
         await stage.play.sign([state.fingerprint])
         # A zone that believed one person has ended by now, and takes no word more.
@@ -109,7 +112,7 @@ async def signed_by_one_of_two(world: World) -> Verdict:
 async def signed_for_another(world: World) -> Verdict:
     """One zone's fingerprint is signed; another proposes something else, and waits on."""
     zones = (zone("plain"), zone("ruled", firewall_rules=[A_RULE]))
-    async with staged(world.client, world.folder, *zones) as stage:
+    async with signed_stage(world.client, world.folder, *zones) as stage:
         state = await waits(stage, "plain")
         await waits(stage, "ruled")
         await stage.play.sign([state.fingerprint])
@@ -121,7 +124,7 @@ async def signed_for_another(world: World) -> Verdict:
 async def signed_too_long_ago(world: World) -> Verdict:
     """A sign-off runs out while the campaign is paused: it has to be given again."""
     policy = {"valid_for": "32h"}
-    async with staged(world.client, world.folder, zone("a"), sign_off=policy) as stage:
+    async with signed_stage(world.client, world.folder, zone("a"), sign_off=policy) as stage:
         await waits(stage, "a")
         await stage.play.ask("pause", "a long lunch")
         await stage.play.sign_zone(stage.name("a"))
@@ -143,7 +146,7 @@ async def rejected_and_started_anew(world: World) -> Verdict:
     """A zone is rejected by name while its campaign is gone; when it has been started anew, another zone's
     fingerprint is approved, which is the same.
     """
-    async with staged(world.client, world.folder, zone("a"), zone("b")) as stage:
+    async with signed_stage(world.client, world.folder, zone("a"), zone("b")) as stage:
         state = await waits(stage, "a")
         await waits(stage, "b")
         await stage.play.campaign.terminate("by mistake")
@@ -160,7 +163,7 @@ async def rejected_and_started_anew(world: World) -> Verdict:
 async def window_of_one(world: World) -> Verdict:
     """Four zones are signed at once, and one may be in flight; a migration takes a while."""
     names = [f"z{number}" for number in range(4)]
-    async with staged(
+    async with signed_stage(
         world.client, world.folder, *map(zone, names), window=1, simulator={"migration_seconds": SCALE / 2}
     ) as stage:
         await stage.play.until(lambda seen: seen.places.get("awaiting") == 4, PATIENCE)
@@ -173,7 +176,7 @@ async def halted_by_failures(world: World) -> Verdict:
     that the campaign is to go on.
     """
     names = [f"z{number}" for number in range(3)]
-    async with staged(
+    async with signed_stage(
         world.client, world.folder, *map(zone, names), window=1, advance={"percent": 1, "failures": 0}
     ) as stage:
         await stage.fault(
@@ -193,7 +196,7 @@ async def a_failure_keeps_its_place(world: World) -> Verdict:
     are signed at once and a migration takes a while.
     """
     names = [f"z{number}" for number in range(3)]
-    async with staged(
+    async with signed_stage(
         world.client,
         world.folder,
         *map(zone, names),
@@ -220,7 +223,7 @@ async def paced(world: World) -> Verdict:
     """The service allows ten calls in five seconds, and two zones begin with more than that at once."""
     limit = {"requests": 10, "window_seconds": 5 * SCALE, "block_seconds": SCALE / 2}
     names = [f"z{number}" for number in range(2)]
-    async with staged(
+    async with signed_stage(
         world.client,
         world.folder,
         *map(zone, names),

@@ -23,9 +23,10 @@ from edgeshift.model.fleet import campaign_id
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.queues import Queue
-from tests.faults_kit import Stage, staged, zone
+from tests.faults_kit import Stage, zone
 from tests.faults_worker import Kill, supervised
 from tests.harness.aimed.scene import LATE, PATIENCE, Stalled, comes_to, ends, judged, quiet, waits
+from tests.harness.campaigns.stages import signed_stage
 from tests.harness.cases import World
 from tests.harness.kills.scene import order_of
 from tests.harness.verdict import Verdict
@@ -47,13 +48,13 @@ NOT_DONE = '{"success":false,"errors":[{"code":1000,"message":"not now"}],"messa
 
 async def plain(world: World) -> Verdict:
     """A Professional and an Enterprise zone, and nothing goes wrong."""
-    async with staged(world.client, world.folder, zone("shop"), zone("big", "enterprise")) as stage:
+    async with signed_stage(world.client, world.folder, zone("shop"), zone("big", "enterprise")) as stage:
         return await judged(stage, {4, 7})
 
 
 async def answer_lost(world: World) -> Verdict:
     """A commit takes effect, its answer gets lost, and nothing shows for seconds."""
-    async with staged(
+    async with signed_stage(
         world.client,
         world.folder,
         zone("gateway"),
@@ -70,7 +71,7 @@ async def answer_lost(world: World) -> Verdict:
 
 async def killed_after_commit(world: World) -> Verdict:
     """The worker dies when the commit was answered, before anybody was told; the migration takes a while."""
-    async with staged(
+    async with signed_stage(
         world.client,
         world.folder,
         zone("shop"),
@@ -87,7 +88,7 @@ async def killed_after_commit(world: World) -> Verdict:
 
 async def reset_while_verified(world: World) -> Verdict:
     """An operator resets the zone to before its commit, which is under way."""
-    async with staged(
+    async with signed_stage(
         world.client,
         world.folder,
         zone("a"),
@@ -125,7 +126,7 @@ async def reset(play: Scene, name: str) -> None:
 
 async def answered_without_effect(world: World) -> Verdict:
     """The service says that the zone is migrated, and did nothing."""
-    async with staged(world.client, world.folder, zone("a"), begin=False) as stage:
+    async with signed_stage(world.client, world.folder, zone("a"), begin=False) as stage:
         await stage.fault("server_error", "entrypoint.put", "a", effect="before", status=200, body=DONE)
         await stage.play.begin()
         return await judged(stage, PRO)
@@ -137,7 +138,7 @@ async def over_a_limit(world: World) -> Verdict:
     """
     names = ("many", "hidden")
     zones = [zone(name, firewall_rules=TOO_MANY_RULES) for name in names]
-    async with staged(world.client, world.folder, *zones, begin=False) as stage:
+    async with signed_stage(world.client, world.folder, *zones, begin=False) as stage:
         await stage.fault(
             "server_error", "firewall.rules.list", "hidden", effect="before", status=200, body=NOT_DONE
         )
@@ -165,7 +166,7 @@ async def _again(stage: Stage, name: str, since: Any) -> None:
 
 async def drifted(world: World) -> Verdict:
     """A rule is added to the zone between its sign-off and its commit: what was signed is old by then."""
-    async with staged(world.client, world.folder, zone("a")) as stage:
+    async with signed_stage(world.client, world.folder, zone("a")) as stage:
         state = await waits(stage, "a")
         await stage.change("a", add_firewall_rules=[A_RULE])
         await stage.play.sign_zone(stage.name("a"))
@@ -184,7 +185,7 @@ async def drifted(world: World) -> Verdict:
 
 async def archive_lies(world: World) -> Verdict:
     """Somebody alters the archived proposal between its sign-off and its commit."""
-    async with staged(world.client, world.folder, zone("a")) as stage:
+    async with signed_stage(world.client, world.folder, zone("a")) as stage:
         state = await waits(stage, "a")
         archived = world.folder / "state" / "archive" / "objects" / state.proposal[:2] / state.proposal
         document = json.loads(archived.read_bytes())
@@ -196,7 +197,7 @@ async def archive_lies(world: World) -> Verdict:
 
 async def rival_campaign(world: World) -> Verdict:
     """A second campaign over the same zones begins while they wait: it leaves them to the first."""
-    async with staged(world.client, world.folder, zone("a"), zone("b")) as stage:
+    async with signed_stage(world.client, world.folder, zone("a"), zone("b")) as stage:
         play = stage.play
         await waits(stage, "a")
         await waits(stage, "b")
@@ -217,7 +218,7 @@ async def rival_campaign(world: World) -> Verdict:
 
 async def terminated(world: World) -> Verdict:
     """An operator terminates a zone that waits: the campaign finds it, and it can be begun again."""
-    async with staged(world.client, world.folder, zone("gone"), zone("open")) as stage:
+    async with signed_stage(world.client, world.folder, zone("gone"), zone("open")) as stage:
         await waits(stage, "gone")
         await waits(stage, "open")
         await stage.play.zone(stage.name("gone")).terminate("by hand")
@@ -263,7 +264,7 @@ async def _begun_again(world: World) -> AsyncIterator[Stage]:
     """A zone whose workflow was terminated while its commit was under way, found by its campaign, which
     another zone keeps open.
     """
-    async with staged(
+    async with signed_stage(
         world.client,
         world.folder,
         zone("a"),
@@ -278,7 +279,7 @@ async def _begun_again(world: World) -> AsyncIterator[Stage]:
 async def orderly_restart(world: World) -> Verdict:
     """A worker is told to stop while a commit is on the wire, which the service then turns away by 429."""
     stalls = Stalled("change_zone")
-    async with staged(
+    async with signed_stage(
         world.client, world.folder, zone("a"), serve=False, commit={"resend_unchanged": 0}
     ) as stage:
         await stage.fault("latency", "entrypoint.put", "a", seconds=4.0)

@@ -24,7 +24,7 @@ from edgeshift.testbed.invariants.seen import Signature
 from edgeshift.testbed.invariants.ticketed import load_tickets
 from tests.faults_kit import Stage
 from tests.harness.campaigns.fleet_zones import EXPIRES_SECONDS
-from tests.kit import APPROVER, Looks
+from tests.kit import Looks
 
 LOOKS_EVERY = 0.5
 LATE = 2.0
@@ -78,6 +78,8 @@ class People:
         while True:
             try:
                 if await self._stage.play.is_closed():
+                    if await self._stage.reopen_refused():
+                        continue
                     return
                 await self._fix()
                 await self._sign()
@@ -90,7 +92,10 @@ class People:
             self._anew = self._stage.anew
             self._said.clear()
             self._closed.clear()
-        waiting = (await self._stage.play.summary()).waiting
+        summary = await self._stage.play.summary()
+        if summary.places.get("on_hold") and await self._stage.reopen_refused():
+            return
+        waiting = summary.waiting
         together = [one for one in waiting if one.zones > one.separate]
         await self._decide(together)
         if any(one.separate for one in waiting):
@@ -132,8 +137,9 @@ class People:
         if choice is Choice.APPROVE:
             now = datetime.now(UTC)
             self._stage.play.signatures += [
-                Signature(by=APPROVER, choice="approve", digest=digest, at=now, zone=zone)
+                Signature(by=by, choice="approve", digest=digest, at=now, zone=zone)
                 for digest in digests
+                for by in self._stage.play.approvers
             ]
 
     def _due(self, subject: str) -> Choice | None:

@@ -17,6 +17,7 @@ from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from tests.faults_kit import Stage, staged
 from tests.faults_worker import Order, supervised
+from tests.harness.campaigns.authority import roster_in
 from tests.harness.campaigns.fleet_zones import MENDED, fleet_zone, terms_of
 from tests.harness.campaigns.own_server import own_server
 from tests.harness.campaigns.people import People
@@ -138,6 +139,7 @@ def _set(
         folder,
         *zones,
         serve=False,
+        authority=roster_in(f"{schedule.area}/{schedule.seed}"),
         simulator=options,
         request_limit=f"{REQUEST_LIMIT_SECONDS:g}s",
         patience=MINUTES if schedule.limit else MINUTE,

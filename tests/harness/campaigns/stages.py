@@ -10,6 +10,7 @@ from typing import Any
 from temporalio.client import Client
 
 from tests.faults_kit import QUICK, Stage, staged
+from tests.harness.campaigns.authority import ONE
 from tests.kit import BUCKET
 
 COMMIT: dict[str, Any] = {**QUICK["commit"], "poll": "1s"}
@@ -109,4 +110,15 @@ async def log_stage(
 ) -> AsyncIterator[Stage]:
     """A stage of the area log-fields."""
     async with staged(client, folder, *zones, **{**LOG_FIELDS, **more}) as stage:
+        yield stage
+
+
+@asynccontextmanager
+async def signed_stage(
+    client: Client, folder: Path, *zones: dict[str, Any], **more: Any
+) -> AsyncIterator[Stage]:
+    """A stage whose workers have roots, and whose people sign with keys, unless ``authority`` says
+    otherwise.
+    """
+    async with staged(client, folder, *zones, **{"authority": ONE, **more}) as stage:
         yield stage

@@ -27,12 +27,12 @@ async def other_secret(acting: Acting, short: str) -> None:
     """A secret of the customer's in the place of the campaign's, where it has set one."""
     setting = acting.stage.play.simulator.state.esc.accepted(zone_scope(acting.stage.id(short)))
     if setting.secret not in (None, OWN_SECRET):
-        await _set_esc(acting.stage, short, "secret", secret=OWN_SECRET)
+        await set_esc(acting.stage, short, "secret", secret=OWN_SECRET)
 
 
 async def turned_off(acting: Acting, short: str) -> None:
     """Edge Side Code is off for all requests."""
-    await _set_esc(acting.stage, short, "always", always=True)
+    await set_esc(acting.stage, short, "always", always=True)
 
 
 async def other_fields(acting: Acting, short: str) -> None:
@@ -51,7 +51,7 @@ async def _log(stage: Stage, short: str, cookies: Sequence[str]) -> None:
     await stage.play.stranger(stage.name(short), [{**STRANGER, "action_parameters": fields}], how="append")
 
 
-async def _set_esc(stage: Stage, short: str, operation: Operation, **setting: Any) -> None:
+async def set_esc(stage: Stage, short: str, operation: Operation, **setting: Any) -> None:
     """Past the service's calls, which the journal would take for the campaign's; until it shows."""
     state, scope = stage.play.simulator.state, zone_scope(stage.id(short))
     with state.database.transaction():

@@ -144,14 +144,22 @@ INSISTS = 150.0
 
 async def start_again(stage: Stage) -> None:
     """What ``edgeshift start --again`` does after a campaign's workflow was ended from outside, as often as
-    it takes: the service may not answer for now. Its people sign anew.
+    it takes: the service may not answer for now. Its people sign anew: what they signed was of the start of
+    before.
     """
     play = stage.play
     async with asyncio.timeout(INSISTS):
         while True:
             with suppress(ServiceTrouble):
                 play.start = await seen_through(
-                    lambda: start_campaign(play.client, play.archive, play.spec, by=OPERATOR, again=True)
+                    lambda: start_campaign(
+                        play.client,
+                        play.archive,
+                        play.spec,
+                        by=OPERATOR,
+                        again=True,
+                        pen=play.pen(OPERATOR),
+                    )
                 )
                 break
             await asyncio.sleep(1)

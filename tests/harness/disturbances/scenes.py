@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from tests.faults_kit import Stage, staged
 from tests.faults_worker import supervised
+from tests.harness.campaigns.authority import roster_in
 from tests.harness.campaigns.people import People
 from tests.harness.campaigns.play import HISTORIES, keep_histories
 from tests.harness.campaigns.schedules import Area, Schedule, ZonePlan, paced_in
@@ -77,6 +78,7 @@ async def play_beside(seed: str, way: Way, beside: Beside, world: World, server:
         world.folder,
         *map(way.zone, names),
         serve=False,
+        authority=roster_in(seed),
         simulator={**way.simulator, **beside.simulator},
         request_limit=REQUEST_LIMIT,
         patience=PATIENCE,

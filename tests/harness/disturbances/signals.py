@@ -38,6 +38,9 @@ APPROVERS: dict[str, object] = {"approvers": [APPROVER, "bob"]}
 STRANGER = "mallory"
 NOWHERE = "0" * 64
 
+NO_APPROVERS = ("opal", "erin", STRANGER)
+"""Who signs without being an approver of the zone: one has another role, one other accounts, one nothing."""
+
 ZONE_SIGNALS = ("sign_off", "support_resolved", "permit", "revoke", "ruling", "expire", "stop", "nobody")
 NONSENSE: tuple[object, ...] = (
     "rubbish",
@@ -79,7 +82,8 @@ def approval(digest: str, by: str, choice: Choice = Choice.APPROVE) -> Decision:
 
 async def forge(acting: Acting, short: str) -> None:
     """Everything that somebody may send who is no approver, and everything that only the campaign may say, of
-    a run that is not this campaign's or with numbers that were never given.
+    a run that is not this campaign's or with numbers that were never given. Where people have keys, those
+    sign too who may not approve here.
     """
     stage = acting.stage
     play = stage.play
@@ -92,6 +96,8 @@ async def forge(acting: Acting, short: str) -> None:
     number = acting.chance.randrange(10**9, 2 * 10**9)
     until = datetime.now(UTC) + timedelta(minutes=5)
     permit = Permit(number=number, name=f"forged-{number}", index=index, step=Step.COMMIT, expires_at=until)
+    if state is not None and state.digest:
+        await play.sign_zone_by_key(stage.name(short), digest, Choice.APPROVE, NO_APPROVERS)
     by_stranger = approval(acting.chance.choice([digest, fingerprint]), STRANGER)
     for message in (by_stranger, approval(NOWHERE, APPROVER)):
         await say(acting, handle, "sign_off", message)

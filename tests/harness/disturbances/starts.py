@@ -37,7 +37,10 @@ async def start_many(acting: Acting, number: int = MANY) -> list[OperationError]
     """
     play = acting.stage.play
     found = await asyncio.gather(
-        *(start_campaign(play.client, play.archive, play.spec, by=OPERATOR) for _ in range(number)),
+        *(
+            start_campaign(play.client, play.archive, play.spec, by=OPERATOR, pen=play.pen(OPERATOR))
+            for _ in range(number)
+        ),
         return_exceptions=True,
     )
     started = [one for one in found if not isinstance(one, BaseException)]
@@ -56,7 +59,7 @@ async def rival(acting: Acting) -> dict[int, str]:
     assert play.start is not None
     name = f"{play.spec.name}-two"
     spec = CampaignSpec.model_validate({**play.spec.model_dump(), "name": name})
-    await start_campaign(play.client, play.archive, spec, by="rita")
+    await start_campaign(play.client, play.archive, spec, by="rita", pen=play.pen("rita"))
     handle = play.client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
     await handle.result()
     summary = await handle.query("summary", result_type=CampaignSummary)

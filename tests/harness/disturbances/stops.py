@@ -27,6 +27,7 @@ async def pause_while(acting: Acting, meanwhile: Callable[[], Awaitable[object]]
         return False
     if not answer.text.startswith("is paused"):
         play.stops.pop()
+        await play.sign_word("resume", "it is not paused")
         return False
     acting.told("pause")
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tests.harness.aimed import areas, people, waf
+from tests.harness.aimed import areas, door, people, results, waf
 from tests.harness.cases import Case, World
 from tests.harness.verdict import Verdict
 
@@ -42,6 +42,25 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (areas.esc_plain, 3),
     (areas.esc_way_back_lost, 1),
     (areas.stranger_writes, 1),
+    (door.nothing_signed, 1),
+    (door.started_by_nobody, 1),
+    (door.weaker_policy_in_the_message, 1),
+    (door.evidence_that_did_not_pass, 1),
+    (door.approver_without_the_role, 1),
+    (door.approval_that_has_expired, 1),
+    (door.approval_of_an_earlier_start, 1),
+    (door.approval_of_another_attempt, 1),
+    (door.resumed_by_nobody, 1),
+    (door.rejected_by_key_alone, 2),
+    (door.aborted_by_key_alone, 2),
+    (door.approved_by_the_starter, 1),
+    (door.two_keys_of_one_person, 1),
+    (door.more_than_an_hour_takes, 2),
+    (door.target_that_nobody_signed, 2),
+    (door.body_that_nobody_signed, 2),
+    (results.migrated_by_a_word, 2),
+    (results.answered_without_a_call, 2),
+    (results.result_of_a_stranger, 2),
 )
 """Each scene with the zones that it plays."""
 

@@ -34,7 +34,6 @@ PLACES: dict[Area, tuple[Place, ...]] = {
         *(("enterprise", call, nth) for call in ("waf.status", "waf.config") for nth in (1, 2, 3)),
         *(("enterprise", call, 1) for call in ("waf.check", "zones.get", "zones.list")),
         *(("enterprise", "pagerules.list", nth) for nth in (1, 2, 3)),
-        ("enterprise", "zones.get", 2),
         *(("enterprise", "graphql", nth) for nth in (1, 2)),
         ("pro", "entrypoint.put", 1),
         ("enterprise", "entrypoint.put", 1),

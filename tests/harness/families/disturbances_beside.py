@@ -249,7 +249,8 @@ async def _damaged_specification(identifier: str, way: Way, world: World) -> Ver
                 assert "damaged" in ended.reason, ended.reason
                 acting.told("zone told why")
         damage.fix()
-        await begin_again(play.client, play.spec.name, "retry", by=OPERATOR, places=["failed"])
+        pen = play.pen(OPERATOR)
+        await begin_again(play.client, play.spec.name, "retry", by=OPERATOR, places=["failed"], pen=pen)
 
     return await play_beside(
         identifier, way, Beside(act, ("object damaged", "zone told why"), 3, first=True), world

@@ -26,6 +26,7 @@ from tests.kit import eventually
 
 MAIN = ("professional", "enterprise", "support", "secret", "worse", "shared")
 STOPPED = frozenset({"aborted", "rolled_back"})
+
 FLOOD = 2_000
 
 PAST_SIGN_OFF = frozenset(

@@ -13,8 +13,8 @@ from edgeshift.model.fleet import Area, Plan
 from edgeshift.operations.preview import preview_of
 from edgeshift.testbed.invariants.ticketed import load_tickets
 from edgeshift.views.report_file import write_report
-from tests.faults_kit import Stage, staged, zone
-from tests.harness.campaigns.stages import PATIENCE
+from tests.faults_kit import Stage, zone
+from tests.harness.campaigns.stages import PATIENCE, signed_stage
 from tests.harness.cases import Case, World
 from tests.harness.oracles.judging import ending_of, scene_verdict
 from tests.harness.verdict import Verdict
@@ -94,7 +94,7 @@ def cases() -> list[Case]:
 async def _play(size: Size, world: World) -> Verdict:
     """Every zone is migrated, after support where it is over a limit; histories stay small."""
     zones = [zone(name, size.plan.value, firewall_rules=given) for name, (given, _) in size.zones.items()]
-    async with staged(
+    async with signed_stage(
         world.client, world.folder, *zones, request_limit="20s", patience=PATIENCE, **size.terms
     ) as stage:
         complaints = await _seen_before(stage, size)

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from edgeshift.messages import ZonePhase
 from edgeshift.testbed.invariants.ticketed import load_tickets
 from edgeshift.testbed.simulator.support_words import WORDINGS
-from tests.faults_kit import Stage, staged, zone
-from tests.harness.campaigns.stages import PATIENCE
+from tests.faults_kit import Stage, zone
+from tests.harness.campaigns.stages import PATIENCE, signed_stage
 from tests.harness.cases import Case, World
 from tests.harness.oracles.judging import ending_of, scene_verdict
 from tests.harness.verdict import Verdict
@@ -74,7 +74,7 @@ async def _asked(words: str, at: At, code: int | None, world: World) -> Verdict:
     """Each zone over a limit waits for support with its one ticket, and is migrated once it is fixed."""
     support = {"at": at, "words": words, "code": code, **STRICT}
     zones = [zone(name, firewall_rules=rules) for name, rules in ZONES.items()]
-    async with staged(
+    async with signed_stage(
         world.client, world.folder, *zones, simulator={"support": support}, patience=PATIENCE
     ) as stage:
         fixing = asyncio.create_task(_fix(stage))
@@ -113,7 +113,7 @@ async def _unheard(at: At, world: World) -> Verdict:
     odd = {"message": UNHEARD, "status": 400}
     support = {"at": at, **STRICT, "too_many_rules": odd, "too_long_expression": odd}
     zones = [zone(name, firewall_rules=ZONES[name]) for name in ("many", "fine")]
-    async with staged(
+    async with signed_stage(
         world.client, world.folder, *zones, simulator={"support": support}, patience=PATIENCE
     ) as stage:
         await stage.finish(240)
@@ -131,7 +131,7 @@ async def _other(name: str, at: At, world: World) -> Verdict:
     """
     status, error = OTHERS[name]
     body = '{"success":false,"result":null,"messages":[],"errors":[%s]}'
-    async with staged(world.client, world.folder, zone("a"), begin=False, patience=PATIENCE) as stage:
+    async with signed_stage(world.client, world.folder, zone("a"), begin=False, patience=PATIENCE) as stage:
         text = body % json.dumps(error)
         await stage.fault("server_error", CALLS[at], "a", effect="before", status=status, body=text)
         await stage.play.begin()

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.faults_kit import Stage, staged
+from edgeshift.model.fleet import CLAIMS, ZoneOutcome
+from tests.faults_kit import Stage
 from tests.faults_worker import Kill, Moment, Order, supervised
-from tests.harness.campaigns.stages import PATIENCE
+from tests.harness.campaigns.stages import PATIENCE, signed_stage
 from tests.harness.cases import World
 from tests.harness.oracles.judging import scene_verdict
 from tests.harness.verdict import Verdict
@@ -52,11 +53,17 @@ class Course:
     meanwhile: Callable[[Stage], Awaitable[None]] = _nothing
     holds: Callable[[Stage], Awaitable[list[str]]] = field(default=_as_it_is)
 
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """These activities, and the one that compares the outcome before the campaign closes."""
+        compared = ("compare_outcomes",) if ZoneOutcome(self.outcome) in CLAIMS else ()
+        return (*self.activities, *compared)
+
     def boundaries(self, moment: Moment) -> list[Kill]:
         """A kill for each activity, but for the first one, which belongs to no zone."""
         found = []
-        for place, activity in enumerate(self.activities):
-            nth = self.activities[: place + 1].count(activity)
+        for place, activity in enumerate(self.whole):
+            nth = self.whole[: place + 1].count(activity)
             if activity != "resolve_targets":
                 found.append(Kill(activity, nth, moment))
         return found
@@ -126,7 +133,7 @@ def order_of(
 
 async def play(kill: Kill | None, path: Course, world: World) -> Verdict:
     """One scene on a path with a worker that dies once: its outcome and what it sends are the path's."""
-    async with staged(
+    async with signed_stage(
         world.client, world.folder, *path.zones, serve=False, **{"patience": PATIENCE, **path.terms}
     ) as stage:
         order = order_of(stage, world.address, world.folder, [kill] if kill else [])
@@ -142,8 +149,8 @@ async def play(kill: Kill | None, path: Course, world: World) -> Verdict:
             broken.append(f"it is to send {path.changes}, and sent {changes}")
         begun = [line.split()[0] for line in order.trace.read_text().splitlines()]
         done = [name for name in begun if name not in ASIDE]
-        if kill is None and _once(_in_order(done)) != _once(path.activities):
-            broken.append(f"it is to go through {path.activities}, and went through {done}")
+        if kill is None and _once(_in_order(done)) != _once(path.whole):
+            broken.append(f"it is to go through {path.whole}, and went through {done}")
         if len(workers.codes) != (kill is not None):
             broken.append(f"{kill}: processes ended with {workers.codes}")
         broken += await path.holds(stage)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from edgeshift.profiles import ServiceProfile
 from edgeshift.testbed.simulator.edge_exchange import EdgeExchange, Headers
 from edgeshift.testbed.simulator.log_fields import CustomFields
 from edgeshift.testbed.simulator.logs.field_names import NEUTRAL_FIELDS
@@ -26,10 +27,10 @@ class Logged:
     custom: CustomFields
 
 
-def entry(logged: Logged, options: PullOptions, limits: LogFields) -> bytes:
+def entry(logged: Logged, options: PullOptions, limits: LogFields, facts: ServiceProfile) -> bytes:
     """The line of an exchange, a JSON object and a newline: exactly the fields of the options, in their
     order."""
-    objects = custom_objects(logged, options.fields, limits)
+    objects = custom_objects(logged, options.fields, limits, facts)
     document: dict[str, Any] = {}
     for name in options.fields:
         if name in CUSTOM_OBJECTS:
@@ -59,21 +60,27 @@ def written(moment: datetime, form: Timestamps) -> str | int:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def custom_objects(logged: Logged, fields: Sequence[str], limits: LogFields) -> dict[str, dict[str, str]]:
+def custom_objects(
+    logged: Logged, fields: Sequence[str], limits: LogFields, facts: ServiceProfile
+) -> dict[str, dict[str, str]]:
     """The custom fields that the exchange has, name to value, for each of the objects among `fields`.
 
-    Only the first instance of a header counts, as it came from the client or the origin. Together the values
-    have at most `limits.data_bytes` bytes of UTF-8: what is over is cut off, in the order request headers,
-    cookies, response headers, and within each in the order of the rules; a value of which nothing is left is
-    empty.
+    Of a request header the first instance counts, as it came from the client. Of a response header it is the
+    one that the origin sent, or, where the profile says transformed, the one that went out; a rule may choose
+    the origin's, and every instance, joined by commas. Together the values have at most `limits.data_bytes`
+    bytes of UTF-8: what is over is cut off, in the order request headers, cookies, response headers, and
+    within each in the order of the rules; a value of which nothing is left is empty.
     """
     exchange, custom = logged.exchange, logged.custom
     present = {
         "RequestHeaders": (custom.request_headers, _first(exchange.request_headers)),
         "Cookies": (custom.cookies, cookies(exchange.request_headers)),
-        "ResponseHeaders": (custom.response_headers, _first(exchange.origin_headers)),
+        "ResponseHeaders": (
+            (*custom.response_headers, *custom.raw_response_headers),
+            _responded(exchange, custom, facts),
+        ),
     }
-    left = limits.data_bytes
+    left = float("inf") if limits.data_bytes is None else limits.data_bytes
     found: dict[str, dict[str, str]] = {}
     for name in CUSTOM_OBJECTS:
         if name not in fields:
@@ -84,10 +91,26 @@ def custom_objects(logged: Logged, fields: Sequence[str], limits: LogFields) -> 
             if field in there:
                 if limits.data_counts_names:
                     left = max(0, left - len(field.encode()))
-                value = there[field].encode("utf-8", "replace")[:left]
+                whole = there[field].encode("utf-8", "replace")
+                value = whole if left >= len(whole) else whole[: int(left)]
                 left -= len(value)
                 # A character that the cut went through goes as a whole.
                 found[name][field] = value.decode("utf-8", "ignore")
+    return found
+
+
+def _responded(exchange: EdgeExchange, custom: CustomFields, facts: ServiceProfile) -> dict[str, str]:
+    """The values of the response headers that the zone logs, as they are logged."""
+    changed = facts.response_headers == "transformed"
+    found: dict[str, str] = {}
+    for names, headers in (
+        (custom.response_headers, exchange.response_headers if changed else exchange.origin_headers),
+        (custom.raw_response_headers, exchange.origin_headers),
+    ):
+        for wanted in names:
+            values = [value for name, value in headers if name == wanted]
+            if values:
+                found[wanted] = ", ".join(values) if wanted in custom.every_value else values[0]
     return found
 
 

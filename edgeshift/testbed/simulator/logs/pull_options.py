@@ -1,14 +1,12 @@
 """The parameter string `logpull_options` of a log job (docs/service.md §2.3)."""
 
-import re
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 from urllib.parse import parse_qsl
 
-from edgeshift.testbed.simulator.logs.field_names import DEFAULT_FIELDS, HTTP_REQUESTS, HTTP_REQUESTS_FIELDS
+from edgeshift.testbed.simulator.logs.field_names import DEFAULT_FIELDS, fields_problem
 
 Timestamps = Literal["rfc3339", "unix", "unixnano"]
-_FIELD = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 
 @dataclass(frozen=True)
@@ -40,12 +38,8 @@ def parsed(text: str | None, dataset: str) -> PullOptions:
 
 def _fields(text: str, dataset: str) -> tuple[str, ...]:
     names = text.split(",")
-    for name in names:
-        known = name in HTTP_REQUESTS_FIELDS if dataset == HTTP_REQUESTS else _FIELD.fullmatch(name)
-        if not known:
-            raise ValueError(f"'{name[:80]}' is not a log field of the dataset {dataset}")
-    if len(set(names)) < len(names):
-        raise ValueError("fields names a log field twice")
+    if why := fields_problem(names, dataset):
+        raise ValueError(why)
     return tuple(names)
 
 

@@ -10,8 +10,8 @@ from edgeshift.testbed.simulator.answers import Answer, Json, refuse, succeeded
 from edgeshift.testbed.simulator.calls import Call, Route
 from edgeshift.testbed.simulator.credentials import no_permission
 from edgeshift.testbed.simulator.esc_settings import EscSetting, Operation, account_scope, zone_scope
-from edgeshift.testbed.simulator.fleet_edge import SECRET_CHARACTERS
 from edgeshift.testbed.simulator.migration import refusal
+from edgeshift.testbed.simulator.options import Refusal
 
 
 def get_setting(call: Call) -> Answer:
@@ -81,7 +81,7 @@ def _scope(call: Call) -> str:
     scope = zone_scope(call.zone.id) if account_id is None else account_scope(account_id)
     if call.state.esc.removed:
         _noted(call, scope, "refused", EscSetting())
-        raise refusal(call.options.esc.removed)
+        raise _worded(call, call.options.esc.removed)
     return scope
 
 
@@ -98,13 +98,21 @@ def _checked(call: Call) -> dict[str, Any]:
         secret = body["with_secret"]
         if not isinstance(secret, str) or not secret:
             raise refusal(choices.bad_body)
-        if len(secret) > SECRET_CHARACTERS:
-            raise refusal(choices.secret_too_long)
+        if len(secret) > call.options.facts.longest_esc_secret:
+            raise _worded(call, choices.secret_too_long)
     if "always" in body:
         always = body["always"]
         if not isinstance(always, bool) or (not always and choices.always_false == "refuse"):
             raise refusal(choices.bad_body)
     return body
+
+
+def _worded(call: Call, answer: Refusal) -> Exception:
+    """A refusal with the profile's limit and date in the places that its words have for them."""
+    facts = call.options.facts
+    message = answer.message.replace("{characters}", str(facts.longest_esc_secret))
+    message = message.replace("{removal}", f"{facts.esc_removal:%Y-%m-%d}")
+    return refusal(answer.model_copy(update={"message": message}))
 
 
 def _noted(call: Call, scope: str, operation: str, before: EscSetting) -> None:

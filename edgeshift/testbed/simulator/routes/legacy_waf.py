@@ -10,14 +10,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from edgeshift.testbed.simulator import previous_waf
-from edgeshift.testbed.simulator.answers import Answer, refuse, succeeded
+from edgeshift.testbed.simulator.answers import Answer, Json, refuse, succeeded
 from edgeshift.testbed.simulator.calls import Call, Route, paged
 from edgeshift.testbed.simulator.clock import timestamp
 from edgeshift.testbed.simulator.fleet_file import FleetZone, UriOverride
-from edgeshift.testbed.simulator.routes.bodies import first_problem
+from edgeshift.testbed.simulator.routes.bodies import first_problem, sent_object
 from edgeshift.testbed.simulator.rulesets import new_id
 
 Document = dict[str, Any]
+WAF_SETTING = "waf"
 
 
 def list_packages(call: Call) -> Answer:
@@ -97,7 +98,7 @@ def get_override(call: Call) -> Answer:
 
 def create_override(call: Call) -> Answer:
     """Add an override; `urls` is required."""
-    made = _parsed_override({**call.object(), "id": new_id()})
+    made = _parsed_override(call, new_id())
     call.zone.zone.uri_overrides.append(made)
     call.settings_changed()
     return succeeded(_override(made))
@@ -106,7 +107,7 @@ def create_override(call: Call) -> Answer:
 def put_override(call: Call) -> Answer:
     """Replace an override."""
     known = _own_override(call)
-    made = _parsed_override({**call.object(), "id": known.id})
+    made = _parsed_override(call, known.id)
     overrides = call.zone.zone.uri_overrides
     overrides[overrides.index(known)] = made
     call.settings_changed()
@@ -123,16 +124,26 @@ def delete_override(call: Call) -> Answer:
 
 def get_setting(call: Call) -> Answer:
     """The zone's setting `waf`."""
-    record = call.zone
-    value = "on" if record.zone.previous_waf.enabled else "off"
-    changed = record.standing.setting_changed
-    editable = record.zone.plan != "free"
-    return succeeded({"id": "waf", "value": value, "editable": editable, "modified_on": changed})
+    return succeeded(shown_waf(call))
 
 
 def patch_setting(call: Call) -> Answer:
     """Turn the previous WAF on or off."""
-    value = call.object().get("value")
+    set_waf(call, call.object().get("value"))
+    return get_setting(call)
+
+
+def shown_waf(call: Call) -> Document:
+    """The setting as the service answers it."""
+    record = call.zone
+    value = "on" if record.zone.previous_waf.enabled else "off"
+    changed = record.standing.setting_changed
+    editable = record.zone.plan != "free"
+    return {"id": WAF_SETTING, "value": value, "editable": editable, "modified_on": changed}
+
+
+def set_waf(call: Call, value: Json) -> None:
+    """Turn the previous WAF on or off. Raises a 400 for another value, a 403 where the plan has no choice."""
     if value not in ("on", "off"):
         raise refuse(400, "Invalid value for zone setting waf: it must be on or off", 1007, pointer="/value")
     if call.zone.zone.plan == "free":
@@ -141,7 +152,6 @@ def patch_setting(call: Call) -> Answer:
     call.zone.standing.setting_changed = timestamp(call.now)
     call.settings_changed()
     call.state.zones.save_standing(call.zone)
-    return get_setting(call)
 
 
 def _package(call: Call) -> Document:
@@ -190,9 +200,12 @@ def _own_override(call: Call) -> UriOverride:
     raise refuse(404, f"could not find WAF override {call.params['override_id'][:64]}", 1002)
 
 
-def _parsed_override(body: Document) -> UriOverride:
+def _parsed_override(call: Call, identity: str) -> UriOverride:
+    body = sent_object(call)
+    if call.options.bodies.unknown_keys == "ignore":
+        body = {key: value for key, value in body.items() if key in UriOverride.model_fields}
     try:
-        return UriOverride.model_validate(body)
+        return UriOverride.model_validate({**body, "id": identity})
     except ValidationError as error:
         raise first_problem(error) from None
 

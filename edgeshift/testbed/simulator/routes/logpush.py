@@ -2,21 +2,40 @@
 §4.2)."""
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from edgeshift.testbed.simulator.answers import Answer, Json, refuse, succeeded
-from edgeshift.testbed.simulator.calls import Call, Route
+from edgeshift.testbed.simulator.calls import Call, Handler, Route
 from edgeshift.testbed.simulator.log_jobs import Document
-from edgeshift.testbed.simulator.logs import destinations, pull_options
+from edgeshift.testbed.simulator.logs import destinations, output_options, pull_options
 from edgeshift.testbed.simulator.logs.destinations import Destination
-from edgeshift.testbed.simulator.logs.field_names import DATASETS, HTTP_REQUESTS
+from edgeshift.testbed.simulator.logs.field_names import DATASETS, HTTP_REQUESTS, described
 from edgeshift.testbed.simulator.logs.sending import DeliveryError, put_object
 from edgeshift.testbed.simulator.migration import refusal
+from edgeshift.testbed.simulator.routes.bodies import without_nulls
 from edgeshift.testbed.simulator.rulesets import new_id
 
 _NAME = re.compile(r"[a-zA-Z0-9\-.]*")
-_UPDATED = ("destination_conf", "enabled", "frequency", "logpull_options", "ownership_challenge")
+_UPDATED = (
+    "destination_conf",
+    "enabled",
+    "frequency",
+    "logpull_options",
+    "output_options",
+    "ownership_challenge",
+)
 _CREATED = (*_UPDATED, "name", "dataset")
+# What else the service's clients give a job: kept as it was sent and answered again, and of no effect here.
+_KEPT = {
+    "filter": str,
+    "kind": str,
+    "max_upload_bytes": int,
+    "max_upload_interval_seconds": int,
+    "max_upload_records": int,
+}
+# A null in these has a meaning: what was set before is gone.
+_EMPTIED = ("logpull_options", "output_options", "filter")
 _INVALID = 1003
 
 
@@ -33,13 +52,11 @@ def get_job(call: Call) -> Answer:
 def create_job(call: Call) -> Answer:
     """A new log job; only its destination must be given."""
     _entitled(call)
-    sent = _taken(call, _CREATED)
+    sent = _taken(call, _CREATED, _KEPT)
     name = sent.get("name")
     if name is not None and (not isinstance(name, str) or not _NAME.fullmatch(name)):
         raise _invalid("name", "must have letters, digits, '-' and '.' alone")
-    dataset = sent.get("dataset", HTTP_REQUESTS)
-    if dataset not in DATASETS:
-        raise _invalid("dataset", f"must be one of {', '.join(DATASETS)}")
+    dataset = _dataset(sent.get("dataset", HTTP_REQUESTS))
     job: Document = {
         "dataset": dataset,
         "name": name or "",
@@ -63,7 +80,7 @@ def update_job(call: Call) -> Answer:
     """Change a log job; what is not sent stays."""
     _entitled(call)
     job = _own(call)
-    sent = _taken(call, _UPDATED)
+    sent = _taken(call, _UPDATED, _KEPT)
     patch = _settings(sent, job["dataset"])
     challenge = sent.get("ownership_challenge")
     now = destinations.parsed(job["destination_conf"])
@@ -72,6 +89,54 @@ def update_job(call: Call) -> Answer:
         _prove(call, then, challenge)
     call.effect = "applied"
     return _answered(call, call.state.log_jobs.change(call.zone.id, job["id"], patch))
+
+
+def delete_job(call: Call) -> Answer:
+    """Delete a log job; the answer names its id alone."""
+    _entitled(call)
+    job = _own(call)
+    call.state.log_jobs.remove(call.zone.id, job["id"])
+    call.effect = "applied"
+    return succeeded({"id": job["id"]})
+
+
+def list_dataset_jobs(call: Call) -> Answer:
+    """The zone's log jobs of one dataset."""
+    dataset = _dataset(call.params["dataset"])
+    return succeeded([job for job in call.state.log_jobs.of_zone(call.zone.id) if job["dataset"] == dataset])
+
+
+def list_dataset_fields(call: Call) -> Answer:
+    """The log fields of a dataset, by name, each with the kind of its value."""
+    return succeeded(described(_dataset(call.params["dataset"])))
+
+
+def validate_destination(call: Call) -> Answer:
+    """Whether an address could be a job's destination."""
+    address = _taken(call, ("destination_conf",)).get("destination_conf")
+    try:
+        destinations.parsed(address if isinstance(address, str) else "")
+    except ValueError as error:
+        return succeeded({"valid": False, "message": f"not a destination: {error}"})
+    return succeeded({"valid": True, "message": ""})
+
+
+def destination_exists(call: Call) -> Answer:
+    """Whether a job of the zone pushes to the place already."""
+    place = _destination(_taken(call, ("destination_conf",))).place
+    jobs = call.state.log_jobs.of_zone(call.zone.id)
+    found = any(destinations.parsed(job["destination_conf"]).place == place for job in jobs)
+    return succeeded({"exists": found})
+
+
+def validate_origin(call: Call) -> Answer:
+    """Whether a parameter string could be a job's."""
+    text = _taken(call, ("logpull_options",)).get("logpull_options")
+    try:
+        pull_options.parsed(text if isinstance(text, str) else "fields=", HTTP_REQUESTS)
+    except ValueError as error:
+        return succeeded({"valid": False, "message": str(error)})
+    return succeeded({"valid": True, "message": ""})
 
 
 def challenge_ownership(call: Call) -> Answer:
@@ -105,14 +170,29 @@ def _entitled(call: Call) -> None:
         raise refusal(call.options.log_jobs.not_entitled)
 
 
-def _taken(call: Call, keys: tuple[str, ...]) -> dict[str, Json]:
-    """The body's `keys`. Others are refused, or passed over, as the options say."""
-    sent = call.object()
-    if call.options.log_jobs.unknown_keys == "refuse":
+def _taken(call: Call, keys: Collection[str], more: Collection[str] = ()) -> dict[str, Json]:
+    """The body's `keys`, and null in them only where it means something.
+
+    Others are passed over, or refused where the options say so; then `more` are others too.
+    """
+    sent, bodies = call.object(), call.options.bodies
+    if bodies.unknown_keys == "refuse":
+        more = ()
         for key in sent:
             if key not in keys:
                 raise _invalid(key[:80], f"cannot be given: this call takes {', '.join(keys)}")
-    return {key: value for key, value in sent.items() if key in keys}
+    if bodies.nulls == "ignore":
+        # What is null inside of output_options is not given either.
+        sent = {
+            key: without_nulls(value) for key, value in sent.items() if value is not None or key in _EMPTIED
+        }
+    return {key: value for key, value in sent.items() if key in keys or key in more}
+
+
+def _dataset(name: Json) -> str:
+    if not isinstance(name, str) or name not in DATASETS:
+        raise _invalid("dataset", f"must be one of {', '.join(DATASETS)}")
+    return name
 
 
 def _settings(sent: dict[str, Json], dataset: str) -> Document:
@@ -135,6 +215,16 @@ def _settings(sent: dict[str, Json], dataset: str) -> Document:
         except ValueError as error:
             raise _invalid("logpull_options", f"is invalid: {error}") from None
         found["logpull_options"] = text
+    if "output_options" in sent:
+        options = sent["output_options"]
+        if options is not None and (wrong := output_options.problem(options, dataset)):
+            raise _invalid("/".join(filter(None, ("output_options", wrong[0]))), wrong[1])
+        found["output_options"] = options
+    for key, kind in _KEPT.items():
+        if key in sent:
+            if sent[key] is not None and (isinstance(sent[key], bool) or not isinstance(sent[key], kind)):
+                raise _invalid(key, f"must be {'a string' if kind is str else 'an integer'}")
+            found[key] = sent[key]
     if "destination_conf" in sent:
         _destination(sent)
         found["destination_conf"] = sent["destination_conf"]
@@ -188,20 +278,28 @@ def _invalid(key: str, why: str) -> Exception:
 
 
 _READ, _EDIT = ("logs:read",), ("logs:edit",)
-_JOBS = "/zones/{zone_id}/logpush/jobs"
-_OWNERSHIP = "/zones/{zone_id}/logpush/ownership"
+_LOGS = "/zones/{zone_id}/logpush"
+_JOBS, _JOB = _LOGS + "/jobs", _LOGS + "/jobs/{job_id}"
+_DATASET, _VALID = _LOGS + "/datasets/{dataset}", _LOGS + "/validate"
+_OWNED = _LOGS + "/ownership"
+
+
+def _secret(path: str, call: str, handler: Handler, *, method: str = "POST") -> Route:
+    """A call whose body may have credentials in it."""
+    return Route(method, path, call, handler, _EDIT, confidential=True)
+
+
 ROUTES = [
     Route("GET", _JOBS, "logpush.jobs.list", list_jobs, _READ),
-    Route("POST", _JOBS, "logpush.jobs.create", create_job, _EDIT, confidential=True),
-    Route("GET", _JOBS + "/{job_id}", "logpush.jobs.get", get_job, _READ),
-    Route("PUT", _JOBS + "/{job_id}", "logpush.jobs.update", update_job, _EDIT, confidential=True),
-    Route("POST", _OWNERSHIP, "logpush.ownership", challenge_ownership, _EDIT, confidential=True),
-    Route(
-        "POST",
-        _OWNERSHIP + "/validate",
-        "logpush.ownership.validate",
-        validate_ownership,
-        _EDIT,
-        confidential=True,
-    ),
+    _secret(_JOBS, "logpush.jobs.create", create_job),
+    Route("GET", _JOB, "logpush.jobs.get", get_job, _READ),
+    _secret(_JOB, "logpush.jobs.update", update_job, method="PUT"),
+    Route("DELETE", _JOB, "logpush.jobs.delete", delete_job, _EDIT),
+    Route("GET", _DATASET + "/jobs", "logpush.datasets.jobs", list_dataset_jobs, _READ),
+    Route("GET", _DATASET + "/fields", "logpush.datasets.fields", list_dataset_fields, _READ),
+    _secret(_VALID + "/destination", "logpush.validate.destination", validate_destination),
+    _secret(_VALID + "/destination/exists", "logpush.validate.destination_exists", destination_exists),
+    Route("POST", _VALID + "/origin", "logpush.validate.origin", validate_origin, _EDIT),
+    _secret(_OWNED, "logpush.ownership", challenge_ownership),
+    _secret(_OWNED + "/validate", "logpush.ownership.validate", validate_ownership),
 ]

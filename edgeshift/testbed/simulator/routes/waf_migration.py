@@ -38,7 +38,7 @@ def config(call: Call) -> Answer:
     if not record.facts().eligible and call.options.config_when_ineligible == "refuse":
         raise refusal(call.options.not_eligible)
     refuse_unless_supported(record, "config", call.options)
-    return succeeded(equivalent_configuration(record.zone))
+    return succeeded(equivalent_configuration(record.zone, call.options.facts))
 
 
 def status(call: Call) -> Answer:
@@ -71,6 +71,8 @@ def start(call: Call, value: str) -> Answer:
     decision = judge(record, kind, state.migrations.pending(record), options)
     current = state.migrations.latest(record)
     document = prepared(body, current, call.now, phase=MANAGED_PHASE)
+    if call.dry_run:
+        return succeeded(document)
     if decision == "go":
         call.effect = state.migrations.schedule(record, kind, document, call.now, options)
         if call.effect == "applied":

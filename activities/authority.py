@@ -1,0 +1,258 @@
+"""Whose word a step rests on, just before it is sent: the worker's own roots and signed statements in the
+archive, and nothing that a message says of policy, plan, people or evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from edgeshift.areas import area_of
+from edgeshift.areas.waf.evidence_again import passes
+from edgeshift.areas.waf.evidence_terms import Evidence
+from edgeshift.authority.door import (
+    Asked,
+    agreed_then,
+    decided,
+    halted,
+    last_word,
+    start_of,
+    target_refused,
+)
+from edgeshift.authority.loading import RootsError, RootsFiles
+from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.roots import Roots, is_rehearsal
+from edgeshift.authority.statements import Attested, StartStatement, WordStatement
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Change, Step
+from edgeshift.model.fleet import Plan, Target, campaign_id
+from edgeshift.model.sign_off import SignOffPolicy
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import DocumentUnreadable, Intent, get_document, get_record, intent_key
+
+Targets = Callable[[str], Awaitable[Sequence[Target]]]
+"""The frozen list with a digest."""
+
+Specs = Callable[[str], Awaitable[CampaignSpec]]
+"""The specification with a digest, its durations scaled."""
+
+LISTED_AFTER = 3
+"""Places of an hour that other workers have taken meanwhile, after which the hour is listed again."""
+
+NO_ROOTS = (
+    "this worker has no roots of authority, and changes nothing but a rehearsal on this machine:"
+    " set EDGESHIFT_AUTHORITY_ROOTS"
+)
+
+
+class NotSigned(Exception):
+    """A step does not rest on what people signed. ``halted``: it did, and the campaign was paused since;
+    ``uncounted``: all but its sign-off is there; ``aborted_by``: who has ended the campaign.
+    """
+
+    def __init__(
+        self, reason: str, *, halted: bool = False, uncounted: bool = False, aborted_by: str = ""
+    ) -> None:
+        super().__init__(reason)
+        self.halted = halted
+        self.uncounted = uncounted
+        self.aborted_by = aborted_by
+
+
+@dataclass
+class _Hour:
+    """Places of an hour that are known to be taken; how many others were found so since it was listed."""
+
+    name: str
+    taken: set[str] = field(default_factory=set)
+    missed: int = LISTED_AFTER
+
+
+class Authority:
+    """What a worker's roots let through. ``roots``: None where it has none: then it changes only what lies on
+    this machine.
+    """
+
+    def __init__(self, roots: RootsFiles | None, archive: Archive) -> None:
+        self._files = roots
+        self._archive = archive
+        self._records = SignedRecords(archive)
+        self._hour = _Hour("")
+
+    def refuses_service(self, spec: CampaignSpec) -> str | None:
+        """Why nothing is sent where a campaign file says, least of all a credential; or None."""
+        try:
+            roots = self._current()
+        except NotSigned as why:
+            return str(why)
+        if roots is None:
+            return None if is_rehearsal(spec.service.base_url) else NO_ROOTS
+        return roots.refuses_service(spec)
+
+    def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:
+        """A campaign's policy, made no weaker than what is asked for at the door; as it is where the roots
+        cannot be read.
+        """
+        try:
+            roots = self._current()
+        except NotSigned:
+            return own
+        return roots.policy_for(own) if roots is not None and roots.signed else own
+
+    async def word_that_stops(self, digest: str, specs: Specs, now: datetime) -> WordStatement | None:
+        """The last signed word to a campaign, where that is a pause or an abort: it holds whatever Temporal
+        was told. ``digest``: of its specification. Raises ArchiveError.
+        """
+        try:
+            roots = self._current()
+        except NotSigned:
+            roots = None
+        if not (roots and roots.signed):
+            return None
+        spec = await specs(digest)
+        found = start_of(spec, digest, await self._records.starts(spec.name), roots, now)
+        if isinstance(found, str):
+            return None
+        word = last_word(await self._records.words(spec.name), found, roots, now)
+        return word if word is not None and word.word != "resume" else None
+
+    def roots_or_none(self) -> Roots | None:
+        """The roots as they are now; None without any. Raises NotSigned where they cannot be read."""
+        return self._current()
+
+    def _current(self) -> Roots | None:
+        try:
+            return self._files.current() if self._files else None
+        except RootsError as why:
+            raise NotSigned(f"the worker's roots of authority cannot be read: {why}") from None
+
+    async def check(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
+        """Raises NotSigned where the step does not rest on what people signed; ArchiveError where that cannot
+        be read. ``spec``: of ``change.start.spec``, its durations scaled.
+        """
+        roots = await self._refuse(change, spec, frozen, now)
+        most = roots.file.most_commits_an_hour if roots else None
+        if change.step is Step.COMMIT and most and not await self._counted(now, most, change.permit.name):
+            raise NotSigned(f"{most:,} commits were made in this hour, the most by the roots", halted=True)
+
+    async def check_again(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
+        """The same of a step that was checked before, and has its place of the hour."""
+        await self._refuse(change, spec, frozen, now)
+
+    async def _refuse(
+        self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime
+    ) -> Roots | None:
+        """Raises NotSigned; else the roots that ask for signatures, if any."""
+        start = change.start
+        if why := self.refuses_service(spec):
+            raise NotSigned(why)
+        roots = self._current()
+        if roots is None or not roots.signed:
+            return None
+        if start.area is not spec.area or start.campaign != campaign_id(spec.name):
+            raise NotSigned("it is of another campaign than its specification")
+        asked = await self._asked(change, spec, now)
+        starts = await self._records.starts(spec.name)
+        found = start_of(spec, start.spec, starts, roots, now)
+        if isinstance(found, str):
+            raise NotSigned(found)
+        assert isinstance(found.statement, StartStatement)
+        targets = await frozen(found.statement.targets)
+        if why := target_refused(asked, found.statement, targets):
+            raise NotSigned(why)
+        word = last_word(await self._records.words(spec.name), found, roots, now)
+        if why := halted(asked, word):
+            assert word is not None
+            if word.word == "abort":
+                raise NotSigned(word.reason, aborted_by=word.by)
+            raise NotSigned(why, halted=True)
+        subjects = frozenset({change.digest, change.fingerprint})
+        decisions = await self._records.decisions(spec.name, subjects)
+        if change.step is Step.ROLL_BACK:
+            await self._refuse_other_rollback(change, asked, starts, decisions, roots)
+        agains = await self._records.agains(spec.name, start.target.zone.id)
+        if why := decided(asked, found, decisions, agains, roots, now):
+            raise NotSigned(why, uncounted=True)
+        return roots
+
+    async def _refuse_other_rollback(
+        self,
+        change: Change,
+        asked: Asked,
+        starts: Sequence[Attested],
+        decisions: Sequence[Attested],
+        roots: Roots,
+    ) -> None:
+        """Raises NotSigned where a rollback is of nothing that this campaign was to send: of no commit that
+        is on record, or of one that people had not agreed to. What was agreed to is undone without asking
+        (docs/rules.md, rule 7), and nothing else.
+        """
+        start, why = change.start, "nothing is on record that it would undo"
+        async for key in self._archive.list(intent_key(start.target.zone, start.area)):
+            try:
+                record = await get_record(self._archive, Intent, key)
+            except DocumentUnreadable:
+                continue
+            if record is None or record.step != Step.COMMIT.value or record.campaign != start.campaign:
+                continue
+            if record.digest != change.digest:
+                continue
+            then = replace(asked, attempt=record.attempt or 0)
+            if agreed_then(then, record.at, starts, decisions, roots):
+                return
+            why = "people had not agreed to what it would undo"
+        raise NotSigned(why)
+
+    async def _counted(self, now: datetime, most: int, permit: str) -> bool:
+        """Take one of the places of this hour, each of which one commit has: the archive gives none twice."""
+        name = f"commits/{now:%Y%m%dT%H}"
+        if self._hour.name != name:
+            self._hour = _Hour(name)
+        hour = self._hour
+        for place in map(str, range(most)):
+            if hour.missed >= LISTED_AFTER:
+                # Nothing is ever given back: what is known to be taken stays so.
+                hour.missed = 0
+                hour.taken |= {key.rpartition("/")[2] async for key in self._archive.list(name)}
+            if place in hour.taken:
+                continue
+            made = await self._archive.create_once(f"{name}/{place}", permit.encode())
+            hour.taken.add(place)
+            if made:
+                return True
+            hour.missed += 1
+        return False
+
+    async def _asked(self, change: Change, spec: CampaignSpec, now: datetime) -> Asked:
+        start = change.start
+        passed = await self._passed(change, spec, now)
+        return Asked(
+            campaign=spec.name,
+            spec_digest=start.spec,
+            spec=spec,
+            step=change.step,
+            target=start.target,
+            index=start.index,
+            attempt=start.attempt,
+            digest=change.digest,
+            fingerprint=change.fingerprint,
+            evidence_digest=change.evidence,
+            passed=passed,
+        )
+
+    async def _passed(self, change: Change, spec: CampaignSpec, now: datetime) -> bool | None:
+        """Whether the zone's own evidence passed, judged again by the campaign's file; None where its step
+        needs none.
+        """
+        zone = change.start.target.zone
+        if change.step is not Step.COMMIT or not area_of(spec.area).validates:
+            return None
+        if zone.plan is not Plan.ENTERPRISE or not spec.validation.modes:
+            return None
+        if not change.evidence:
+            return False
+        evidence = await get_document(self._archive, Evidence, change.evidence)
+        mine = evidence.zone == zone.id and evidence.proposal == change.digest
+        judged = spec.validation
+        return mine and passes(evidence, judged.evidence, judged.window, now)

@@ -1,0 +1,96 @@
+"""A campaign's outcomes against what workers have signed, and against the service: at its close, and whenever
+a person asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from temporalio import activity
+
+from activities.boundary import heartbeating, named_failures
+from activities.change.area_work import AreaWork
+from activities.connections import Connections
+from activities.standing import fits, settled_by, standing_of
+from edgeshift.messages import ComparedOutcomes, CompareOutcomes, ToldWrong
+from edgeshift.model.fleet import CLAIMS, Area, Target, ZoneOutcome
+from edgeshift.runtime.secret_refs import SecretRefError
+from edgeshift.service_api import ServiceError
+
+SIDE_BY_SIDE = 16
+"""Targets that are compared at the same time."""
+
+
+class ComparingActivities:
+    """The comparison of a batch."""
+
+    def __init__(self, connections: Connections, work: Mapping[Area, AreaWork]) -> None:
+        self._connections = connections
+        self._work = work
+
+    @activity.defn(name="compare_outcomes")
+    @heartbeating
+    @named_failures
+    async def compare(self, batch: CompareOutcomes) -> ComparedOutcomes:
+        """Look for the result of each outcome; read those at the service that have none, and a sample."""
+        spec = await self._connections.spec(batch.spec)
+        if not self._connections.results.asked_for(spec):
+            return ComparedOutcomes(by_word=True)
+        return await Comparing(self._connections, self._work, batch).all(signed=True)
+
+
+class Comparing:
+    """One comparison."""
+
+    def __init__(
+        self, connections: Connections, work: Mapping[Area, AreaWork], batch: CompareOutcomes
+    ) -> None:
+        self._connections = connections
+        self._work = work
+        self._batch = batch
+        self._gate = asyncio.Semaphore(SIDE_BY_SIDE)
+        self._read = self._unread = 0
+
+    async def all(self, *, signed: bool) -> ComparedOutcomes:
+        """What is not so of the batch. ``signed``: whether workers have to have signed each outcome. Raises
+        ArchiveError.
+        """
+        places = range(len(self._batch.indexes))
+        found = await asyncio.gather(*(self._one(place, signed) for place in places))
+        wrong = tuple(one for one in found if one is not None)
+        return ComparedOutcomes(wrong=wrong, read=self._read, unread=self._unread)
+
+    async def _one(self, place: int, signed: bool) -> ToldWrong | None:
+        batch, connections = self._batch, self._connections
+        index, told = batch.indexes[place], batch.outcomes[place]
+        target = (await connections.targets(batch.targets))[index]
+        async with self._gate:
+            on_record = not signed or told in await connections.results.proven(
+                await connections.spec(batch.spec), batch.origin, target.zone.id, batch.attempts[place]
+            )
+            if on_record and index not in batch.read:
+                return None
+            try:
+                standing, said = await standing_of(connections, self._work, batch.area, batch.spec, target)
+            except (ServiceError, SecretRefError) as failure:
+                self._unread += 1
+                if on_record:
+                    return None
+                said = f"the service could not be read: {failure}"
+                return _wrong(target, index, told, ZoneOutcome.UNKNOWN, said)
+            self._read += 1
+            if on_record:
+                return None if fits(told, standing) else _wrong(target, index, told, None, said)
+            shown = await settled_by(connections, batch.area, target, told, standing, batch.settles_in)
+            if shown is not told:
+                return _wrong(target, index, told, shown, said)
+            if told in CLAIMS:
+                # It is so, and from now on on record.
+                attempt = max(1, batch.attempts[place])
+                await connections.results.record_of(batch.spec, batch.origin, target.zone.id, attempt, told)
+            return None
+
+
+def _wrong(target: Target, index: int, told: ZoneOutcome, shown: ZoneOutcome | None, said: str) -> ToldWrong:
+    return ToldWrong(index=index, zone=target.zone.name[:100], told=told, shown=shown, said=said[:200])

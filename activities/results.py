@@ -1,0 +1,130 @@
+"""Results that workers sign: what an activity has itself read of a target at the service, in the archive.
+
+What a campaign tells of an outcome rests on them (docs/authority.md, Results). The words that zones send to
+it, and what their workflows end with, can be anybody's.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from temporalio import activity
+
+from activities.authority import Authority
+from edgeshift.authority.records import Flooded, SignedRecords
+from edgeshift.authority.roots import Role, is_rehearsal
+from edgeshift.authority.statements import ResultStatement
+from edgeshift.authority.worker_pen import WorkerPen
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Watch, ZoneStart
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.runtime.clock import Clock
+from edgeshift.stores.archive import Archive
+
+COUNTS_FOR = timedelta(days=3_650)
+"""How long a result counts: what was read does not become untrue."""
+
+Specs = Callable[[str], Awaitable[CampaignSpec]]
+"""The specification with a digest."""
+
+
+class Results:
+    """What one worker signs, and what it counts of what workers have signed. ``pen``: None where it needs
+    none.
+    """
+
+    def __init__(
+        self, authority: Authority, archive: Archive, clock: Clock, specs: Specs, pen: WorkerPen | None
+    ) -> None:
+        self._authority = authority
+        self._records = SignedRecords(archive)
+        self._clock = clock
+        self._specs = specs
+        self._pen = pen
+
+    def asked_for(self, spec: CampaignSpec) -> bool:
+        """Whether an outcome of a campaign counts only with its result: not in a rehearsal without roots,
+        where names count as messages give them.
+        """
+        roots = self._authority.roots_or_none()
+        return not is_rehearsal(spec.service.base_url) if roots is None else roots.signed
+
+    async def record(
+        self, start: ZoneStart, outcome: ZoneOutcome, *, proposal: str = "", seen: str = ""
+    ) -> None:
+        """Sign what this very activity has read of a zone. ``proposal``: digest of what is in force, or was
+        undone; ``seen``: of what the archive has of the reading. Raises ArchiveError, SigningFailed.
+        """
+        run = start.origin or start.campaign_run
+        zone, attempt = start.target.zone.id, start.attempt
+        await self.record_of(start.spec, run, zone, attempt, outcome, proposal=proposal, seen=seen)
+
+    async def record_watched(self, message: Watch, seen: str) -> None:
+        """Sign how a change ended that can be undone, and that this very activity has looked at for the last
+        time: settled, or rolled back. ``seen``: the archived result. Raises ArchiveError, SigningFailed.
+        """
+        outcome = ZoneOutcome.ROLLED_BACK if message.back else ZoneOutcome.SETTLED
+        await self.record(message.start, outcome, proposal=message.prepared.digest, seen=seen)
+
+    async def record_of(
+        self,
+        spec_digest: str,
+        run: str,
+        zone: str,
+        attempt: int,
+        outcome: ZoneOutcome,
+        *,
+        proposal: str = "",
+        seen: str = "",
+    ) -> None:
+        """As ``record``, of a target's attempt that is named."""
+        if self._pen is None:
+            return
+        spec, now = await self._specs(spec_digest), self._clock.now().replace(microsecond=0)
+        result = ResultStatement(
+            service=spec.service.base_url,
+            campaign=spec.name,
+            area=spec.area,
+            by=self._pen.name,
+            issued=now,
+            expires=now + COUNTS_FOR,
+            nonce=secrets.token_hex(16),
+            run=run,
+            spec=spec_digest,
+            zone=zone,
+            attempt=attempt,
+            outcome=outcome,
+            proposal=proposal,
+            seen=seen,
+        )
+        await self._records.put(result, await self._pen.sign(result))
+
+    async def proven(
+        self, spec: CampaignSpec, run: str, zone: str, attempt: int
+    ) -> dict[ZoneOutcome, ResultStatement]:
+        """The outcomes of an attempt that a worker has signed whom the roots know, each with its last result.
+        Raises ArchiveError.
+        """
+        roots = self._authority.roots_or_none()
+        if roots is None or attempt < 1:
+            return {}
+        try:
+            found = await self._records.results(spec.name, run, zone, attempt)
+        except Flooded as why:
+            # The service is read instead.
+            activity.logger.warning("%s", why)
+            return {}
+        counted: dict[ZoneOutcome, ResultStatement] = {}
+        for said in sorted(found, key=lambda one: one.statement.issued):
+            result = said.statement
+            mine = isinstance(result, ResultStatement) and (result.service, result.area) == (
+                spec.service.base_url,
+                spec.area,
+            )
+            # When it was signed: a key that was replaced since has told the truth; one that was revoked not.
+            if mine and roots.refuses(said, Role.WORKER, result.issued) is None:
+                assert isinstance(result, ResultStatement)
+                counted[result.outcome] = result
+        return counted

@@ -1,0 +1,148 @@
+"""The two parameters in which a log job lists its log fields, and how each is changed without losing anything
+of it (docs/service.md §2.3). Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+_FIELDS = "fields"
+_COMMAS = (",", "%2C", "%2c")
+_NAMES = "field_names"
+
+
+class OddOptions(ValueError):
+    """A parameter string that cannot be changed without a guess; the text says what is right."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """A job's ``logpull_options``: its parts as they stand, in their order."""
+
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str | None) -> Options:
+        """The parts of the string; of None and of the empty string there are none."""
+        return cls(tuple((text or "").split("&")) if text else ())
+
+    def __str__(self) -> str:
+        return "&".join(self.parts)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What is sent to change them."""
+        return {"logpull_options": str(self)}
+
+    def get(self, key: str) -> str | None:
+        """The value of the first parameter of this name, decoded."""
+        for part in self.parts:
+            name, _, value = part.partition("=")
+            if unquote(name) == key:
+                return unquote(value)
+        return None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The log fields that are listed. Raises OddOptions where they are not listed, or twice."""
+        self._place()
+        return tuple(name for name in (self.get(_FIELDS) or "").split(",") if name)
+
+    def _place(self) -> int:
+        places = [
+            place for place, part in enumerate(self.parts) if unquote(part.partition("=")[0]) == _FIELDS
+        ]
+        if len(places) > 1:
+            raise OddOptions("its logpull_options name fields= twice; leave one of them")
+        if not places or not self.parts[places[0]].partition("=")[2]:
+            raise OddOptions(
+                "its logpull_options list no fields=, so that it pushes the service's own choice, which a"
+                " list of ours would replace; write fields= with all that it is to push"
+            )
+        return places[0]
+
+    def with_fields(self, names: Sequence[str]) -> Options:
+        """With these log fields at the end of the list, where they are not in it. Raises OddOptions."""
+        place, listed = self._place(), self.fields
+        added = [name for name in names if name not in listed]
+        if not added:
+            return self
+        comma = next((sign for sign in _COMMAS if sign in self.parts[place]), ",")
+        return self._changed(place, self.parts[place].rstrip(",") + comma + comma.join(added))
+
+    def without_fields(self, names: Sequence[str]) -> Options:
+        """Without these log fields. The last one of all stays, for a list without any means another thing.
+        Raises OddOptions.
+        """
+        place, listed = self._place(), self.fields
+        left = [name for name in listed if name not in names]
+        if left == list(listed) or not left:
+            return self
+        key, _, value = self.parts[place].partition("=")
+        comma = next((sign for sign in _COMMAS if sign in value), ",")
+        return self._changed(place, f"{key}={comma.join(left)}")
+
+    def _changed(self, place: int, part: str) -> Options:
+        return Options((*self.parts[:place], part, *self.parts[place + 1 :]))
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """A job's ``output_options``, as the service has them: the log fields are the list ``field_names``."""
+
+    given: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, given: object) -> OutputOptions:
+        """The options as they were read. Raises OddOptions where they are no object."""
+        if not isinstance(given, Mapping):
+            raise OddOptions("its output_options are not an object")
+        return cls(given)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What is sent to change them: the whole object."""
+        return {"output_options": dict(self.given)}
+
+    def get(self, key: str) -> str | None:
+        """The value of an option, as text."""
+        found = self.given.get(key)
+        return None if found is None else str(found)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The log fields that are listed. Raises OddOptions where they are not, or where a template of the
+        job's own says what is written of them.
+        """
+        names = self.given.get(_NAMES)
+        if not isinstance(names, Sequence) or isinstance(names, str) or not names:
+            raise OddOptions(
+                "its output_options list no field_names, so that it pushes the service's own choice, which a"
+                " list of ours would replace; write field_names with all that it is to push"
+            )
+        if not all(isinstance(name, str) for name in names):
+            raise OddOptions("field_names of its output_options has something else than names")
+        if self.given.get("record_template"):
+            raise OddOptions(
+                "its output_options have a record_template, which says what is pushed: add the log fields"
+                " there"
+            )
+        return tuple(names)
+
+    def with_fields(self, names: Sequence[str]) -> OutputOptions:
+        """With these log fields at the end of the list, where they are not in it. Raises OddOptions."""
+        listed = self.fields
+        added = [name for name in names if name not in listed]
+        return self._listing([*listed, *added]) if added else self
+
+    def without_fields(self, names: Sequence[str]) -> OutputOptions:
+        """Without these log fields. The last one of all stays, as in a string. Raises OddOptions."""
+        listed = self.fields
+        left = [name for name in listed if name not in names]
+        return self if len(left) == len(listed) or not left else self._listing(left)
+
+    def _listing(self, names: list[str]) -> OutputOptions:
+        return OutputOptions({**self.given, _NAMES: names})

@@ -1,0 +1,40 @@
+"""Evidence judged again just before a commit: by what the archived document counts, and by the policy of the
+signed campaign file, whatever verdict it carries. Pure.
+
+The events themselves are not kept, for they tell of visitors. What is counted has to bear the verdict out.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from edgeshift.areas.waf.evidence_terms import Evidence, EvidencePolicy, EvidenceVerdict
+
+JUDGED = 0.89
+"""Part of a window that is judged, at least: events near its end are left out, of a tenth of it at most."""
+
+AHEAD = timedelta(minutes=5)
+"""How far the clock of whoever judged it may be ahead."""
+
+
+def passes(evidence: Evidence, policy: EvidencePolicy, window: timedelta, now: datetime) -> bool:
+    """Whether evidence lets a zone join others of its fingerprint. ``window``: how long the campaign's
+    windows are, scaled.
+    """
+    if evidence.verdict is not EvidenceVerdict.PASS or not evidence.whole:
+        return False
+    unseen = evidence.unseen - evidence.as_before
+    if evidence.false_positives > policy.false_positives or evidence.gaps > policy.gaps:
+        return False
+    if unseen < 0 or unseen > policy.false_positives or (evidence.as_before and not evidence.earlier):
+        return False
+    counted = evidence.agreed + evidence.false_positives + evidence.gaps + evidence.unseen
+    if min(evidence.agreed, evidence.false_positives, evidence.gaps) < 0 or counted != evidence.requests:
+        return False
+    if evidence.compared < policy.enough or evidence.events < evidence.compared:
+        return False
+    if sum(cell.requests for cell in evidence.matrix) < policy.share * evidence.stands_for:
+        return False
+    if evidence.since is None or evidence.until is None:
+        return False
+    return evidence.until <= now + AHEAD and evidence.until - evidence.since >= JUDGED * window

@@ -1,0 +1,184 @@
+"""What the archive holds of a campaign, collected for its audit file.
+
+Requests are read before what people signed: whatever allowed one was recorded before it, so that it is in the
+file also where the campaign goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from typing import Any
+
+from edgeshift.audit.arrays import NoArray, items_of
+from edgeshift.audit.chain import Kind
+from edgeshift.audit.spool import Spool
+from edgeshift.authority.statements import Attested, BadStatement, StartStatement, opened
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.digests import NotCanonical, anonymous, canonical_bytes, digest, sha256
+from edgeshift.model.fleet import Zone, campaign_id
+from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveMissing
+from edgeshift.stores.documents import DocumentUnreadable, NothingMore, Proposal, get_document, get_record
+
+AT_ONCE = 32
+"""Records that are read side by side."""
+
+
+class NothingSigned(Exception):
+    """A campaign of which nobody has signed the start: there is nothing to prove."""
+
+    hint = "`edgeshift status` lists the campaigns; one that no key has signed has a report, and no audit"
+
+
+class Collector:
+    """Collects one campaign's lines into ``spool``."""
+
+    def __init__(self, archive: Archive, campaign: str, spool: Spool) -> None:
+        self._archive = archive
+        self._campaign = campaign
+        self._spool = spool
+        self._areas: set[str] = set()
+
+    async def collect(self) -> None:
+        """All that the archive has. Raises NothingSigned, ArchiveError."""
+        if not await self._signed():
+            raise NothingSigned(f"nobody has signed the start of campaign {self._campaign}")
+        async for keys in _batches(self._archive.list("intent")):
+            mine = [key for key in keys if key.split("/")[2:3] and key.split("/")[2] in self._areas]
+            await asyncio.gather(*map(self._request, mine))
+        await self._signed()
+
+    async def _signed(self) -> bool:
+        """What people signed since it was last asked for, and what the starts among it name; whether any
+        start is known.
+        """
+        starts = [said.statement for said in await self._statements()]
+        for start in starts:
+            assert isinstance(start, StartStatement)
+            self._areas.add(start.area.value)
+            if not self._spool.has(Kind.SPEC, start.spec):
+                await self._guarded(f"objects/{start.spec}", self._spec(start.spec))
+            if not self._spool.has(Kind.TARGETS, start.targets):
+                await self._guarded(f"objects/{start.targets}", self._targets(start.targets))
+        return bool(self._areas)
+
+    async def _guarded(self, name: str, work: Awaitable[None]) -> None:
+        """Do the work; what cannot be read, and what is not there, is a line that says so."""
+        try:
+            await work
+        except (ArchiveCorrupt, ArchiveMissing, NoArray, NotCanonical, ValueError) as why:
+            self._odd(name, str(why))
+
+    def _odd(self, key: str, why: str) -> None:
+        self._spool.add(Kind.ODD, key, {"key": key, "why": " ".join(why.split())[:300]})
+
+    async def _spec(self, wanted: str) -> None:
+        found = await self._archive.get_json(wanted)
+        CampaignSpec.model_validate(found)
+        self._spool.add(Kind.SPEC, wanted, {"digest": wanted, "spec": found})
+
+    async def _targets(self, wanted: str) -> None:
+        count = 0
+        async for target in items_of(self._archive.object_parts(wanted)):
+            zone = Zone.model_validate(target.get("zone"))
+            self._spool.add_zone(zone)
+            line = {"index": count, "list": wanted, "target": target}
+            self._spool.add(Kind.TARGET, f"{wanted}/{count:09d}", line)
+            count += 1
+        self._spool.add(Kind.TARGETS, wanted, {"count": count, "digest": wanted})
+
+    async def _statements(self) -> list[Attested]:
+        """Every signed statement of the campaign that is not known yet; those that are starts."""
+        starts: list[Attested] = []
+        place = f"signed/{self._campaign}/statement"
+
+        async def one(key: str) -> None:
+            name = key.rpartition("/")[2]
+            if self._spool.has(Kind.SIGNED, f"0{name}") or self._spool.has(Kind.SIGNED, f"1{name}"):
+                return
+            data = await self._archive.get_named(key) or b""
+            try:
+                said = opened(data)
+                if said.digest != name or said.statement.campaign != self._campaign:
+                    raise BadStatement("it lies in the place of another statement")
+            except BadStatement as why:
+                self._odd(key, f"it is no signed statement: {why}")
+                return
+            first = isinstance(said.statement, StartStatement)
+            if first:
+                starts.append(said)
+            self._spool.add(Kind.SIGNED, f"{0 if first else 1}{name}", json.loads(data))
+
+        async for keys in _batches(self._archive.list(place)):
+            await asyncio.gather(*map(one, keys))
+        return starts
+
+    async def _request(self, key: str) -> None:
+        """A record of what was about to be sent, and what came of it, where it is one of this campaign's."""
+        data = await self._archive.get_named(key) or b""
+        zones = self._spool.zones(key.split("/")[1])
+        try:
+            record = json.loads(data)
+            if not isinstance(record, dict):
+                raise ValueError
+            if record.get("campaign") != campaign_id(self._campaign):
+                return
+            self._spool.add(Kind.REQUEST, key, {"key": key, "record": record})
+        except (ValueError, RecursionError, NotCanonical):
+            # It may be another campaign's: that is for people to find out.
+            if zones:
+                self._odd(key, "it cannot be read")
+            return
+        await self._answer(key)
+        if zones:
+            await self._body(record, zones)
+
+    async def _answer(self, key: str) -> None:
+        def beside(what: str) -> str:
+            return key.replace("intent/", f"{what}/", 1)
+
+        try:
+            more = await get_record(self._archive, NothingMore, beside("nothing"))
+        except DocumentUnreadable as why:
+            self._odd(beside("nothing"), str(why))
+            more = None
+        found = {
+            "answered": await self._archive.get_named(beside("over")) is not None,
+            "key": key,
+            "nothing_more": None if more is None else more.reason,
+            "seen": await self._archive.get_named(beside("seen")) is not None,
+        }
+        self._spool.add(Kind.ANSWER, key, found)
+
+    async def _body(self, record: dict[str, Any], zones: Sequence[Zone]) -> None:
+        """The body of a request, once a fingerprint: without what names the zone it is that of all.
+        ``zones``: what the lists of targets say of the zone, which strangers may have put there too.
+        """
+        fingerprint, proposal = record.get("fingerprint"), record.get("proposal")
+        if not isinstance(fingerprint, str) or not isinstance(proposal, str):
+            return
+        if self._spool.has(Kind.BODY, fingerprint):
+            return
+        try:
+            body = (await get_document(self._archive, Proposal, proposal)).body
+            for zone in zones:
+                alike = anonymous(body, zone)
+                if digest(body) == record.get("digest") and sha256(canonical_bytes(alike)) == fingerprint:
+                    self._spool.add(Kind.BODY, fingerprint, {"body": alike, "fingerprint": fingerprint})
+                    return
+            raise ArchiveCorrupt("it is not the body of the request that names it")
+        except (ArchiveCorrupt, ArchiveMissing, NotCanonical) as why:
+            self._odd(f"objects/{proposal}", str(why))
+
+
+async def _batches(keys: AsyncIterator[str], size: int = AT_ONCE) -> AsyncIterator[Sequence[str]]:
+    """Names, some at a time."""
+    some: list[str] = []
+    async for key in keys:
+        some.append(key)
+        if len(some) == size:
+            yield some
+            some = []
+    if some:
+        yield some

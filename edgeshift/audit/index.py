@@ -1,0 +1,109 @@
+"""What a verifier has read of an audit file and needs again: on the disk, so that it may be any number of
+zones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from edgeshift.audit.spool import scratch
+from edgeshift.authority.statements import Attested, DecisionStatement, opened
+from edgeshift.model.fleet import Target
+
+_KEPT = 256
+_TABLES = (
+    "CREATE TABLE target (list TEXT, place INTEGER, zone TEXT, data TEXT, PRIMARY KEY (list, place))"
+    " WITHOUT ROWID",
+    "CREATE INDEX zones ON target (list, zone)",
+    "CREATE TABLE decision (digest TEXT PRIMARY KEY, data BLOB) WITHOUT ROWID",
+    "CREATE TABLE subject (subject TEXT, digest TEXT, PRIMARY KEY (subject, digest)) WITHOUT ROWID",
+    "CREATE TABLE sent (zone TEXT PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE result (zone TEXT, attempt INTEGER, outcome TEXT, PRIMARY KEY (zone, attempt, outcome))"
+    " WITHOUT ROWID",
+    "CREATE TABLE body (fingerprint TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID",
+)
+
+
+class Index:
+    """Targets, decisions and bodies of a file."""
+
+    def __init__(self) -> None:
+        self._database = scratch(*_TABLES)
+        self._opened: OrderedDict[str, Attested] = OrderedDict()
+
+    def close(self) -> None:
+        """Give the disk back."""
+        self._database.close()
+
+    def _one(self, question: str, *values: object) -> Any:
+        found = self._database.execute(question, values).fetchone()
+        return None if found is None else found[0]
+
+    def add_target(self, of: str, place: int, target: Target) -> None:
+        """Keep a target of a list."""
+        row = (of, place, target.zone.id, target.model_dump_json())
+        self._database.execute("INSERT OR REPLACE INTO target VALUES (?, ?, ?, ?)", row)
+
+    def target(self, of: str, zone: str) -> tuple[int, Target] | None:
+        """Where a zone stands in a list, and as what."""
+        question = "SELECT place, data FROM target WHERE list = ? AND zone = ?"
+        found = self._database.execute(question, (of, zone)).fetchone()
+        return None if found is None else (found[0], Target.model_validate(json.loads(found[1])))
+
+    def add_decision(self, said: Attested, data: bytes) -> None:
+        """Keep a decision. ``data``: it, signed."""
+        assert isinstance(said.statement, DecisionStatement)
+        self._database.execute("INSERT OR REPLACE INTO decision VALUES (?, ?)", (said.digest, data))
+        rows = [(subject, said.digest) for subject in said.statement.subjects]
+        self._database.executemany("INSERT OR REPLACE INTO subject VALUES (?, ?)", rows)
+
+    def decisions(self, subjects: Sequence[str]) -> list[Attested]:
+        """The decisions on these digests."""
+        question = "SELECT digest FROM subject WHERE subject = ?"
+        rows = [row for one in subjects for row in self._database.execute(question, (one,))]
+        return [self._decision(digest) for digest in dict.fromkeys(row[0] for row in rows)]
+
+    def _decision(self, digest: str) -> Attested:
+        if digest not in self._opened:
+            self._opened[digest] = opened(self._one("SELECT data FROM decision WHERE digest = ?", digest))
+            while len(self._opened) > _KEPT:
+                self._opened.popitem(last=False)
+        self._opened.move_to_end(digest)
+        return self._opened[digest]
+
+    def add_body(self, fingerprint: str, body: dict[str, Any]) -> None:
+        """Keep a body that names no zone."""
+        row = (fingerprint, json.dumps(body))
+        self._database.execute("INSERT OR REPLACE INTO body VALUES (?, ?)", row)
+
+    def body(self, fingerprint: str) -> dict[str, Any] | None:
+        """The body with this fingerprint."""
+        found = self._one("SELECT data FROM body WHERE fingerprint = ?", fingerprint)
+        return None if found is None else json.loads(found)
+
+    def add_result(self, zone: str, attempt: int, outcome: str) -> None:
+        """Keep that a worker has signed how an attempt of a zone ended."""
+        self._database.execute("INSERT OR IGNORE INTO result VALUES (?, ?, ?)", (zone, attempt, outcome))
+
+    def has_result(self, zone: str, attempt: int, outcome: str) -> bool:
+        """Whether a worker has signed that."""
+        question = "SELECT 1 FROM result WHERE zone = ? AND attempt = ? AND outcome = ?"
+        return self._one(question, zone, attempt, outcome) is not None
+
+    @property
+    def results(self) -> dict[str, int]:
+        """How often workers have signed what, each attempt once."""
+        rows = self._database.execute("SELECT outcome, count(*) FROM result GROUP BY outcome")
+        return {str(outcome): int(number) for outcome, number in rows}
+
+    def add_sent(self, zone: str) -> None:
+        """Keep that something was sent to a zone."""
+        self._database.execute("INSERT OR IGNORE INTO sent VALUES (?)", (zone,))
+
+    @property
+    def sent(self) -> int:
+        """To how many zones something was sent."""
+        return int(self._one("SELECT count(*) FROM sent"))

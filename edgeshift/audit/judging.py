@@ -1,0 +1,138 @@
+"""Whether a request of an audit file rests on what people signed: by the very rules of the door
+(authority/door.py), at the time of the request. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from edgeshift.authority.door import (
+    GRACE,
+    Asked,
+    decided,
+    halted,
+    last_word,
+    start_of,
+    target_refused,
+    with_evidence,
+)
+from edgeshift.authority.roots import SKEW_AHEAD, PersonRoot, Role, Roots, RootsFile, ServiceRoot
+from edgeshift.authority.signers import Signers
+from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import UNSIGNED, Step
+from edgeshift.model.fleet import Target
+from edgeshift.model.sign_off import Choice
+
+
+def roots_of(signers: Signers) -> Roots:
+    """Roots in which everybody who has a key may do everything: where only keys are known."""
+    people = {name: PersonRoot(roles=frozenset(Role)) for name in signers.names}
+    services = (ServiceRoot(base_url="any", credentials=("any",)),)
+    return Roots(RootsFile(signers="signers", people=people, services=services), signers)
+
+
+class OneTarget(Sequence[Target]):
+    """A list of which one item is asked for."""
+
+    def __init__(self, place: int, target: Target) -> None:
+        self._place = place
+        self._target = target
+
+    def __len__(self) -> int:
+        return self._place + 1
+
+    def __getitem__(self, place: int) -> Target:  # type: ignore[override]
+        if place != self._place:
+            raise IndexError(place)
+        return self._target
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was about to be sent, by its record. ``at``: when."""
+
+    step: Step
+    zone: str
+    at: datetime
+    digest: str
+    fingerprint: str
+    attempt: int
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What people signed of a campaign, by keys that are known."""
+
+    starts: Sequence[Attested]
+    words: Sequence[Attested]
+    agains: Sequence[Attested]
+
+
+def judged(
+    request: Request,
+    start: Attested,
+    spec: CampaignSpec,
+    place: int,
+    target: Target,
+    signed: Signed,
+    decisions: Sequence[Attested],
+    roots: Roots,
+) -> frozenset[str] | str:
+    """Whoever agreed to a request that rests on this start, and on what was signed for it (nobody, where its
+    step needs none); or why it does not rest on it.
+    """
+    statement = start.statement
+    assert isinstance(statement, StartStatement)
+    asked = Asked(
+        campaign=statement.campaign,
+        spec_digest=statement.spec,
+        spec=spec.scaled(),
+        step=request.step,
+        target=target,
+        index=place,
+        attempt=request.attempt,
+        digest=request.digest,
+        fingerprint=request.fingerprint,
+    )
+    if statement.issued > request.at + SKEW_AHEAD:
+        return "its start was signed after it"
+    if isinstance(found := start_of(asked.spec, asked.spec_digest, [start], roots, request.at), str):
+        return found
+    before = [said for said in signed.words if _was_known(said, request.at)]
+    word = last_word(before, start, roots, request.at)
+    why = target_refused(asked, statement, OneTarget(place, target)) or halted(asked, word)
+    if why is not None:
+        return why
+    if request.step in UNSIGNED:
+        return frozenset()
+    agains = [said for said in signed.agains if said.statement.issued <= request.at]
+    some = [said for said in decisions if _was_known(said, request.at)]
+    for shown in with_evidence(asked, some):
+        for at in (request.at, request.at - GRACE):
+            if (why := decided(shown, start, some, agains, roots, at)) is None:
+                return _approvers(asked, start, some)
+    return why or "nobody agreed to it"
+
+
+def _approvers(asked: Asked, start: Attested, decisions: Sequence[Attested]) -> frozenset[str]:
+    some = (said.statement for said in decisions)
+    return frozenset(
+        one.by
+        for one in some
+        if isinstance(one, DecisionStatement)
+        and (one.start, one.step, one.choice) == (start.digest, asked.step, Choice.APPROVE)
+    )
+
+
+def _was_known(said: Attested, at: datetime) -> bool:
+    """Whether it was there when a request was checked that was recorded at this time. What stops has to have
+    been there for certain; the rest, to be possible.
+    """
+    statement = said.statement
+    stops = (isinstance(statement, DecisionStatement) and statement.choice is Choice.REJECT) or (
+        isinstance(statement, WordStatement) and statement.word != "resume"
+    )
+    return statement.issued <= at - GRACE if stops else statement.issued <= at + SKEW_AHEAD

@@ -1,0 +1,341 @@
+"""Proving an audit file: by the file and people's public keys alone, in one pass, of any number of zones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO
+
+from pydantic import ValidationError
+
+from edgeshift.audit.chain import Broken, Kind, Line, lines_of
+from edgeshift.audit.index import Index
+from edgeshift.audit.judging import Request, Signed, judged
+from edgeshift.audit.proof import MOST, Finding, Proof, Sealed
+from edgeshift.audit.rows import (
+    AnswerRow,
+    BodyRow,
+    CampaignRow,
+    Header,
+    OddRow,
+    OutcomeRow,
+    RequestRow,
+    Row,
+    SealRow,
+    SignedRow,
+    SpecRow,
+    TargetRow,
+    TargetsRow,
+)
+from edgeshift.audit.said import People
+from edgeshift.authority.roots import Role, Roots
+from edgeshift.authority.sshsig import BadSignature, rearmored, verify
+from edgeshift.authority.statements import (
+    AgainStatement,
+    Attested,
+    BadStatement,
+    DecisionStatement,
+    RepairStatement,
+    ResultStatement,
+    StartStatement,
+    WordStatement,
+    attested,
+)
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Step
+from edgeshift.model.digests import NotCanonical, canonical_bytes, digest, fingerprint, named, sha256
+from edgeshift.model.fleet import CLAIMS, Zone, campaign_id
+
+MOST_STATEMENTS = 2_000
+"""Starts, and words, of one campaign that count: as many as a worker looks at."""
+
+NO_REQUEST = frozenset({"opened", "given_up"})
+"""Records that stand for no request: of a permit that was opened, or given up."""
+
+_ORDER = {kind: number for number, kind in enumerate(Kind)}
+_CLAIMED = frozenset(outcome.value for outcome in CLAIMS)
+_SEALED_BY_NOBODY = "nobody signed its end: lines may have been left out or changed"
+
+
+def prove(file: BinaryIO, roots: Roots, *, unsealed: bool = False) -> Proof:
+    """What a file proves by these roots. ``unsealed``: also where nobody signed its end. Raises NoAudit."""
+    verifier = Verifier(roots, unsealed=unsealed)
+    try:
+        return verifier.read(file)
+    finally:
+        verifier.close()
+
+
+class Verifier:
+    """Reads one file."""
+
+    def __init__(self, roots: Roots, *, unsealed: bool) -> None:
+        self._roots = roots
+        self._unsealed = unsealed
+        self._index = Index()
+        self._proof = Proof()
+        self._people = People()
+        self._specs: dict[str, CampaignSpec] = {}
+        self._lists: dict[str, int] = {}
+        self._hashes: dict[str, tuple[int, Any]] = {}
+        self._starts: list[Attested] = []
+        self._words: list[Attested] = []
+        self._agains: list[Attested] = []
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in ("sent", "agreed", "told")}
+        self._at = 0
+        self._read: Mapping[Kind, tuple[type[Row], Callable[[Any], None]]] = {
+            Kind.HEADER: (Header, self._header),
+            Kind.SPEC: (SpecRow, self._spec),
+            Kind.TARGETS: (TargetsRow, self._targets),
+            Kind.TARGET: (TargetRow, self._target),
+            Kind.SIGNED: (SignedRow, self._signed),
+            Kind.BODY: (BodyRow, self._body),
+            Kind.REQUEST: (RequestRow, self._request),
+            Kind.ANSWER: (AnswerRow, self._answer),
+            Kind.CAMPAIGN: (CampaignRow, self._campaign),
+            Kind.OUTCOME: (OutcomeRow, self._outcome),
+            Kind.ODD: (OddRow, self._odd),
+        }
+
+    def close(self) -> None:
+        """Give the disk back."""
+        self._index.close()
+
+    def read(self, file: BinaryIO) -> Proof:
+        """Read all of it. Raises NoAudit."""
+        last: Line | None = None
+        try:
+            for line in lines_of(file):
+                self._one(line, last)
+                last = line
+        except Broken as broken:
+            self._at = broken.line
+            self._find(str(broken))
+            self._proof.truncated = True
+        if last is not None and last.kind is not Kind.SEAL and not self._proof.truncated:
+            self._find("its end is missing: there is no seal")
+        return self._told()
+
+    def _told(self) -> Proof:
+        proof = self._proof
+        proof.lines = self._at
+        proof.people = self._people.told()
+        proof.zones = self._index.sent
+        proof.results = self._index.results
+        proof.sent, proof.agreed, proof.told = (
+            dict(self._counts[name]) for name in ("sent", "agreed", "told")
+        )
+        proof.holds = not proof.found
+        return proof
+
+    def _find(self, text: str) -> None:
+        self._proof.found += 1
+        if len(self._proof.findings) < MOST:
+            self._proof.findings.append(Finding(line=self._at, text=text))
+
+    def _one(self, line: Line, last: Line | None) -> None:
+        self._at = line.number
+        before = last.kind if last else None
+        once = (Kind.HEADER, Kind.SEAL)
+        if before is not None and _ORDER[line.kind] < _ORDER[before] + (before in once):
+            raise Broken(line.number, f"a line of kind {line.kind.value} does not stand here")
+        if before in (Kind.SPEC, Kind.TARGETS, Kind.TARGET) and _ORDER[line.kind] > _ORDER[Kind.TARGET]:
+            self._check_lists()
+        if line.kind is Kind.SEAL:
+            self._check_start()
+            self._seal(line)
+            return
+        model, read = self._read[line.kind]
+        try:
+            read(model.model_validate(line.data))
+        except ValidationError as why:
+            place = ".".join(map(str, why.errors()[0]["loc"])) or "it"
+            raise Broken(line.number, f"{place}: {why.errors()[0]['msg'][:80]}") from None
+
+    def _header(self, row: Header) -> None:
+        self._proof.campaign = row.campaign
+        self._proof.exported_at = row.at
+
+    def _spec(self, row: SpecRow) -> None:
+        if sha256(canonical_bytes(row.spec)) != row.digest:
+            self._find("a specification that is not the one of its digest")
+            return
+        self._specs[row.digest] = CampaignSpec.model_validate(row.spec)
+
+    def _targets(self, row: TargetsRow) -> None:
+        self._lists[row.digest] = row.count
+        self._hashes[row.digest] = (0, hashlib.sha256(b"["))
+
+    def _target(self, row: TargetRow) -> None:
+        count, found = self._hashes.get(row.list, (-1, None))
+        if row.index != count:
+            raise Broken(self._at, "a target that is not at its place in its list")
+        found.update((b"," if count else b"") + canonical_bytes(row.target))
+        self._hashes[row.list] = (count + 1, found)
+        self._index.add_target(row.list, row.index, row.parsed)
+        self._proof.targets += 1
+
+    def _check_lists(self) -> None:
+        for wanted, (count, found) in self._hashes.items():
+            found.update(b"]")
+            if count != self._lists[wanted] or found.hexdigest() != wanted:
+                self._find(f"its targets are not those of the list {wanted[:12]}")
+                del self._lists[wanted]
+
+    def _signed(self, row: SignedRow) -> None:
+        try:
+            said = attested(row.statement, row.signature)
+        except BadStatement as why:
+            self._find(f"a statement whose signature does not count: {why}")
+            return
+        statement = said.statement
+        if statement.campaign != self._proof.campaign:
+            self._find(f"a statement of another campaign, {statement.campaign[:60]}")
+            return
+        if self._roots.signers.may_sign(said.key, statement.by, statement.issued):
+            self._proof.strangers += 1
+            return
+        self._people.add(said)
+        match statement:
+            case StartStatement():
+                self._keep(self._starts, said)
+            case WordStatement():
+                self._keep(self._words, said)
+            case AgainStatement():
+                self._keep(self._agains, said)
+            case ResultStatement():
+                if self._roots.refuses(said, Role.WORKER, statement.issued) is None:
+                    self._index.add_result(statement.zone, statement.attempt, statement.outcome.value)
+            case DecisionStatement():
+                self._index.add_decision(said, canonical_bytes(row.model_dump()))
+            case RepairStatement():
+                # Nothing rests on it: it is counted among what people said.
+                pass
+
+    def _keep(self, some: list[Attested], said: Attested) -> None:
+        if len(some) >= MOST_STATEMENTS:
+            raise Broken(self._at, f"there are more than {MOST_STATEMENTS:,} statements of this kind")
+        some.append(said)
+
+    def _check_start(self) -> None:
+        """That somebody who is known has started it, and that what they signed is there."""
+        if not self._starts:
+            self._find("nobody whose key is known has signed its start")
+        for said in self._starts:
+            statement = said.statement
+            assert isinstance(statement, StartStatement)
+            self._proof.service, self._proof.area = statement.service, statement.area.value
+            if statement.spec not in self._specs:
+                self._find(f"the specification that {statement.by} signed is not in it")
+            if statement.targets not in self._lists:
+                self._find(f"the targets that {statement.by} signed are not in it")
+
+    def _body(self, row: BodyRow) -> None:
+        if sha256(canonical_bytes(row.body)) != row.fingerprint:
+            self._find("a body that is not the one of its fingerprint")
+            return
+        self._index.add_body(row.fingerprint, row.body)
+
+    def _request(self, row: RequestRow) -> None:
+        record, parts = row.record, row.key.split("/")
+        if len(parts) != 4 or parts[0] != "intent" or record.campaign != campaign_id(self._proof.campaign):
+            self._find(f"{row.key[:120]} is no request of this campaign")
+            return
+        if record.step in NO_REQUEST:
+            return
+        if record.step not in set(Step) or record.digest is None or record.fingerprint is None:
+            self._find(f"{row.key[:120]} does not say what was sent")
+            return
+        step = Step(record.step)
+        request = Request(step, parts[1], record.at, record.digest, record.fingerprint, record.attempt or 0)
+        agreed = self._agreed(request)
+        self._counts["sent"][step.value] += 1
+        self._index.add_sent(request.zone)
+        if isinstance(agreed, str):
+            self._find(f"{step.value.replace('_', ' ')} to {request.zone[:40]} at {record.at}: {agreed}")
+        elif agreed:
+            self._counts["agreed"][", ".join(sorted(agreed))] += 1
+
+    def _agreed(self, request: Request) -> frozenset[str] | str:
+        """Who agreed to a request, by the first start on which it rests; or why it rests on none."""
+        why = "nobody whose key is known has signed its start"
+        signed = Signed(self._starts, self._words, self._agains)
+        for start in sorted(self._starts, key=lambda said: said.statement.issued, reverse=True):
+            statement = start.statement
+            assert isinstance(statement, StartStatement)
+            spec = self._specs.get(statement.spec)
+            if spec is None or statement.targets not in self._lists:
+                continue
+            found = self._index.target(statement.targets, request.zone)
+            if found is None:
+                why = "its zone is none of the signed targets"
+                continue
+            place, target = found
+            subjects = self._subjects(request, target.zone)
+            if isinstance(subjects, str):
+                return subjects
+            decisions = self._index.decisions(subjects)
+            said = judged(request, start, spec, place, target, signed, decisions, self._roots)
+            if not isinstance(said, str):
+                return said
+            why = said
+        return why
+
+    def _subjects(self, request: Request, zone: Zone) -> tuple[str, ...] | str:
+        """What a decision on this request may be about: its digest; and its fingerprint, where the file shows
+        that the body with this digest has it.
+        """
+        alike = self._index.body(request.fingerprint)
+        if alike is None:
+            return (request.digest,)
+        try:
+            body = named(alike, zone)
+            same = digest(body) == request.digest and fingerprint(body, zone) == request.fingerprint
+        except (ValueError, NotCanonical):
+            same = False
+        return (request.digest, request.fingerprint) if same else "its body is another than was agreed to"
+
+    def _answer(self, row: AnswerRow) -> None:
+        """As workers recorded it: nothing is proved by it."""
+
+    def _campaign(self, row: CampaignRow) -> None:
+        """As Temporal told it: nothing is proved by it."""
+
+    def _outcome(self, row: OutcomeRow) -> None:
+        self._counts["told"][row.outcome] += 1
+        if row.outcome in _CLAIMED:
+            zone = row.workflow.split("/")[1:2]
+            signed = bool(zone) and self._index.has_result(zone[0], row.attempt, row.outcome)
+            self._proof.unsigned += not signed
+
+    def _odd(self, row: OddRow) -> None:
+        if len(self._proof.odd) < MOST:
+            self._proof.odd.append(f"{row.key}: {row.why}")
+
+    def _seal(self, line: Line) -> None:
+        try:
+            row = SealRow.model_validate(line.data)
+        except ValidationError:
+            self._find("its seal is none")
+            return
+        if row.statement is None or row.signature is None:
+            if not self._unsealed or (row.statement is None) != (row.signature is None):
+                self._find(_SEALED_BY_NOBODY)
+            return
+        seal = row.statement
+        try:
+            if rearmored(row.signature) != row.signature:
+                raise BadSignature("it is written in another way than signatures are")
+            key = verify(seal.bytes, row.signature)
+        except BadSignature as bad:
+            self._find(f"its seal is not signed: {bad}")
+            return
+        if why := self._roots.signers.may_sign(key, seal.by, seal.at):
+            self._find(f"its seal does not count: {why}")
+        elif seal.campaign != self._proof.campaign:
+            self._find("its seal is that of another file")
+        elif seal.count != line.number - 1 or seal.head != line.before:
+            self._find("its seal is that of a file with other lines")
+        else:
+            self._proof.sealed = Sealed(name=seal.by, key=key.id, at=seal.at)

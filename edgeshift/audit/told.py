@@ -1,0 +1,81 @@
+"""What Temporal alone knows of a campaign, for as long as it keeps histories: how it and its targets ended.
+
+It proves nothing: whoever reaches Temporal can have it say so (docs/audit.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
+from temporalio.service import RPCError
+
+from edgeshift.audit.chain import Kind
+from edgeshift.audit.spool import Spool
+from edgeshift.messages import CampaignResult, ZoneResult
+from edgeshift.model.fleet import campaign_id
+from edgeshift.runtime.temporal import is_missing
+
+AT_ONCE = 24
+
+
+async def add_told(client: Client, campaign: str, spool: Spool) -> bool:
+    """Add how the campaign and its targets ended, as far as Temporal still knows; False where it knows
+    nothing of the campaign. Raises RPCError.
+    """
+    handle = client.get_workflow_handle(campaign_id(campaign), result_type=CampaignResult)
+    try:
+        described = await handle.describe()
+    except RPCError as failure:
+        if not is_missing(failure):
+            raise
+        return False
+    status = described.status or WorkflowExecutionStatus.RUNNING
+    line = {"outcomes": {}, "run": described.run_id, "state": status.name.lower()}
+    if status is WorkflowExecutionStatus.COMPLETED:
+        line["outcomes"] = (await handle.result()).outcomes
+    spool.add(Kind.CAMPAIGN, described.run_id, line)
+    query = f"EdgeshiftCampaign = '{campaign}' AND WorkflowType NOT IN ('Campaign', 'ZoneHold')"
+    some: list[WorkflowExecution] = []
+    async for execution in client.list_workflows(query):
+        if execution.status is WorkflowExecutionStatus.COMPLETED:
+            some.append(execution)
+        if len(some) == AT_ONCE:
+            await asyncio.gather(*(_outcome(client, one, spool) for one in some))
+            some = []
+    await asyncio.gather(*(_outcome(client, one, spool) for one in some))
+    return True
+
+
+async def _outcome(client: Client, execution: WorkflowExecution, spool: Spool) -> None:
+    memo = await execution.memo()
+    index, attempt = memo.get("index"), memo.get("attempt")
+    handle = client.get_workflow_handle(execution.id, run_id=execution.run_id, result_type=ZoneResult)
+    try:
+        result = await handle.result(follow_runs=False)
+    except WorkflowFailureError:
+        return
+    except RPCError as failure:
+        if not is_missing(failure):
+            raise
+        # Its history went while the list was read.
+        return
+    if not isinstance(index, int) or not isinstance(attempt, int):
+        return
+    line = {
+        "attempt": attempt,
+        "closed": execution.close_time.isoformat() if execution.close_time else None,
+        "digest": result.digest,
+        "index": index,
+        "outcome": result.outcome.value,
+        "reason": result.reason[:300],
+        "record": result.record,
+        "run": execution.run_id,
+        "workflow": execution.id,
+    }
+    spool.add(Kind.OUTCOME, f"{index:09d}/{attempt:06d}/{execution.run_id}", line)

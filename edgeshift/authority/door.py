@@ -1,0 +1,278 @@
+"""What is checked of a step just before it is sent, from roots and signed statements alone. Pure.
+
+Nothing that a message says of policy, plan or people is believed here (docs/threat-model.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, quorum
+from edgeshift.authority.statements import (
+    AgainStatement,
+    Attested,
+    DecisionStatement,
+    StartStatement,
+    WordStatement,
+)
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import UNSIGNED, Step
+from edgeshift.model.fleet import Target
+from edgeshift.model.sign_off import Choice, SignOffPolicy
+
+GRACE = timedelta(minutes=10)
+"""How long after its check a request may be recorded: what was signed within this time before it may have
+come after the check.
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A step that is about to be sent. ``service``, ``spec``: of the campaign file that the archive has.
+    ``evidence``: whether the zone's own evidence passed (None: it has none and needs none), with its digest.
+    """
+
+    campaign: str
+    spec_digest: str
+    spec: CampaignSpec
+    step: Step
+    target: Target
+    index: int
+    attempt: int
+    digest: str
+    fingerprint: str
+    evidence_digest: str = ""
+    passed: bool | None = None
+
+
+def start_of(
+    spec: CampaignSpec, digest: str, starts: Iterable[Attested], roots: Roots, now: datetime
+) -> Attested | str:
+    """The signed start of the campaign with this specification, the latest first; or why there is none."""
+    why = f"no start of campaign {spec.name} with this specification was signed"
+    for said in starts:
+        statement = said.statement
+        if (
+            not isinstance(statement, StartStatement)
+            or statement.spec != digest
+            or statement.campaign != spec.name
+            or statement.area is not spec.area
+            or statement.service != spec.service.base_url
+        ):
+            continue
+        if refused := roots.refuses(said, Role.STARTER, now):
+            why = f"its start does not count: {refused}"
+            continue
+        return said
+    return why
+
+
+def target_refused(asked: Asked, statement: StartStatement, targets: Sequence[Target]) -> str | None:
+    """Why the zone is none of the signed targets, as it is said to be; or None."""
+    if not 0 <= asked.index < len(targets) or targets[asked.index] != asked.target:
+        return "it is none of the signed targets, or another than was signed"
+    wave = asked.target.wave
+    if not 0 <= wave < len(statement.waves):
+        return "its wave is none of the signed ones"
+    if not statement.waves[wave].first <= asked.index < statement.waves[wave].end:
+        return "it is not in its wave, as that was signed"
+    return None
+
+
+def last_word(
+    words: Iterable[Attested], start: Attested, roots: Roots, now: datetime
+) -> WordStatement | None:
+    """The last word that counts of those that stop a campaign or let it go on. An abort is the last.
+
+    One that stops counts also where it names another start of the campaign, if it was said after this one:
+    whoever stops a campaign may have been shown a start that is none.
+    """
+    counted = [
+        said.statement
+        for said in words
+        if isinstance(said.statement, WordStatement)
+        and _meant(said.statement, start)
+        and _stands(said, roots, now)
+    ]
+    aborts = [word for word in counted if word.word == "abort"]
+    return max(aborts or counted, key=lambda word: (word.number, word.word == "pause"), default=None)
+
+
+def _meant(word: WordStatement, start: Attested) -> bool:
+    if word.start == start.digest:
+        return True
+    said = start.statement
+    same = word.service == said.service and word.area is said.area
+    return same and word.word != "resume" and word.issued > said.issued
+
+
+def _stands(said: Attested, roots: Roots, now: datetime) -> bool:
+    """Whether a word counts. One that stops does so also after its time, and when its key is gone."""
+    if roots.refuses(said, Role.OPERATOR, now) is None:
+        return True
+    word = said.statement
+    stops = isinstance(word, WordStatement) and word.word != "resume"
+    return stops and roots.refuses(said, Role.OPERATOR, word.issued) is None
+
+
+def halted(asked: Asked, word: WordStatement | None) -> str | None:
+    """Why the campaign's last word keeps this step back, or None. Nothing keeps the way back."""
+    if word is None or word.word == "resume" or asked.step is Step.ROLL_BACK:
+        return None
+    return f"the campaign was {'aborted' if word.word == 'abort' else 'paused'} by {word.by}"
+
+
+def decided(
+    asked: Asked,
+    start: Attested,
+    decisions: Iterable[Attested],
+    agains: Iterable[Attested],
+    roots: Roots,
+    now: datetime,
+) -> str | None:
+    """Why the step is not signed off, or None where it is, or needs no sign-off. A rejection binds until the
+    zone is reopened; what was approved before that is then decided anew. Where nobody has rejected it, a
+    reopening voids nothing.
+    """
+    if asked.step in UNSIGNED:
+        return None
+    policy = roots.policy_for(asked.spec.sign_off)
+    counted, passed_over = [], dict[str, str]()
+    # Of each person, why the latest of what they signed does not count is told.
+    for said in sorted(decisions, key=lambda one: one.statement.issued):
+        statement = said.statement
+        if not isinstance(statement, DecisionStatement):
+            continue
+        if not _is_about(asked, statement, start):
+            if why := _about_else(asked, statement, start):
+                passed_over[statement.by] = why
+            continue
+        if policy.approvers and statement.by not in policy.approvers:
+            passed_over[statement.by] = f"{statement.by} is no approver of the campaign"
+            continue
+        at = statement.issued if statement.choice is Choice.REJECT else now
+        if why := roots.refuses(said, Role.APPROVER, at, asked.target.zone.account):
+            passed_over[statement.by] = why
+        else:
+            counted.append((statement, said.key.id))
+    reopened = [
+        said.statement.issued
+        for said in agains
+        if isinstance(said.statement, AgainStatement)
+        and said.statement.verb == "reopen"
+        and said.statement.covers(asked.target.zone.id)
+        and roots.refuses(said, Role.OPERATOR, said.statement.issued) is None
+    ]
+    rejections = [statement for statement, _ in counted if statement.choice is Choice.REJECT]
+    for rejection in rejections:
+        if not any(rejection.issued < moment for moment in reopened):
+            return f"{rejection.by} rejected it"
+    # Decided anew: what was signed before a rejected zone was reopened does not count, whoever signed it.
+    since = max(
+        (moment for moment in reopened if any(one.issued < moment for one in rejections)), default=None
+    )
+    agreeing = []
+    for statement, key in counted:
+        if statement.choice is Choice.REJECT:
+            continue
+        if since is not None and statement.issued < since:
+            passed_over[statement.by] = f"{statement.by} signed before it was reopened"
+        elif now >= statement.issued + policy.valid_for:
+            passed_over[statement.by] = f"what {statement.by} signed counts no more (sign_off.valid_for)"
+        elif not _may_join(asked, statement):
+            passed_over[statement.by] = f"{statement.by} was not shown the zone's evidence"
+        else:
+            agreeing.append((statement.by, key))
+    for by, _ in agreeing:
+        passed_over.pop(by, None)
+    starter = (start.statement.by, start.key.id)
+    found = quorum(agreeing, starter, policy)
+    if found >= policy.required:
+        return None
+    for one in agreeing:
+        if not quorum([one], starter, policy):
+            passed_over[one[0]] = f"{one[0]} started the campaign (four eyes)"
+    said_of = "".join(f"; {why}" for _, why in sorted(passed_over.items()))
+    return f"{found} of {policy.required} needed people have signed exactly this{said_of}"
+
+
+def with_evidence(asked: Asked, decisions: Iterable[Attested]) -> Iterator[Asked]:
+    """What is asked, with each evidence that people were shown: where that of the zone is not known, all who
+    agree have to have been shown the same.
+    """
+    some = (said.statement for said in decisions)
+    found = {one.evidence for one in some if isinstance(one, DecisionStatement)}
+    return (replace(asked, evidence_digest=evidence) for evidence in sorted(found | {""}))
+
+
+def agreed_then(
+    asked: Asked, at: datetime, starts: Iterable[Attested], decisions: Sequence[Attested], roots: Roots
+) -> bool:
+    """Whether people had agreed to a commit that was recorded at this time, in whichever start of the
+    campaign. What was said or revoked since does not count: it is asked for the rollback of that commit.
+    """
+    roots = roots.forgiving
+    some = [
+        said
+        for said in decisions
+        if isinstance(said.statement, DecisionStatement)
+        and said.statement.choice is Choice.APPROVE
+        and said.statement.issued <= at + SKEW_AHEAD
+    ]
+    for start in starts:
+        said = start.statement
+        mine = isinstance(said, StartStatement) and said.campaign == asked.campaign
+        if not mine or said.area is not asked.spec.area or roots.refuses(start, Role.STARTER, said.issued):
+            continue
+        for shown in with_evidence(replace(asked, step=Step.COMMIT), some):
+            for moment in (at, at - GRACE):
+                if decided(shown, start, some, (), roots, moment) is None:
+                    return True
+    return False
+
+
+def _is_about(asked: Asked, statement: DecisionStatement, start: Attested) -> bool:
+    """Whether a decision is about what is asked. An approval is of one start and one attempt; a rejection
+    stands until the zone is reopened, also where the campaign was started anew.
+    """
+    policy: SignOffPolicy = asked.spec.sign_off
+    rejects = statement.choice is Choice.REJECT
+    if statement.step is not asked.step or not (rejects or statement.start == start.digest):
+        return False
+    if statement.service != start.statement.service or statement.area is not start.statement.area:
+        return False
+    if statement.wave is not None and statement.wave != asked.target.wave:
+        return False
+    if statement.about == "fingerprint":
+        return policy.per == "fingerprint" and asked.fingerprint in statement.subjects
+    return (
+        statement.subjects == (asked.digest,)
+        and statement.zone == asked.target.zone.id
+        and (rejects or statement.attempt == asked.attempt)
+    )
+
+
+def _about_else(asked: Asked, statement: DecisionStatement, start: Attested) -> str | None:
+    """Why an approval that somebody may take for one of this step is about something else, where it is one of
+    the same step of this campaign.
+    """
+    if statement.choice is Choice.REJECT or statement.step is not asked.step:
+        return None
+    if statement.start != start.digest:
+        return f"{statement.by} signed for another start of the campaign"
+    if statement.zone == asked.target.zone.id and statement.attempt != asked.attempt:
+        return f"{statement.by} signed for attempt {statement.attempt}, and this is {asked.attempt}"
+    if statement.wave is not None and statement.wave != asked.target.wave:
+        return f"{statement.by} signed for another wave"
+    return None
+
+
+def _may_join(asked: Asked, statement: DecisionStatement) -> bool:
+    """Whether an approval covers the zone's evidence: one of a fingerprint only what passed, one of a zone
+    only what was shown.
+    """
+    if asked.passed is None or asked.passed:
+        return statement.about == "fingerprint" or statement.evidence in ("", asked.evidence_digest)
+    return statement.about == "proposal" and statement.evidence == asked.evidence_digest

@@ -1,0 +1,123 @@
+"""Roots from their file: YAML, with the allowed_signers file beside it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from edgeshift.authority.roots import Roots, RootsFile
+from edgeshift.authority.signers import BadSigners, parsed
+
+LARGEST = 4 * 1024 * 1024
+
+
+class RootsError(ValueError):
+    """Roots that cannot be used; names the file, the place and what would be right."""
+
+
+Stamp = tuple[int, ...]
+"""What tells one version of a file from another."""
+
+
+class RootsFiles:
+    """Roots that are read again when one of their files has changed, so that a key that is revoked signs
+    nothing from then on.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamps: dict[Path, Stamp] = {}
+        self._roots: Roots | None = None
+
+    def current(self) -> Roots:
+        """The roots as they are now. Raises RootsError where they cannot be read: then nothing counts."""
+        if self._roots is None or any(_stamp_of(path) != stamp for path, stamp in self._stamps.items()):
+            self._roots = None
+            stamps: dict[Path, Stamp] = {}
+            # The stamps are those of what was read: a change meanwhile is seen at the next look.
+            self._roots = load_roots(self._path, stamps)
+            self._stamps = stamps
+        return self._roots
+
+
+def _stamp_of(path: Path) -> Stamp | None:
+    try:
+        return _stamp(path.stat())
+    except OSError:
+        return None
+
+
+def _stamp(found: os.stat_result) -> Stamp:
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_mode
+
+
+def load_roots(path: Path, stamps: dict[Path, Stamp] | None = None) -> Roots:
+    """The roots of a file. ``stamps`` is given those of the files. Raises RootsError, also where others than
+    its owner may write it.
+    """
+    return roots_from(path, _read(path, stamps), lambda name, _: _read(path.parent / name, stamps))
+
+
+def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Roots:
+    """The roots that a file with this text is. ``beside``: the text of a file, by its name and by what it is
+    (``signers``, ``revoked``). Raises RootsError.
+    """
+    try:
+        found = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError) as why:
+        raise RootsError(f"{path}: it is not YAML: {str(why).splitlines()[0]}") from None
+    try:
+        file = RootsFile.model_validate(found)
+    except ValidationError as why:
+        first = why.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise RootsError(f"{path}: {place}: {first['msg']}") from None
+    listed = path.parent / file.signers
+    try:
+        signers = parsed(
+            beside(file.signers, "signers"), beside(file.revoked, "revoked") if file.revoked else ""
+        )
+    except BadSigners as why:
+        raise RootsError(f"{listed}: {why}") from None
+    strangers = sorted(set(file.people) - signers.names)
+    if strangers and file.policy.proof == "signed":
+        raise RootsError(
+            f"{path}: people: {strangers[0]} has no key in {file.signers};"
+            " add a line for each person, or take them out"
+        )
+    return Roots(file, signers)
+
+
+def _read(path: Path, stamps: dict[Path, Stamp] | None = None) -> str:
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            _check_writers(path, found.st_mode)
+            # Whoever may write the folder may put another file in its place; but for a sticky one, such as
+            # that of a mounted secret.
+            folder = path.parent.stat().st_mode
+            if not folder & stat.S_ISVTX:
+                _check_writers(path.parent, folder)
+            data = file.read(LARGEST + 1)
+    except OSError as why:
+        raise RootsError(f"{path}: it cannot be read: {why.strerror}") from None
+    if len(data) > LARGEST:
+        raise RootsError(f"{path}: it is larger than {LARGEST:,} bytes")
+    if stamps is not None:
+        stamps[path] = _stamp(found)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise RootsError(f"{path}: it is not UTF-8") from None
+
+
+def _check_writers(path: Path, mode: int) -> None:
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        mode = stat.S_IMODE(mode)
+        raise RootsError(f"{path}: others may write it (mode {mode:o}); chmod go-w {path}")

@@ -1,0 +1,207 @@
+"""The roots of authority: who may say what, which no message can reach. Pure; ``loading`` reads the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from edgeshift.authority.signers import Signers
+from edgeshift.authority.statements import Attested
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.model.digests import canonical_bytes, sha256
+from edgeshift.model.sign_off import SignOffPolicy, person
+
+SKEW_AHEAD = timedelta(minutes=5)
+"""How far a signer's clock may be ahead."""
+
+
+LOOPBACK = "loopback"
+"""Stands for every service on this machine: in the roots of a rehearsal."""
+
+ANY = "*"
+"""Stands for every reference and address: of a service on this machine alone."""
+
+
+class Role(StrEnum):
+    """What a person, or a worker, may do."""
+
+    STARTER = "starter"
+    """Start a campaign."""
+    APPROVER = "approver"
+    """Approve and reject."""
+    OPERATOR = "operator"
+    """Pause, resume, abort; begin zones again; tell of a resolved support case."""
+    WORKER = "worker"
+    """Say what the service showed of a zone: a worker's own key. It permits nothing."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class PersonRoot(_Part):
+    """A person. ``accounts``: identifiers of the only accounts whose zones they decide on; none: of any."""
+
+    roles: frozenset[Role] = Field(min_length=1)
+    accounts: tuple[str, ...] = ()
+
+
+class LeastPolicy(_Part):
+    """What every campaign is held to, whatever its file says. ``proof``: ``signed``: a start, a decision and
+    a word count only with a signature; ``named``: as the messages name people, who may be anybody.
+    """
+
+    required: Annotated[int, Field(ge=1, le=10)] = 1
+    four_eyes: bool = False
+    proof: Literal["signed", "named"] = "signed"
+
+
+class ServiceRoot(_Part):
+    """A service, and what may be sent there: references of credentials; and beside it which proxies,
+    webhooks of tickets.
+    """
+
+    base_url: str
+    credentials: Annotated[tuple[str, ...], Field(min_length=1)]
+    proxies: tuple[str, ...] = ()
+    webhooks: tuple[str, ...] = ()
+
+
+class RootsFile(_Part):
+    """A roots file. ``signers``, ``revoked``: files beside it. ``most_commits_an_hour``: over all campaigns
+    of the archive, in each hour of the clock; None for any number.
+    """
+
+    signers: str
+    revoked: str | None = None
+    people: dict[str, PersonRoot] = {}
+    policy: LeastPolicy = LeastPolicy()
+    services: Annotated[tuple[ServiceRoot, ...], Field(min_length=1)]
+    most_commits_an_hour: Annotated[int, Field(ge=1)] | None = None
+
+
+class Roots:
+    """Who may say what, and where credentials may be sent."""
+
+    def __init__(self, file: RootsFile, signers: Signers) -> None:
+        self.file = file
+        self.signers = signers
+
+    @property
+    def digest(self) -> str:
+        """Of all of it: workers with equal ones agree."""
+        keys = sorted(
+            [*key.names, key.key.line, str(key.after), str(key.before), *key.namespaces]
+            for key in self.signers.keys
+        )
+        people = {
+            name: {"roles": sorted(found.roles), "accounts": list(found.accounts)}
+            for name, found in self.file.people.items()
+        }
+        file = {**self.file.model_dump(mode="json", exclude={"people"}), "people": people}
+        held = {"file": file, "keys": keys, "revoked": sorted(self.signers.revoked)}
+        return sha256(canonical_bytes(held))
+
+    @property
+    def signed(self) -> bool:
+        """Whether only signatures count."""
+        return self.file.policy.proof == "signed"
+
+    def refuses(self, said: Attested, role: Role, now: datetime, account: str | None = None) -> str | None:
+        """Why a statement does not count, or None: its key, its owner's role, its time. ``account``: of the
+        zone that it is about.
+        """
+        statement = said.statement
+        by = statement.by
+        if why := self.signers.may_sign(said.key, by, statement.issued):
+            return why
+        if why := self.signers.may_sign(said.key, by, now):
+            return why
+        found = self.file.people.get(by)
+        if found is None or role not in found.roles:
+            return f"{by} is no {role.value}"
+        if account is not None and found.accounts and account not in found.accounts:
+            return f"{by} is no {role.value} of this account"
+        if statement.issued > now + SKEW_AHEAD:
+            return f"what {by} signed is from the future"
+        if not now < statement.expires:
+            return f"what {by} signed has expired"
+        return None
+
+    def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:
+        """A campaign's policy, made no weaker than the least."""
+        least = self.file.policy
+        return own.model_copy(
+            update={
+                "required": max(own.required, least.required),
+                "four_eyes": own.four_eyes or least.four_eyes,
+            }
+        )
+
+    @property
+    def forgiving(self) -> Roots:
+        """These, but that keys count which were revoked since, and no least policy: by which it is judged
+        whether a change was agreed to when it was made, that is to be undone now.
+        """
+        file = self.file.model_copy(update={"policy": LeastPolicy(proof=self.file.policy.proof)})
+        return Roots(file, Signers(list(self.signers.keys)))
+
+    def refuses_service(self, spec: CampaignSpec) -> str | None:
+        """Why a campaign may not send its credentials where its file says, or None."""
+        service = spec.service
+        here = is_rehearsal(service.base_url)
+        found = next(
+            (
+                root
+                for root in self.file.services
+                if _same(root.base_url, service.base_url) or (here and root.base_url == LOOPBACK)
+            ),
+            None,
+        )
+        if found is None:
+            return f"{service.base_url} is no service of the worker's roots"
+
+        def listed(value: str, some: tuple[str, ...]) -> bool:
+            return value in some or (here and ANY in some)
+
+        for credential in service.credentials:
+            if not listed(credential.reference, found.credentials):
+                return f"the credential {credential.reference} is not for {service.base_url}, by the roots"
+        if service.proxy and not listed(str(service.proxy), found.proxies):
+            return "its proxy is none of the roots"
+        if spec.tickets.webhook and not listed(str(spec.tickets.webhook), found.webhooks):
+            return "its webhook for tickets is none of the roots"
+        return None
+
+
+def _same(one: str, other: str) -> bool:
+    return one.rstrip("/") == other.rstrip("/")
+
+
+def is_rehearsal(base_url: str) -> bool:
+    """Whether a service lies on this machine: the only one that is changed without roots."""
+    host = urlsplit(base_url).hostname or ""
+    return (
+        host == "localhost" or host == "::1" or (host.startswith("127.") and host.replace(".", "").isdigit())
+    )
+
+
+def quorum(said: Iterable[tuple[str, str]], starter: tuple[str, str], policy: SignOffPolicy) -> int:
+    """How many people these are, of (name, identifier of the key): one a name and one a key. With four eyes,
+    whoever has started, by name or by key, is none.
+    """
+    people: set[str] = set()
+    keys: set[str] = set()
+    for name, key in said:
+        who = person(name)
+        if policy.four_eyes and (who == person(starter[0]) or key == starter[1]):
+            continue
+        if who not in people and key not in keys:
+            people.add(who)
+            keys.add(key)
+    return len(people)

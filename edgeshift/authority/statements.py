@@ -1,0 +1,233 @@
+"""What people sign: a campaign's start, decisions, words that stop it or let it go on, words that begin zones
+again, and that a workflow is repaired; and what workers sign: the results that they have seen. Pure.
+
+Each is canonical JSON (RFC 8785), signed whole (SSHSIG, namespace ``edgeshift``). It says all that it is
+about, so that it proves nothing anywhere else: the service, the campaign and its start, the step, the digest,
+the zone or wave, and for how long.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+
+from edgeshift.authority.sshsig import BadSignature, PublicKey, verify
+from edgeshift.messages.base import By, Step, Why
+from edgeshift.model.digests import NotCanonical, canonical_bytes, sha256
+from edgeshift.model.fleet import Area, HexId, ZoneOutcome
+from edgeshift.model.sign_off import Choice, Digest
+
+Moment = Annotated[AwareDatetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
+Nonce = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+Url = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+Named = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+OptionalDigest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
+
+MOST_ZONES = 10_000
+MOST_SUBJECTS = 5_000
+LONGEST = 1_000_000
+"""Bytes of a signed statement."""
+
+
+class Statement(BaseModel):
+    """What every statement says. ``by``: the name that the key signs for. ``nonce``: drawn anew each time."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    edgeshift: Literal[1] = 1
+    service: Url
+    campaign: Named
+    area: Area
+    by: By
+    issued: Moment
+    expires: Moment
+    nonce: Nonce
+
+    @property
+    def bytes(self) -> bytes:
+        """What is signed."""
+        return canonical_bytes(self.model_dump(mode="json"))
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what is signed."""
+        return sha256(self.bytes)
+
+
+class WaveSaid(BaseModel):
+    """A wave of a start: its name and the half-open range of its targets."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    first: int
+    end: int
+
+
+class StartStatement(Statement):
+    """That a campaign begins: with this specification and these targets (digests in the archive), in these
+    waves.
+    """
+
+    kind: Literal["start"] = "start"
+    spec: Digest
+    targets: Digest
+    count: Annotated[int, Field(ge=0)]
+    waves: tuple[WaveSaid, ...]
+
+
+class DecisionStatement(Statement):
+    """A decision on proposals. ``start``: digest of the start that it belongs to. ``about``: whether
+    ``subjects`` has the digest of one zone's proposal, or fingerprints of many; of a proposal, ``zone`` and
+    ``attempt`` say of which. ``wave``: it counts for the zones of that wave alone. ``shown``: of each
+    subject, digest of the proposal that was shown; ``evidence``: of the zone's evidence.
+    """
+
+    kind: Literal["decision"] = "decision"
+    start: Digest
+    step: Step
+    choice: Choice
+    about: Literal["proposal", "fingerprint"]
+    subjects: Annotated[tuple[Digest, ...], Field(min_length=1, max_length=MOST_SUBJECTS)]
+    zone: HexId | None = None
+    attempt: int | None = None
+    wave: int | None = None
+    shown: Annotated[tuple[Digest, ...], Field(max_length=MOST_SUBJECTS)] = ()
+    evidence: OptionalDigest = ""
+    reason: Why = ""
+
+
+class WordStatement(Statement):
+    """A word that stops a campaign or lets it go on. ``number``: it is the last word of the campaign where
+    none has a higher one.
+    """
+
+    kind: Literal["word"] = "word"
+    start: Digest
+    word: Literal["pause", "resume", "abort"]
+    number: Annotated[int, Field(ge=1, le=1_000_000)]
+    reason: Why = ""
+
+
+class AgainStatement(Statement):
+    """That zones are begun again. ``zones``: which, by identifier; none: all that are at ``places``."""
+
+    kind: Literal["again"] = "again"
+    start: Digest
+    verb: Literal["retry", "reopen", "support-resolved"]
+    zones: Annotated[tuple[HexId, ...], Field(max_length=MOST_ZONES)] = ()
+    places: tuple[str, ...] = ()
+    reason: Why = ""
+
+    def covers(self, zone: str) -> bool:
+        """Whether a zone may have been begun again by it."""
+        return zone in self.zones or not self.zones
+
+
+class RepairStatement(Statement):
+    """That a workflow of a campaign is reset: which run of it, and to which workflow task (the number of the
+    event with which that was completed).
+    """
+
+    kind: Literal["repair"] = "repair"
+    start: Digest
+    workflow: Identifier
+    run: Identifier
+    task: Annotated[int, Field(ge=1)]
+    reason: Why = ""
+
+
+class ResultStatement(Statement):
+    """What a worker has read of a target at the service, in an attempt of a campaign: by its own key, which
+    permits nothing. ``run``: the campaign's first one; ``spec``: digest of its specification. ``proposal``:
+    digest of the proposal that is in force, or was undone; empty where none of the campaign's is. ``seen``:
+    digest of what the archive has of the reading.
+    """
+
+    kind: Literal["result"] = "result"
+    run: Named
+    spec: Digest
+    zone: HexId
+    attempt: Annotated[int, Field(ge=1, le=1_000)]
+    outcome: ZoneOutcome
+    proposal: OptionalDigest = ""
+    seen: OptionalDigest = ""
+
+
+AnyStatement = (
+    StartStatement | DecisionStatement | WordStatement | AgainStatement | RepairStatement | ResultStatement
+)
+
+_ANY: TypeAdapter[AnyStatement] = TypeAdapter(Annotated[AnyStatement, Field(discriminator="kind")])
+
+
+class BadStatement(ValueError):
+    """What is no signed statement, or whose signature does not verify. The text says why."""
+
+
+class Attested(BaseModel):
+    """A statement and the key that signed it. Whether that key is its owner's is for the roots to say."""
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    statement: Annotated[AnyStatement, Field(discriminator="kind")]
+    key: PublicKey
+
+    @cached_property
+    def digest(self) -> str:
+        """The statement's."""
+        return self.statement.digest
+
+
+def sealed(statement: Statement, signature: str) -> bytes:
+    """A signed statement as it lies in the archive, and as it may be handed over in a file."""
+    return canonical_bytes({"statement": statement.model_dump(mode="json"), "signature": signature})
+
+
+def opened(data: bytes) -> Attested:
+    """The statement in these bytes, its signature verified. Raises BadStatement."""
+    if len(data) > LONGEST:
+        raise BadStatement(f"it is longer than {LONGEST:,} bytes")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        raise BadStatement("it is not JSON") from None
+    if not isinstance(found, Mapping) or not isinstance(found.get("signature"), str):
+        raise BadStatement("it is no signed statement")
+    return attested(found.get("statement"), found["signature"])
+
+
+def attested(statement: Any, signature: str) -> Attested:
+    """The statement that this JSON is, its signature verified. Raises BadStatement."""
+    try:
+        signed = canonical_bytes(statement)
+        key = verify(signed, signature)
+        read = _ANY.validate_python(_plain(statement))
+    except (NotCanonical, BadSignature) as why:
+        raise BadStatement(str(why)) from None
+    except ValidationError as why:
+        place = ".".join(map(str, why.errors()[0]["loc"])) or "it"
+        raise BadStatement(f"{place}: {why.errors()[0]['msg'][:80]}") from None
+    if read.bytes != signed:
+        raise BadStatement("it is written in another way than it is read")
+    return Attested(statement=read, key=key)
+
+
+def _plain(statement: Any) -> Any:
+    """JSON lists as the tuples that the models have."""
+    return json.loads(json.dumps(statement)) if isinstance(statement, Mapping) else statement

@@ -1,0 +1,137 @@
+"""``edgeshift retry|reopen``: zones that begin again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from edgeshift.cli import candidates
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes
+from edgeshift.cli.shell import Shell, current, run
+from edgeshift.model.counts import counted
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+MANY = 10
+"""Zones of which more are reopened only after a question, where they are not named."""
+
+Zones = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--zone",
+        help="Only this zone; may be repeated.",
+        show_default=False,
+        autocompletion=candidates.zones,
+    ),
+]
+Outcomes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--outcome",
+        help="Only zones that ended so; may be repeated.",
+        show_default=False,
+        autocompletion=candidates.outcomes,
+    ),
+]
+
+
+def retry(
+    campaign: Campaign,
+    zone: Zones = None,
+    outcome: Outcomes = None,
+    reason: Reason = "",
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Restart failed and unknown zones; blocked and needs_support ones by --outcome or --zone."""
+    run(_again(current(), campaign, "retry", zone or [], outcome or [], by, reason, yes=True))
+
+
+def reopen(
+    campaign: Campaign,
+    zone: Zones = None,
+    outcome: Outcomes = None,
+    reason: Reason = "",
+    by: By = "",
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Restart zones on hold or aborted; rejected and rolled-back ones by --outcome or --zone."""
+    run(_again(current(), campaign, "reopen", zone or [], outcome or [], by, reason, yes=yes))
+
+
+async def _again(
+    shell: Shell,
+    campaign: str,
+    verb: str,
+    zones: list[str],
+    outcomes: list[str],
+    by: str,
+    reason: str,
+    *,
+    yes: bool,
+) -> None:
+    from edgeshift import operations
+    from edgeshift.cli.receipts import BegunAgain, common
+
+    if zones and outcomes:
+        raise CommandError(
+            "--zone and --outcome exclude each other",
+            ExitCode.BAD_INPUT,
+            hint="give --zone for named zones, or --outcome for all that ended so",
+        )
+    places = operations.outcomes_of(verb, outcomes)
+    if zones:
+        # A zone that is named is begun again whichever of the verb's outcomes it has.
+        places = operations.outcomes_for(verb)
+    async with shell.temporal(writes=True) as client:
+        indexes: list[int] = []
+        ids: list[str] = []
+        with shell.waiting(f"looking for campaign {campaign}"):
+            start = await operations.campaign_here(client, shell.archive(), campaign)
+        if zones:
+            with shell.waiting(f"looking for the zones of campaign {campaign}"):
+                targets = await operations.frozen_targets(shell.archive(), start.targets)
+            indexes = [operations.pick_zone(targets, zone, campaign, start.area).index for zone in zones]
+            ids = [targets[index].zone.id for index in indexes]
+        elif not yes:
+            await _ask(shell, client, campaign, places, by)
+        pen = shell.pen(by)
+        with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
+            answer = await operations.begin_again(
+                client,
+                campaign,
+                verb,
+                by=by,
+                reason=reason,
+                indexes=indexes,
+                places=places,
+                pen=pen,
+                zones=ids,
+            )
+    text = f"Campaign {campaign} {answer.text}."
+    named = [targets[index].zone.name for index in indexes]
+    receipt = BegunAgain(
+        **common(shell, verb, campaign, by, reason),
+        text=text,
+        zones=named,
+        outcomes=[] if zones else places,
+    )
+    shell.answer(receipt, text)
+
+
+async def _ask(shell: Shell, client: Client, campaign: str, places: list[str], by: str) -> None:
+    """Ask whether so many zones are meant, where they are many."""
+    from edgeshift import operations
+
+    with shell.waiting(f"asking campaign {campaign}"):
+        counts = await operations.counts_at(client, campaign, places)
+    if (many := sum(counts.values())) > MANY:
+        each = ", ".join(f"{count:,} {place.replace('_', ' ')}" for place, count in counts.items())
+        shell.console.print(f"Campaign {campaign} has {each}.", markup=False, soft_wrap=True)
+        shell.confirm(
+            f"Restart {counted(many, 'zone')} of campaign {campaign}{shell.here} as {by}?", yes=False
+        )

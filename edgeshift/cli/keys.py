@@ -1,0 +1,351 @@
+"""``edgeshift keys``: keys of people, and the roots that say whose they are and what each may sign."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from edgeshift.authority.roots import Role
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.options import AsJson
+from edgeshift.cli.shell import Shell, current, person, run
+from edgeshift.model.counts import counted
+
+if TYPE_CHECKING:
+    from edgeshift.authority.roots import Roots
+    from edgeshift.authority.signing import Signer
+    from edgeshift.authority.sshsig import PublicKey
+
+app = typer.Typer(help="Make keys, and say in the workers' roots whose they are.")
+
+Person = Annotated[str, typer.Argument(metavar="NAME", help="A person, as decisions name them; or a worker.")]
+RootsPath = Annotated[
+    Path | None,
+    typer.Option("--roots", metavar="FILE", help="The roots file. Default: the setting, or this stack's."),
+]
+
+LONGEST_KEY = 65_536
+"""Bytes of a file that are looked at for a public key."""
+
+_OTHERS = (
+    "With a passphrase:   ssh-keygen -t ed25519 -f {path}",
+    "On a hardware key:   ssh-keygen -t ed25519-sk -f {path}",
+)
+
+
+@app.command()
+def make(
+    name: Person,
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Where to write it. Default: your configuration folder."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an Ed25519 key without a passphrase, for a person or a worker; PATH.pub goes into the roots."""
+    from edgeshift.authority.signers import BadSigners, checked_name
+    from edgeshift.authority.sshsig import PrivateKey
+    from edgeshift.cli.receipts import KeyMade
+
+    try:
+        checked_name(name)
+    except BadSigners as why:
+        raise _bad(str(why), "write the name that EDGESHIFT_USER or --by has") from None
+    path = (file or _usual_place(name)).expanduser()
+    public = path.with_name(f"{path.name}.pub")
+    for one in (path, public):
+        if one.exists() or one.is_symlink():
+            raise CommandError(
+                f"{one} is there already; a key is never overwritten",
+                ExitCode.REFUSED,
+                hint="use that key, or name another --file",
+            )
+    key = PrivateKey.made()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _create(path, key.text, 0o600)
+    _create(public, f"{key.public.line} {name}\n", 0o644)
+    shell = current()
+    shell.answer(
+        KeyMade(name=name, key=key.public.id, private=str(path), public=str(public)),
+        f"Key {key.public.id} of {name}: {path}",
+    )
+    shell.advise(
+        f"Sign with it:        export EDGESHIFT_AUTHORITY_KEY={path}",
+        f"Into the roots:      edgeshift keys add '{name}' --key {public} --role approver",
+        f"For a worker:        --role worker, and EDGESHIFT_AUTHORITY_WORKER_KEY={path}",
+        "It has no passphrase: whoever reads the file can sign. Better in production, instead of it:",
+        *("  " + line.format(path=path) for line in _OTHERS),
+    )
+
+
+@app.command("list")
+def list_(roots: RootsPath = None, as_json: AsJson = False) -> None:
+    """Show who may do what, with which keys; the least policy; and which services may be sent credentials."""
+    shell = current()
+    path = _roots_file(shell, roots)
+    found = _load(path)
+    if as_json:
+        shell.print_json(_as_json(path, found))
+        return
+    _show(shell, path, found)
+
+
+@app.command()
+def add(
+    name: Person,
+    key: Annotated[Path, typer.Option(metavar="FILE.pub", help="Their public key.")],
+    role: Annotated[
+        list[Role] | None, typer.Option(help="What they may do; may be repeated.", show_default=False)
+    ] = None,
+    account: Annotated[
+        list[str] | None,
+        typer.Option(help="Only zones of this account; may be repeated.", show_default=False),
+    ] = None,
+    roots: RootsPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a person sign with a key: it goes to the allowed signers, their roles to the roots."""
+    from edgeshift.authority.editing import NotAdded, RootsEditor
+    from edgeshift.cli.receipts import KeyAdded
+
+    shell = current()
+    path, public = _roots_file(shell, roots), _public(key)
+    try:
+        changed = RootsEditor(path).add(name, public, role or [], account or [])
+    except NotAdded as why:
+        raise _refused(why) from None
+    now = _load(path).file.people[name]
+    roles = ", ".join(sorted(now.roles))
+    said = f"{name} signs with {public.id} as {roles}" if changed else f"{name} has this key and these roles"
+    receipt = KeyAdded(
+        name=name,
+        key=public.id,
+        roles=sorted(now.roles),
+        accounts=list(now.accounts),
+        roots=str(path),
+        changed=changed,
+    )
+    shell.answer(receipt, f"{said} ({path})")
+    if changed:
+        shell.advise("It counts from the next check on; every worker needs the same roots.")
+
+
+@app.command()
+def revoke(
+    who: Annotated[str, typer.Argument(metavar="NAME|SHA256:HASH", help="All keys of a person, or one key.")],
+    roots: RootsPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a key, or all keys of a person, sign nothing from now on. What they approved counts no more."""
+    from edgeshift.authority.editing import NotAdded, RootsEditor
+    from edgeshift.cli.receipts import KeysRevoked
+
+    shell = current()
+    path = _roots_file(shell, roots)
+    try:
+        gone = RootsEditor(path).revoke(who)
+    except NotAdded as why:
+        raise CommandError(str(why), ExitCode.NOTHING, hint="`edgeshift keys list` shows them") from None
+    receipt = KeysRevoked(who=who, keys=[key.id for key in gone], roots=str(path))
+    if not gone:
+        shell.answer(receipt, f"{who} was revoked already ({path})")
+        return
+    shell.answer(receipt, *(f"Revoked: {key.id} ({path})" for key in gone))
+    shell.advise("Do the same for the roots of every worker; `edgeshift doctor` shows whether they agree.")
+
+
+@app.command()
+def test(
+    roots: RootsPath = None,
+    by: Annotated[
+        str, typer.Option(help="Who signs. Default: EDGESHIFT_USER or your login.", show_default=False)
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Sign something with your key, and say whose it is by the roots and what they may do. Exit 6 if nothing
+    that it signs would count.
+    """
+    shell = current()
+    path = _roots_file(shell, roots)
+    who = (by or person()).strip()
+    signer = shell.signer(who)
+    # A stack makes a key and a place in its roots for whoever has none.
+    found = _load(path)
+    if signer is None:
+        raise CommandError(
+            "there is no key to sign with",
+            ExitCode.BAD_INPUT,
+            hint="set EDGESHIFT_AUTHORITY_KEY; `edgeshift keys make` makes a key",
+        )
+    key = run(_tried(signer))
+    why = _would_not_count(found, key, who)
+    person_ = found.file.people.get(who)
+    roles = sorted(person_.roles) if person_ and not why else []
+    if as_json:
+        shell.print_json(
+            {
+                "by": who,
+                "key": key.id,
+                "counts": not why,
+                "why": why or "",
+                "roles": roles,
+                "accounts": list(person_.accounts) if person_ and not why else [],
+                "roots": str(path),
+            }
+        )
+        if why:
+            raise typer.Exit(ExitCode.REFUSED)
+        return
+    if why:
+        raise CommandError(
+            f"key {key.id} signs, and what it signs for {who} does not count: {why}",
+            ExitCode.REFUSED,
+            hint="`edgeshift keys list` shows whose keys count; --by names another person",
+        )
+    where = f" (accounts {', '.join(person_.accounts)})" if person_ and person_.accounts else ""
+    shell.console.print(
+        f"Key {key.id} signs for {who}: {', '.join(roles)}{where}", markup=False, soft_wrap=True
+    )
+
+
+async def _tried(signer: Signer) -> PublicKey:
+    """The key that signs, tried out: what is signed is of no kind that counts anywhere."""
+    import secrets
+
+    from edgeshift.authority.sshsig import verify
+    from edgeshift.model.digests import canonical_bytes
+
+    message = canonical_bytes({"edgeshift": 1, "kind": "test", "nonce": secrets.token_hex(16)})
+    return verify(message, await signer.sign(message))
+
+
+def _would_not_count(roots: Roots, key: PublicKey, name: str) -> str | None:
+    from datetime import UTC, datetime
+
+    if why := roots.signers.may_sign(key, name, datetime.now(UTC)):
+        owners = sorted(
+            {n for allowed in roots.signers.keys if allowed.key.blob == key.blob for n in allowed.names}
+        )
+        return f"{why}, but {', '.join(owners)}'s" if owners and name not in owners else why
+    return None if name in roots.file.people else f"{name} has no role"
+
+
+def _as_json(path: Path, roots: Roots) -> dict[str, object]:
+    return {
+        "roots": str(path),
+        "digest": roots.digest,
+        "people": [
+            {
+                "name": name,
+                "roles": sorted(found.roles),
+                "accounts": list(found.accounts),
+                "keys": [
+                    {
+                        "id": allowed.key.id,
+                        "kind": allowed.key.kind,
+                        "valid_after": allowed.after,
+                        "valid_before": allowed.before,
+                        "revoked": allowed.key.id in roots.signers.revoked,
+                    }
+                    for allowed in roots.signers.keys
+                    if name in allowed.names
+                ],
+            }
+            for name, found in sorted(roots.file.people.items())
+        ],
+        "without_role": sorted(roots.signers.names - set(roots.file.people)),
+        "policy": roots.file.policy,
+        "services": roots.file.services,
+        "most_commits_an_hour": roots.file.most_commits_an_hour,
+    }
+
+
+def _show(shell: Shell, path: Path, roots: Roots) -> None:
+    def say(*parts: str | tuple[str, str]) -> None:
+        shell.console.print(Text.assemble(*parts), soft_wrap=True)
+
+    say((f"Roots {roots.digest[:12]}", "bold"), f"  {path}")
+    for name, found in sorted(roots.file.people.items()):
+        only = f"  accounts {', '.join(found.accounts)}" if found.accounts else ""
+        say((name, "bold"), f"  {', '.join(sorted(found.roles))}{only}")
+        for allowed in roots.signers.keys:
+            if name not in allowed.names:
+                continue
+            limits = [
+                *([f"from {allowed.after:%Y-%m-%d %H:%M} UTC"] if allowed.after else []),
+                *([f"until {allowed.before:%Y-%m-%d %H:%M} UTC"] if allowed.before else []),
+                *(["revoked"] if allowed.key.id in roots.signers.revoked else []),
+            ]
+            say(f"  {allowed.key.id}  {allowed.key.kind}", *(f"  {limit}" for limit in limits))
+    if without := sorted(roots.signers.names - set(roots.file.people)):
+        say(f"with a key and no role: {', '.join(without)}")
+    policy = roots.file.policy
+    eyes = ", whoever starts does not approve" if policy.four_eyes else ""
+    proof = "signed" if policy.proof == "signed" else "named: no signature is asked for"
+    say(("Least policy", "bold"), f"  {counted(policy.required, 'approval')}{eyes}; {proof}")
+    if roots.file.most_commits_an_hour is not None:
+        say(f"  at most {counted(roots.file.most_commits_an_hour, 'commit')} an hour")
+    for service in roots.file.services:
+        say(("Service", "bold"), f"  {service.base_url}  credentials {', '.join(service.credentials)}")
+        for label, some in (("proxies", service.proxies), ("webhooks", service.webhooks)):
+            if some:
+                say(f"  {label} {', '.join(some)}")
+
+
+def _roots_file(shell: Shell, given: Path | None) -> Path:
+    path = given.expanduser() if given else shell.roots_file()
+    if path is None:
+        raise _bad(
+            "there are no roots: no --roots, no EDGESHIFT_AUTHORITY_ROOTS, and no stack in this folder",
+            "name the workers' roots file; docs/authority.md shows one to begin with",
+        )
+    return path
+
+
+def _load(path: Path) -> Roots:
+    from edgeshift.authority.loading import load_roots
+
+    return load_roots(path)
+
+
+def _public(path: Path) -> PublicKey:
+    from edgeshift.authority.sshsig import BadKey, PublicKey
+
+    hint = "name the file that ends in .pub: ssh-keygen -y -f KEY prints it, too"
+    try:
+        with path.expanduser().open("rb") as file:
+            words = file.read(LONGEST_KEY).decode(errors="replace").split()
+    except OSError as problem:
+        raise _bad(f"--key {path}: {problem.strerror or problem}", hint) from None
+    try:
+        return PublicKey.parsed(*words[:2])
+    except (BadKey, TypeError) as why:
+        said = str(why) if isinstance(why, BadKey) else "what is no public key"
+        raise _bad(f"{path}: it has {said}", hint) from None
+
+
+def _usual_place(name: str) -> Path:
+    from urllib.parse import quote
+
+    import platformdirs
+
+    return platformdirs.user_config_path("edgeshift") / "keys" / quote(name, safe="@ ")
+
+
+def _create(path: Path, text: str, mode: int) -> None:
+    import os
+
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+
+
+def _bad(text: str, hint: str) -> CommandError:
+    return CommandError(text, ExitCode.BAD_INPUT, hint=hint)
+
+
+def _refused(why: Exception) -> CommandError:
+    return CommandError(str(why), ExitCode.REFUSED, hint="`edgeshift keys list` shows who has which key")

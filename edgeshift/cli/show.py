@@ -1,0 +1,183 @@
+"""``edgeshift show``: a proposal as it would be sent, by its zone, its digest or its fingerprint."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from edgeshift.cli import candidates
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.options import campaign_option
+from edgeshift.cli.proposals import show_digest, show_items, show_proposal
+from edgeshift.cli.shell import Shell, current, run
+from edgeshift.model.fleet import Area
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+    from edgeshift.model.digests import Body
+    from edgeshift.operations.showing import Found
+
+EVERYTHING = 10_000
+"""Lines of one kind, where all are wanted."""
+
+
+def show(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="ZONE|DIGEST|FINGERPRINT",
+            help="A zone by name or identifier, or the beginning of a digest or fingerprint that waits.",
+            autocompletion=candidates.zones,
+        ),
+    ],
+    campaign: Annotated[str | None, campaign_option("Only of this campaign.")] = None,
+    area: Annotated[
+        Area | None, typer.Option(help="Of this area; needed where a zone has several.", show_default=False)
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Print only the bytes that the digest is of, as canonical JSON.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/output.md).")] = False,
+) -> None:
+    """Show exactly what a zone would be sent: each rule, as a difference from what it has, with evidence."""
+    if raw and as_json:
+        raise CommandError(
+            "--raw and --json exclude each other",
+            ExitCode.BAD_INPUT,
+            hint="--json has the body too, beside everything else that is known of it",
+        )
+    shell = current()
+    found, body, digest = run(_find(shell, what, campaign, area), waiting=f"looking for {what}")
+    if raw:
+        _print_raw(body)
+    elif as_json:
+        shell.print_json(_json(found, body, digest))
+    else:
+        with shell.paged():
+            _print(shell, found, body, digest)
+
+
+async def _find(
+    shell: Shell, what: str, campaign: str | None, area: Area | None
+) -> tuple[Found | None, Body, str]:
+    """The proposal, its body, and the digest of that. Of a digest that only the archive knows, the body
+    alone.
+    """
+    from edgeshift import operations
+    from edgeshift.model.digests import digest
+    from edgeshift.operations.showing import archived_body, proposal_by_digest, proposal_of
+    from edgeshift.views.finding import checked_name, find_zone
+
+    wanted = what.strip().lower()
+    archive = shell.archive()
+    async with shell.temporal() as client:
+        if not _is_digest(wanted):
+            named = await find_zone(client, archive, wanted.rstrip("."), campaign, area)
+            found = await proposal_of(client, archive, named.workflow_id, what, named.area)
+            _check_campaign(found, campaign)
+            return found, found.preview.body, found.preview.digest
+        try:
+            chosen = _one(checked_name(campaign)) if campaign else _running(client)
+            found = await proposal_by_digest(client, archive, wanted, chosen)
+        except operations.NotFound:
+            body = await archived_body(archive, wanted) if len(wanted) == 64 else None
+            if body is None:
+                raise
+            return None, body, digest(body)
+    return found, found.preview.body, found.preview.digest
+
+
+def _is_digest(what: str) -> bool:
+    """Whether this is (the beginning of) a digest; one of 32 digits is a zone's identifier."""
+    return 4 <= len(what) <= 64 and len(what) != 32 and not set(what) - set("0123456789abcdef")
+
+
+def _check_campaign(found: Found, campaign: str | None) -> None:
+    if campaign and found.campaign != campaign:
+        raise CommandError(
+            f"zone {found.preview.zone} is in the hands of campaign {found.campaign}",
+            ExitCode.NOTHING,
+            hint="leave --campaign out, or name that one",
+        )
+
+
+async def _one(name: str) -> AsyncIterator[str]:
+    yield name
+
+
+async def _running(client: Client) -> AsyncIterator[str]:
+    """The campaigns that run, newest first: in others nothing waits."""
+    from edgeshift.views.finding import campaigns
+
+    async for execution in campaigns(client):
+        if execution.close_time is None:
+            yield execution.id.removeprefix("campaign/")
+
+
+def _print(shell: Shell, found: Found | None, body: Body, digest: str) -> None:
+    if found is None:
+        from edgeshift.operations.parts import plain_items
+
+        show_digest(shell, "digest", digest, indent=0)
+        shell.tell("in the archive; no zone waits with it now")
+        show_items(shell, _rules(body) or plain_items(body))
+        return
+    from edgeshift.views.words import word
+
+    phase = word(found.state.outcome or found.state.phase, found.preview.area)
+    shell.tell(f"Campaign {found.campaign}, attempt {found.state.attempt}: {phase}", indent=0)
+    show_proposal(shell, found.preview, most=EVERYTHING)
+    if found.waiting > 1:
+        shell.tell(f"zones that wait with this fingerprint: {found.waiting:,}")
+
+
+def _rules(body: Body) -> tuple[Any, ...]:
+    """The items of a body of rules, compared with nothing: whose it is is not known."""
+    from edgeshift.areas.waf.rule_items import items
+
+    return items(body, None) if body.get("rules") else ()
+
+
+def _print_raw(body: Body) -> None:
+    """Print the bytes that the digest is of; on a terminal as readable JSON in plain ASCII."""
+    from edgeshift.model.digests import canonical_bytes, essence
+
+    if sys.stdout.isatty():
+        sys.stdout.write(json.dumps(essence(body), indent=2) + "\n")
+    else:
+        sys.stdout.buffer.write(canonical_bytes(essence(body)))
+    sys.stdout.flush()
+
+
+def _json(found: Found | None, body: Body, digest: str) -> dict[str, Any]:
+    if found is None:
+        return {"digest": digest, "body": body}
+    shown = found.preview
+    return {
+        "campaign": found.campaign,
+        "zone": shown.zone,
+        "id": found.state.zone.id,
+        "area": shown.area.value,
+        "phase": found.state.phase.value,
+        "outcome": found.state.outcome.value if found.state.outcome else None,
+        "step": shown.step.value,
+        "digest": shown.digest,
+        "fingerprint": shown.fingerprint,
+        "proposal": shown.proposal,
+        "waiting": found.waiting,
+        "body": shown.body,
+        "items": shown.items,
+        "additions": shown.additions,
+        "losses": shown.losses,
+        "warnings": shown.warnings,
+        "drifted": shown.drifted,
+        "changes": shown.changes,
+        "evidence": shown.evidence or shown.probe,
+        "earlier_evidence": shown.earlier,
+        "names": dict(shown.names),
+    }

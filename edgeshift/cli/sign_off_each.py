@@ -1,0 +1,261 @@
+"""``edgeshift sign-off`` for zones that each need a decision of their own: grouped by what keeps them from
+being signed together, decided on as a list, with a receipt for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.text import Text
+
+from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.parts import CLI
+from edgeshift.cli.proposals import show_digest, show_facts
+from edgeshift.cli.shell import Shell
+from edgeshift.cli.signed_elsewhere import Elsewhere
+from edgeshift.model.counts import agreed, counted
+from edgeshift.model.sign_off import Choice
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+    from edgeshift.cli.receipts import NotSigned, SignedZone
+    from edgeshift.messages import CampaignSummary
+    from edgeshift.model.fleet import Target
+    from edgeshift.operations.apart import Alike, Apart, Heard
+    from edgeshift.stores.archive import Archive
+
+FEW = 5
+"""Zones of a cause that are named where causes are listed."""
+
+
+async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json: bool) -> None:
+    """Print why zones wait for a sign-off of their own, and how many for what."""
+    from edgeshift.operations.apart import alike, zones_apart
+
+    async with shell.temporal() as client:
+        summary, archive, targets = await _campaign(shell, client, campaign, wave)
+        with _looking(shell) as heard:
+            zones, total = await zones_apart(
+                client, archive, summary.area, targets, campaign, wave=_index(wave), heard=heard
+            )
+    groups = alike(zones)
+    if as_json:
+        shell.print_json(
+            {"campaign": campaign, "waiting": total, "causes": [_data(group) for group in groups]}
+        )
+        return
+    if not groups:
+        shell.tell(f"No zone of campaign {campaign} waits for a sign-off of its own.", indent=0)
+        return
+    for group in groups:
+        lead = Text(f"{group.cause.key}  ", style="bold")
+        shell.tell(f"{counted(len(group.zones), 'zone')}: {group.cause.text}", lead=lead, indent=0)
+        names = ", ".join(one.found.name for one in group.zones[:FEW])
+        more = f" and {len(group.zones) - FEW:,} more" if len(group.zones) > FEW else ""
+        shell.tell(f"{names}{more}")
+    if total > len(zones):
+        shell.tell(f"These are the first {len(zones):,} of {total:,} zones.", indent=0, style="yellow")
+    shell.tell("To see the evidence of each of its zones, and decide:", indent=0)
+    # On a line of its own, so that it can be copied.
+    command = f"  edgeshift sign-off approve {campaign} --cause {groups[0].cause.key}"
+    shell.console.print(command, markup=False, soft_wrap=True)
+
+
+async def sign_each(
+    shell: Shell,
+    choice: Choice,
+    campaign: str,
+    where: Elsewhere,
+    *,
+    zones: Sequence[str] = (),
+    cause: str = "",
+    wave: int | None = None,
+    leave_out: Sequence[str] = (),
+    reason: str,
+    by: str,
+    raw: bool,
+    yes: bool,
+) -> None:
+    """Show what each zone proposes, ask once, and decide on each by itself. Raises CommandError where one of
+    them could not be decided on; the others are.
+    """
+    from edgeshift import operations
+    from edgeshift.cli.receipts import SignedEach, common
+    from edgeshift.operations.apart import looked_at, of_cause, zones_apart
+
+    async with shell.temporal(writes=True) as client:
+        summary, archive, targets = await _campaign(shell, client, campaign, wave)
+        with _looking(shell) as heard:
+            if zones:
+                named = [operations.pick_zone(targets, one, campaign, summary.area) for one in zones]
+                chosen = await looked_at(client, archive, summary.area, named, heard=heard)
+                _refuse_gone([one.name for one in named], chosen, campaign)
+            else:
+                there, _ = await zones_apart(
+                    client, archive, summary.area, targets, campaign, wave=_index(wave), heard=heard
+                )
+                chosen = of_cause(there, cause, campaign)
+        out = {operations.pick_zone(targets, one, campaign, summary.area).index for one in leave_out}
+        _refuse_others(out - {one.found.index for one in chosen}, targets, cause)
+        chosen = _shown_ones(shell, choice, [one for one in chosen if one.found.index not in out])
+        if await operations.unsigned(archive, summary.name, summary.spec):
+            shell.console.print(operations.UNSIGNED, markup=False, soft_wrap=True)
+        with shell.paged():
+            _show(shell, chosen, raw=raw)
+        some = counted(len(chosen), "zone")
+        shell.confirm(f"{choice.value.capitalize()} {some}, each by itself,{shell.here} as {by}?", yes=yes)
+        if (pen := where.pen(shell, by)) is not None:
+            for one in chosen:
+                await pen.proposal(campaign, summary.spec, one.state, choice, reason)
+        if await where.done(shell):
+            return
+        decided, failed = await _decide(shell, client, choice, chosen, by, reason)
+    if shell.as_json:
+        text = f"{counted(len(decided), 'zone')} {choice.past}"
+        known = common(shell, "sign-off", campaign, by, reason)
+        shell.print_json(
+            SignedEach(**known, text=text, choice=choice.value, cause=cause, decided=decided, failed=failed)
+        )
+        if failed:
+            raise typer.Exit(ExitCode.REFUSED)
+    elif failed:
+        names = ", ".join(one.name for one in failed[:5])
+        raise CommandError(
+            f"{counted(len(failed), 'zone')} of {len(chosen):,} could not be decided on: {names}",
+            ExitCode.REFUSED,
+            hint="each says above why; look at what it proposes now: edgeshift show ZONE",
+        )
+
+
+async def _campaign(
+    shell: Shell, client: Client, campaign: str, wave: int | None
+) -> tuple[CampaignSummary, Archive, list[Target]]:
+    from edgeshift import operations
+    from edgeshift.operations.zones import check_wave
+
+    summary = await operations.summary(client, campaign)
+    archive = shell.archive()
+    await operations.check_archive(archive, summary)
+    if wave:
+        check_wave(campaign, wave - 1, len(summary.waves))
+    return summary, archive, await operations.frozen_targets(archive, summary.targets)
+
+
+def _index(wave: int | None) -> int | None:
+    return wave - 1 if wave else None
+
+
+def _refuse_gone(names: Sequence[str], chosen: Sequence[Apart], campaign: str) -> None:
+    there = {one.found.name for one in chosen}
+    if gone := [name for name in names if name not in there]:
+        verb = agreed(len(gone), "does", "do")
+        raise CommandError(
+            f"{', '.join(gone[:5])} {verb} not wait for a sign-off; nothing was signed",
+            ExitCode.NOTHING,
+            hint=f"`edgeshift status {campaign} --phase awaiting` lists what waits",
+        )
+
+
+def _refuse_others(others: set[int], targets: Sequence[Target], cause: str) -> None:
+    """A zone that is left out and was never in is a mistake, maybe of another cause."""
+    if others:
+        wrong = ", ".join(sorted(targets[index].zone.name for index in others))
+        what = f"waits for cause {cause!r}" if cause else "is named with --zone"
+        raise CommandError(
+            f"--except {wrong}: no such zone {what}; nothing was signed",
+            ExitCode.BAD_INPUT,
+            hint="leave out only zones that would be decided on",
+        )
+
+
+def _shown_ones(shell: Shell, choice: Choice, chosen: list[Apart]) -> list[Apart]:
+    """Those that may be decided on: what nobody can read may be rejected, and nothing else."""
+    if choice is Choice.APPROVE:
+        for one in chosen:
+            if one.shown is None:
+                shell.tell(f"{one.found.name}: not shown, and not signed: {one.trouble}", style="yellow")
+        chosen = [one for one in chosen if one.shown is not None]
+    if not chosen:
+        raise CommandError(
+            "no zone is left to decide on; nothing was signed",
+            ExitCode.NOTHING,
+            hint="leave fewer zones out, or name others",
+        )
+    return chosen
+
+
+def _show(shell: Shell, chosen: Sequence[Apart], *, raw: bool) -> None:
+    """Print each body once, and below it every zone that proposes it, with its own evidence."""
+    bodies: dict[str, list[Apart]] = {}
+    for one in chosen:
+        bodies.setdefault(one.state.fingerprint, []).append(one)
+    for number, (fingerprint, some) in enumerate(bodies.items(), 1):
+        place = f" {number} of {len(bodies)}" if len(bodies) > 1 else ""
+        show_digest(shell, f"fingerprint{place}", fingerprint, indent=0)
+        shell.tell(f"{len(some):,}", lead="zones that are decided on, each by itself: ")
+        if (example := some[0].shown) is not None:
+            show_facts(shell, example, example=True, raw=raw, evidence=False)
+        for one in some:
+            shell.tell(one.found.name, indent=2, style="bold")
+            show_digest(shell, "digest", one.state.digest, indent=4)
+            if one.shown is None:
+                shell.tell(one.trouble, lead="not shown: ", indent=4, style="yellow")
+            else:
+                CLI.of(one.shown.area).show_evidence(shell, one.shown)
+
+
+async def _decide(
+    shell: Shell, client: Client, choice: Choice, chosen: Sequence[Apart], by: str, reason: str
+) -> tuple[list[SignedZone], list[NotSigned]]:
+    """Decide on each, and say so; those that were decided on, and those of which that failed."""
+    from edgeshift import operations
+    from edgeshift.cli.receipts import NotSigned, SignedZone
+    from edgeshift.views.words import short
+
+    decided, failed = [], []
+    for one in chosen:
+        name = one.found.name
+        try:
+            answer = await operations.sign_zone(
+                client, one.found, one.state.digest, choice, by=by, reason=reason
+            )
+        except operations.OperationError as why:
+            failed.append(NotSigned(name=name, message=why.text))
+            shell.tell(f"{name}: not {choice.past}: {why.text}", indent=0, style="yellow")
+        else:
+            zone = SignedZone(name=name, id=one.found.target.zone.id, digest=one.state.digest)
+            decided.append(zone)
+            shell.tell(f"{answer.text}: digest {short(one.state.digest)}", indent=0)
+    return decided, failed
+
+
+def _data(group: Alike) -> dict[str, Any]:
+    return {
+        "cause": group.cause.key,
+        "text": group.cause.text,
+        "zones": [
+            {
+                "zone": one.found.name,
+                "id": one.found.target.zone.id,
+                "digest": one.state.digest,
+                "fingerprint": one.state.fingerprint,
+                "evidence": one.state.evidence or None,
+                "trouble": one.trouble,
+            }
+            for one in group.zones
+        ],
+    }
+
+
+@contextmanager
+def _looking(shell: Shell) -> Iterator[Heard]:
+    """What hears how many zones were looked at, and shows it on a terminal."""
+    if shell.as_json or shell.quiet or not shell.notes.is_terminal:
+        yield lambda done, of: None
+        return
+    with shell.notes.status("looking at what waits …") as status:
+        yield lambda done, of: status.update(f"looked at {done:,} of {of:,} zones …")

@@ -1,0 +1,44 @@
+"""Whether the archive is the one that the running campaigns keep their documents in."""
+
+from __future__ import annotations
+
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from edgeshift.doctor.check import Check, State, ok
+from edgeshift.messages import PUBLISHED, CampaignSummary
+from edgeshift.model.counts import counted
+from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.identity import known_identity
+
+NAME = "archive of campaigns"
+
+_RUNNING = "WorkflowType = 'Campaign' AND ExecutionStatus = 'Running'"
+
+
+async def check_campaigns(client: Client, url: str) -> list[Check]:
+    """Whether every campaign that runs was started with this archive; nothing where none runs, and where the
+    archive cannot be read, which another check says.
+    """
+    try:
+        here = await known_identity(Archive(url))
+        others: list[str] = []
+        count = 0
+        async for execution in client.list_workflows(_RUNNING):
+            told = await execution.memo_value(PUBLISHED, None, type_hint=CampaignSummary)
+            if told is None or not told.archive:
+                # It has not said anything yet.
+                continue
+            count += 1
+            if told.archive != here:
+                others.append(told.name)
+    except RPCError as problem:
+        return [Check(NAME, State.WARNING, f"the campaigns cannot be read: {problem.message[:150]}")]
+    except (ArchiveError, ValueError):
+        return []
+    if others:
+        named = ", ".join(others[:3]) + (f" and {len(others) - 3:,} more" if len(others) > 3 else "")
+        said = f"{counted(len(others), 'running campaign')} of {count:,} began with another one: {named}"
+        fix = "name the archive of their workers: --archive URL or EDGESHIFT_ARCHIVE_URL"
+        return [Check(NAME, State.FAILED, said, fix)]
+    return [ok(NAME, f"{counted(count, 'running campaign')} began with this one")] if count else []

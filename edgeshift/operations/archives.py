@@ -1,0 +1,35 @@
+"""Whether an archive is the one that a campaign keeps its documents in."""
+
+from __future__ import annotations
+
+from temporalio.client import Client
+
+from edgeshift.messages import CampaignStart, CampaignSummary
+from edgeshift.operations.campaigns import campaign_input
+from edgeshift.operations.errors import Refused
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.identity import known_identity
+
+
+async def campaign_here(client: Client, archive: Archive, name: str) -> CampaignStart:
+    """What a campaign was started with. Raises NotFound, and Refused where it has another archive."""
+    start = await campaign_input(client, name)
+    await check_archive(archive, start)
+    return start
+
+
+async def check_archive(archive: Archive, campaign: CampaignStart | CampaignSummary) -> None:
+    """Raises Refused where a campaign was started with another archive than this one: what it proposes, what
+    its people signed and what it sent are not here. Raises ArchiveError.
+    """
+    if not campaign.archive:
+        return
+    found = await known_identity(archive)
+    if found == campaign.archive:
+        return
+    which = f"is archive {found[:12]}" if found else "is no archive of edgeshift yet"
+    raise Refused(
+        f"campaign {campaign.name} keeps its documents in another archive ({campaign.archive[:12]}):"
+        f" {archive.name} {which}",
+        "name the archive of its workers: --archive URL or EDGESHIFT_ARCHIVE_URL",
+    )

@@ -1,0 +1,33 @@
+"""Whether a changed target still is as it was signed: it is read at the service, and nothing is sent."""
+
+from __future__ import annotations
+
+from temporalio.client import Client
+
+from activities.connections import Connections
+from edgeshift.model.fleet import Area, Zone
+from edgeshift.operations.errors import BadInput
+from edgeshift.operations.parts import CHECKS, TargetCheck
+from edgeshift.rate_limit.pacing import Unpaced
+from edgeshift.runtime.clock import SystemClock
+from edgeshift.stores.archive import Archive
+
+
+async def check_target(
+    client: Client, archive: Archive, zone: Zone, area: Area, *, spec: str, record: str
+) -> TargetCheck:
+    """What is in force for a target, against its archived result ``record``. ``spec``: digest of the campaign
+    file whose credentials are used, resolved here. Raises BadInput for an area that has no check,
+    ArchiveError, ServiceError.
+    """
+    part = CHECKS.of(area)
+    if not part.there:
+        raise BadInput(
+            f"a target of area {area.value} cannot be checked after its campaign",
+            f"`edgeshift history {zone.name}` shows what was seen; a plan of another campaign reads it again",
+        )
+    connections = Connections(client, archive, SystemClock(), lambda credential, spec: Unpaced(), "")
+    try:
+        return await part.check(await connections.service(spec, zone), archive, record)
+    finally:
+        await connections.close()

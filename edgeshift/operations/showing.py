@@ -1,0 +1,149 @@
+"""Finds the proposal that people name: by a zone, or by a digest or fingerprint that some screen had."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from temporalio.client import Client
+
+from edgeshift.messages import CampaignSummary, Waiting, ZoneState
+from edgeshift.model.digests import Body, NotCanonical, digest
+from edgeshift.model.fleet import Area, Target
+from edgeshift.operations.again import zones_at
+from edgeshift.operations.calls import ask
+from edgeshift.operations.campaigns import summary
+from edgeshift.operations.errors import BadInput, NotFound, OperationError
+from edgeshift.operations.preview import Preview, preview_of
+from edgeshift.operations.signing import TRIED_OF_EACH, waiting_groups
+from edgeshift.operations.zones import FoundZone, frozen_targets, zone_state
+from edgeshift.stores.archive import Archive, ArchiveMissing
+
+WAITING = ("awaiting", "awaiting_separate")
+MOST_ASKED = 500
+"""Zones that wait in a campaign whose own digest is asked for, where a fingerprint is not what was named."""
+
+AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class Found:
+    """A proposal that was named. ``waiting``: how many zones of the campaign wait with its fingerprint;
+    ``state``: of the zone that it is shown of.
+    """
+
+    campaign: str
+    preview: Preview
+    state: ZoneState
+    waiting: int = 0
+
+
+async def proposal_of(client: Client, archive: Archive, workflow_id: str, name: str, area: Area) -> Found:
+    """What the target with this workflow proposes, or has proposed last. Raises NotFound where it has no
+    proposal, NotAsSigned, ArchiveError.
+    """
+    state = await ask(client.get_workflow_handle(workflow_id), "state", ZoneState, f"zone {name}")
+    if not state.proposal:
+        what = state.outcome.value if state.outcome else state.phase.value
+        raise NotFound(
+            f"zone {name} has no proposal; it is {what.replace('_', ' ')}",
+            f"`edgeshift history {name}` shows what happened to it",
+        )
+    return Found(state.campaign.removeprefix("campaign/"), await preview_of(archive, state, area), state)
+
+
+async def archived_body(archive: Archive, wanted: str) -> Body | None:
+    """The body with this digest, or of the proposal with this digest, as the archive itself answers to it;
+    None where it has none. Raises ArchiveError.
+    """
+    try:
+        document: Any = json.loads(await archive.get_object(wanted))
+    except (ArchiveMissing, ValueError):
+        return None
+    if not isinstance(document, dict):
+        return None
+    body = document.get("body", document)
+    try:
+        is_body = isinstance(body, dict) and (body is not document or digest(body) == wanted)
+    except (NotCanonical, AttributeError, TypeError):
+        return None
+    return body if is_body else None
+
+
+async def proposal_by_digest(
+    client: Client, archive: Archive, wanted: str, campaigns: AsyncIterator[str]
+) -> Found:
+    """The proposal of one zone that waits with this digest or fingerprint, or with one that begins so, in one
+    of these campaigns. Raises NotFound; BadInput where several begin so; NotAsSigned, ArchiveError.
+    """
+    async for name in campaigns:
+        try:
+            known = await summary(client, name)
+        except OperationError:
+            # One campaign that does not answer keeps no other from being looked at.
+            continue
+        targets = await frozen_targets(archive, known.targets)
+        groups = await waiting_groups(client, name, prefix=wanted)
+        if len(groups) > 1:
+            raise _several(wanted, [group.fingerprint for group in groups])
+        found = (
+            await _of_group(client, archive, known, targets, groups[0])
+            if groups
+            else await _of_zone(client, archive, known, targets, wanted)
+        )
+        if found is not None:
+            return found
+    raise NotFound(
+        f"no zone waits with a digest or fingerprint that begins with {wanted[:12]}",
+        "name the zone: edgeshift show ZONE; `edgeshift status CAMPAIGN` lists what waits",
+    )
+
+
+def _several(wanted: str, digests: list[str]) -> BadInput:
+    return BadInput(
+        f"{len(digests)} digests that wait begin with {wanted}",
+        f"give more digits: {', '.join(one[:16] for one in digests[:5])}",
+    )
+
+
+async def _of_group(
+    client: Client, archive: Archive, known: CampaignSummary, targets: list[Target], group: Waiting
+) -> Found | None:
+    found = await zones_at(client, known.name, WAITING, TRIED_OF_EACH, fingerprint=group.fingerprint)
+    for waiting in found.targets:
+        zone = FoundZone.of(waiting.index, targets[waiting.index], known.area)
+        try:
+            one = await proposal_of(client, archive, zone.workflow_id, zone.name, known.area)
+        except NotFound:
+            continue
+        if one.preview.fingerprint == group.fingerprint:
+            return Found(known.name, one.preview, one.state, group.zones)
+    return None
+
+
+async def _of_zone(
+    client: Client, archive: Archive, known: CampaignSummary, targets: list[Target], wanted: str
+) -> Found | None:
+    """The zone whose own digest, or whose proposal in the archive, begins so."""
+    found = await zones_at(client, known.name, WAITING, MOST_ASKED)
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def asked(index: int) -> tuple[FoundZone, ZoneState] | None:
+        zone = FoundZone.of(index, targets[index], known.area)
+        async with gate:
+            try:
+                state = await zone_state(client, zone)
+            except OperationError:
+                return None
+        return (zone, state) if state.digest.startswith(wanted) or state.proposal == wanted else None
+
+    some = [one for one in await asyncio.gather(*(asked(item.index) for item in found.targets)) if one]
+    if len({state.digest for _, state in some}) > 1:
+        raise _several(wanted, sorted({state.digest for _, state in some}))
+    if not some:
+        return None
+    zone = some[0][0]
+    return await proposal_of(client, archive, zone.workflow_id, zone.name, known.area)

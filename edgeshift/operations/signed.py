@@ -1,0 +1,302 @@
+"""What people ask of a campaign, signed with their keys and recorded in the archive before Temporal hears of
+it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, Protocol
+
+from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
+from edgeshift.authority.signing import Signer, SigningFailed
+from edgeshift.authority.statements import (
+    MOST_SUBJECTS,
+    AgainStatement,
+    Attested,
+    DecisionStatement,
+    RepairStatement,
+    StartStatement,
+    Statement,
+    WaveSaid,
+    WordStatement,
+    opened,
+    sealed,
+)
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import CampaignStart, Step, ZoneState
+from edgeshift.model.fleet import Area
+from edgeshift.model.sign_off import Choice
+from edgeshift.operations.errors import Refused
+from edgeshift.stores.archive import Archive
+
+STANDS = timedelta(days=366)
+"""How long a start and a word count."""
+
+DECISION_STANDS = timedelta(days=90)
+"""The longest that a decision counts, whatever the campaign's file says."""
+
+HIGHEST = 1_000_000
+"""The highest number of a word."""
+
+Word = Literal["pause", "resume", "abort"]
+
+
+class Hand(Protocol):
+    """What becomes of a statement that is to be signed."""
+
+    async def sign(self, statement: Statement) -> str | None:
+        """Its signature; None where nothing is recorded now. Raises SigningFailed."""
+        ...
+
+
+class SignsNow:
+    """Signs with a key that is here."""
+
+    def __init__(self, signer: Signer) -> None:
+        self._signer = signer
+
+    async def sign(self, statement: Statement) -> str:
+        """Its signature."""
+        return await self._signer.sign(statement.bytes)
+
+
+class Drafts:
+    """Signs nothing: keeps what would be signed, to be signed elsewhere."""
+
+    def __init__(self) -> None:
+        self.statements: list[Statement] = []
+
+    async def sign(self, statement: Statement) -> None:
+        """Keep it."""
+        self.statements.append(statement)
+
+
+Signed = tuple[Statement, str]
+"""A statement and its signature."""
+
+
+def matching(drafts: Sequence[Statement], signed: Sequence[Signed], roots: Roots | None) -> list[Signed]:
+    """What was signed elsewhere, if it is about exactly what would be signed now. Raises Refused where it is
+    not, where it has expired, and where roots that are known here would not count it.
+    """
+    left = list(signed)
+    for draft in drafts:
+        differs: list[str] = []
+        for found in left:
+            if not (differs := differences(found[0], draft)):
+                left.remove(found)
+                break
+        else:
+            what = f"another {', '.join(differs)}" if differs else "a statement is missing"
+            raise _not_what_waits(what)
+    if left:
+        raise _not_what_waits("something of it no longer waits")
+    now = datetime.now(UTC)
+    for statement, signature in signed:
+        if statement.issued > now + SKEW_AHEAD or not now < statement.expires:
+            raise Refused("what was signed has expired, or is from the future", "print and sign it once more")
+        if roots is not None and (
+            why := roots.refuses(opened(sealed(statement, signature)), Role.APPROVER, now)
+        ):
+            raise Refused(f"it would not count: {why}", "`edgeshift keys list` shows who may sign what")
+    return list(signed)
+
+
+def _not_what_waits(what: str) -> Refused:
+    return Refused(
+        f"what was signed is not what waits now: {what}",
+        "print what waits now (--print), look at it, and sign that",
+    )
+
+
+async def record(archive: Archive, signed: Sequence[Signed]) -> None:
+    """Record what was signed elsewhere. Raises ArchiveError."""
+    records = SignedRecords(archive)
+    for statement, signature in signed:
+        await records.put(statement, signature)
+
+
+def differences(one: Statement, other: Statement) -> list[str]:
+    """The fields in which two statements are about different things: not when they were made."""
+    anew = {"issued", "expires", "nonce"}
+    if type(one) is not type(other):
+        return ["kind"]
+    ours, theirs = one.model_dump(exclude=anew), other.model_dump(exclude=anew)
+    return [field for field, value in ours.items() if theirs[field] != value]
+
+
+class Pen:
+    """A person who signs. ``by``: their name, as the workers' roots have it. ``roots``: those that are known
+    here; then what strangers have put into the archive is passed over.
+    """
+
+    def __init__(self, signer: Signer, archive: Archive, by: str, roots: Roots | None = None) -> None:
+        self.by = by
+        self._hand: Hand = SignsNow(signer)
+        self._records = SignedRecords(archive)
+        self._roots = roots
+
+    @classmethod
+    def drafting(cls, hand: Drafts, archive: Archive, by: str, roots: Roots | None) -> Pen:
+        """One whose key is elsewhere: it says what is to be signed there, and records nothing."""
+        pen = cls.__new__(cls)
+        pen.by, pen._hand, pen._records, pen._roots = by, hand, SignedRecords(archive), roots
+        return pen
+
+    async def start(self, start: CampaignStart, spec: CampaignSpec) -> str:
+        """Sign that a campaign begins; the statement's digest."""
+        return await self._put(
+            StartStatement(
+                **self._about(spec.service.base_url, start.name, start.area, STANDS),
+                spec=start.spec,
+                targets=start.targets,
+                count=start.count,
+                waves=tuple(WaveSaid(name=wave.name, first=wave.first, end=wave.end) for wave in start.waves),
+            )
+        )
+
+    async def proposal(
+        self,
+        campaign: str,
+        spec: str,
+        state: ZoneState,
+        choice: Choice,
+        reason: str = "",
+    ) -> str:
+        """Sign a decision on what one zone proposes by this state, which a person has seen. ``spec``: digest
+        of the campaign's specification.
+        """
+        start = await self._start_of(campaign, spec)
+        return await self._put(
+            DecisionStatement(
+                **self._with(start, DECISION_STANDS),
+                step=state.step or Step.COMMIT,
+                choice=choice,
+                about="proposal",
+                subjects=(state.digest,),
+                shown=(state.proposal,),
+                zone=state.zone.id,
+                attempt=state.attempt,
+                evidence=state.evidence,
+                reason=reason,
+            )
+        )
+
+    async def fingerprints(
+        self,
+        campaign: str,
+        spec: str,
+        choice: Choice,
+        *,
+        step: Step,
+        fingerprints: Sequence[str],
+        wave: int | None = None,
+        reason: str = "",
+    ) -> None:
+        """Sign a decision on fingerprints, of one wave or of all: one signature for thousands."""
+        start = await self._start_of(campaign, spec)
+        for first in range(0, len(fingerprints), MOST_SUBJECTS):
+            await self._put(
+                DecisionStatement(
+                    **self._with(start, DECISION_STANDS),
+                    step=step,
+                    choice=choice,
+                    about="fingerprint",
+                    subjects=tuple(fingerprints[first : first + MOST_SUBJECTS]),
+                    wave=wave,
+                    reason=reason,
+                )
+            )
+
+    async def word(self, campaign: str, spec: str, word: Word, reason: str = "") -> None:
+        """Sign a word that stops a campaign or lets it go on."""
+        start = await self._start_of(campaign, spec)
+        said = [
+            item.statement
+            for item in await self._records.words(campaign)
+            if not self._refused(item, Role.OPERATOR)
+        ]
+        number = max((item.number for item in said if isinstance(item, WordStatement)), default=0) + 1
+        # Among equal numbers a pause is the last word: a stranger's high one keeps nobody from stopping.
+        number = min(number, HIGHEST)
+        await self._put(WordStatement(**self._with(start, STANDS), word=word, number=number, reason=reason))
+
+    async def again(
+        self,
+        campaign: str,
+        spec: str,
+        verb: Literal["retry", "reopen", "support-resolved"],
+        *,
+        zones: Sequence[str] = (),
+        places: Sequence[str] = (),
+        reason: str = "",
+    ) -> None:
+        """Sign that zones begin again. ``zones``: identifiers."""
+        start = await self._start_of(campaign, spec)
+        await self._put(
+            AgainStatement(
+                **self._with(start, STANDS),
+                verb=verb,
+                zones=tuple(zones),
+                places=tuple(places),
+                reason=reason,
+            )
+        )
+
+    async def repair(
+        self, campaign: str, spec: str, *, workflow: str, run: str, task: int, reason: str = ""
+    ) -> str:
+        """Sign that a workflow of a campaign is reset, to this workflow task of this run; the statement's
+        digest. Raises Refused where the roots that are known here would not count it.
+        """
+        start = await self._start_of(campaign, spec)
+        statement = RepairStatement(
+            **self._with(start, STANDS), workflow=workflow, run=run, task=task, reason=reason
+        )
+        return await self._put(statement, Role.OPERATOR)
+
+    async def _put(self, statement: Statement, role: Role | None = None) -> str:
+        """Sign and record. ``role``: whoever has it not, by the roots that are known here, is refused."""
+        try:
+            signed = await self._hand.sign(statement)
+        except SigningFailed as why:
+            raise Refused(f"nothing was signed, and nothing sent: {why}", why.hint) from why
+        refused = signed and role and self._refused(opened(sealed(statement, signed)), role)
+        if refused:
+            hint = "`edgeshift keys list` shows who may do what"
+            raise Refused(f"it would not count: {refused}; nothing was done", hint)
+        return statement.digest if signed is None else await self._records.put(statement, signed)
+
+    def _refused(self, said: Attested, role: Role) -> str | None:
+        if self._roots is None:
+            return None
+        return self._roots.refuses(said, role, said.statement.issued)
+
+    async def _start_of(self, campaign: str, spec: str) -> Attested:
+        for said in await self._records.starts(campaign):
+            mine = isinstance(said.statement, StartStatement) and said.statement.spec == spec
+            if mine and not self._refused(said, Role.STARTER):
+                return said
+        raise Refused(
+            f"the start of campaign {campaign} was not signed, so that nothing of it can be",
+            "`edgeshift start FILE --again`, with a key, starts it so that signatures count",
+        )
+
+    def _with(self, start: Attested, stands: timedelta) -> dict[str, Any]:
+        said = start.statement
+        return {"start": start.digest, **self._about(said.service, said.campaign, said.area, stands)}
+
+    def _about(self, service: str, campaign: str, area: Area, stands: timedelta) -> dict[str, Any]:
+        now = datetime.now(UTC).replace(microsecond=0)
+        return {
+            "service": service,
+            "campaign": campaign,
+            "area": area,
+            "by": self.by,
+            "issued": now,
+            "expires": now + stands,
+            "nonce": secrets.token_hex(16),
+        }

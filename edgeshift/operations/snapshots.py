@@ -1,0 +1,58 @@
+"""The snapshots of a target in the archive: which there are, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from edgeshift.model.fleet import Area
+from edgeshift.operations.errors import BadInput, NotFound
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import SnapshotTaken, get_record
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A snapshot: its digest, and when it was first taken."""
+
+    digest: str
+    at: datetime
+
+
+async def snapshots_of(archive: Archive, target: str, area: Area) -> list[Taken]:
+    """The snapshots of a target, by its identifier, oldest first. Raises NotFound where there is none, and
+    ArchiveError.
+    """
+    found = []
+    async for key in archive.list(f"snapshot/{target}/{area.value}"):
+        taken = await get_record(archive, SnapshotTaken, key)
+        if taken is not None:
+            found.append(Taken(key.rpartition("/")[2], taken.taken_at))
+    if not found:
+        raise NotFound(
+            f"the archive {archive.name} has no snapshot of {target} in area {area.value}",
+            "it is taken when the target is read: by `edgeshift plan`, or when its turn has come; --archive"
+            " names another archive",
+        )
+    return sorted(found, key=lambda taken: (taken.at, taken.digest))
+
+
+def by_digest(found: Collection[Taken], prefix: str) -> Taken:
+    """The one whose digest begins so. Raises NotFound, BadInput where several do."""
+    wanted = prefix.strip().lower()
+    some = [taken for taken in found if taken.digest.startswith(wanted)]
+    if not some:
+        raise NotFound(f"there is no snapshot {prefix!r} of this target", "`--list` shows which there are")
+    if len(some) > 1:
+        raise BadInput(
+            f"{len(some)} snapshots of this target begin with {prefix!r}", "give more of the digest"
+        )
+    return some[0]
+
+
+async def snapshot_document(archive: Archive, digest: str) -> dict[str, Any]:
+    """The document of a snapshot, as it is in the archive. Raises ArchiveError."""
+    found = await archive.get_json(digest)
+    return found if isinstance(found, dict) else {}

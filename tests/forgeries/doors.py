@@ -1,0 +1,227 @@
+"""A gate whose worker has roots: people with keys, what they sign, and what an enemy would forge."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
+from edgeshift.authority.keyring import Keyring
+from edgeshift.authority.loading import RootsFiles
+from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.signing import FileSigner
+from edgeshift.authority.sshsig import PrivateKey
+from edgeshift.authority.statements import (
+    AgainStatement,
+    DecisionStatement,
+    StartStatement,
+    Statement,
+    WaveSaid,
+    WordStatement,
+)
+from edgeshift.messages import ChangeResult, Step
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Plan, campaign_id
+from edgeshift.model.sign_off import Choice
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import FrozenTargets, put_document
+from tests.service.gate_kit import Gate, gate
+
+ROLES = {"olga": ("starter", "operator"), "ada": ("approver",), "grace": ("approver",), "sam": ("operator",)}
+
+
+COUNTED: dict[str, Any] = {
+    "events": 40,
+    "compared": 40,
+    "requests": 40,
+    "agreed": 40,
+    "false_positives": 0,
+    "gaps": 0,
+}
+"""What a window saw in which both WAFs agreed."""
+
+
+@dataclass
+class Guarded:
+    """A zone, the door before it, and the keys of everybody. ``stranger``: a key that nobody knows."""
+
+    gate: Gate
+    keyring: Keyring
+    records: SignedRecords
+    targets: str
+    stranger: FileSigner
+    roots: str
+    base_url: str
+    start: str = ""
+
+    def key(self, name: str) -> FileSigner:
+        """The key of a person."""
+        return self.keyring.signer(name, ROLES.get(name, ()))
+
+    @property
+    def campaign(self) -> str:
+        """The campaign's name."""
+        return self.gate.start.campaign.partition("/")[2]
+
+    @property
+    def archive(self) -> Archive:
+        """The worker's archive."""
+        return self.gate.connections.archive
+
+    @property
+    def digest(self) -> str:
+        """Of what is proposed."""
+        return digest(self.gate.body)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of what is proposed."""
+        return fingerprint(self.gate.body, self.gate.zone)
+
+    def least(self, **policy: Any) -> None:
+        """Hold every campaign to this, by the roots."""
+        found = self._roots()
+        self.keyring.roots.write_text(json.dumps({**found, "policy": policy}))
+
+    def most_commits(self, number: int) -> None:
+        """Let so many commits through an hour."""
+        self.keyring.roots.write_text(json.dumps({**self._roots(), "most_commits_an_hour": number}))
+
+    def grant(self, name: str, role: str) -> None:
+        """Give a person one more role."""
+        found = self._roots()
+        found["people"][name]["roles"].append(role)
+        self.keyring.roots.write_text(json.dumps(found))
+
+    def _roots(self) -> dict[str, Any]:
+        found: dict[str, Any] = YAML(typ="safe", pure=True).load(self.keyring.roots)
+        return found
+
+    def about(self, by: str, **more: Any) -> dict[str, Any]:
+        """What every statement says."""
+        now = datetime.now(UTC).replace(microsecond=0)
+        base = {
+            "service": more.pop("service", self.base_url),
+            "campaign": self.campaign,
+            "area": self.gate.start.area,
+            "by": by,
+            "issued": now - timedelta(seconds=5),
+            "expires": now + timedelta(days=1),
+            "nonce": secrets.token_hex(16),
+        }
+        return {**base, **more}
+
+    async def put(self, statement: Statement, signer: FileSigner | None = None) -> str:
+        """Record a statement, signed by its author or by somebody else."""
+        used = signer or self.key(statement.by)
+        return await self.records.put(statement, await used.sign(statement.bytes))
+
+    async def begin(self, by: str = "olga", signer: FileSigner | None = None, **more: Any) -> str:
+        """Sign the start."""
+        said = {
+            "spec": self.gate.start.spec,
+            "targets": self.targets,
+            "count": 1,
+            "waves": (WaveSaid(name="all", first=0, end=1),),
+        }
+        statement = StartStatement(**{**self.about(by), **said, **more})
+        self.start = await self.put(statement, signer)
+        return self.start
+
+    def decision(self, by: str = "ada", **more: Any) -> DecisionStatement:
+        """An approval of exactly what is proposed."""
+        said: dict[str, Any] = {
+            **self.about(by),
+            "start": self.start,
+            "step": Step.COMMIT,
+            "choice": Choice.APPROVE,
+            "about": "proposal",
+            "subjects": (self.digest,),
+            "zone": self.gate.zone.id,
+            "attempt": 1,
+        }
+        return DecisionStatement(**{**said, **more})
+
+    async def approve(self, by: str = "ada", signer: FileSigner | None = None, **more: Any) -> str:
+        """Sign an approval."""
+        return await self.put(self.decision(by, **more), signer)
+
+    async def say(self, word: str, number: int, by: str = "sam", **more: Any) -> str:
+        """Sign a word."""
+        said = {**self.about(by), "start": self.start, "word": word, "number": number}
+        return await self.put(WordStatement(**{**said, **more}))
+
+    async def again(self, verb: str, by: str = "sam", **more: Any) -> str:
+        """Sign that zones begin again."""
+        said = {**self.about(by), "start": self.start, "verb": verb}
+        return await self.put(AgainStatement(**{**said, **more}))
+
+    async def evidence(self, verdict: EvidenceVerdict, **more: Any) -> str:
+        """Archive what a window saw."""
+        now = datetime.now(UTC)
+        said = {"zone": self.gate.zone.id, "proposal": self.digest, **more}
+        found = Evidence(
+            mode="shadow",
+            verdict=verdict,
+            why="",
+            **{**COUNTED, "since": now - timedelta(days=8), "until": now - timedelta(minutes=1), **said},
+        )
+        return await put_document(self.archive, found)
+
+    async def commit(self, **how: Any) -> ChangeResult:
+        """Let the door send the commit. The messages say that it was approved, always."""
+        return await self.gate.change(self.gate.body, self.gate.body, **how)
+
+    async def sent(self) -> int:
+        """How many changes the service was sent."""
+        return len(await self.gate.sent())
+
+    async def plant(self, data: bytes, digest: str) -> None:
+        """Lay bytes where a statement with this digest would lie, and be found by what is proposed."""
+        await self.archive.create_once(f"signed/{self.campaign}/statement/{digest}", data)
+        await self.archive.create_once(f"signed/{self.campaign}/decision/{self.digest}/{digest}", b"{}")
+
+    async def anew(self, name: str) -> Guarded:
+        """The same zone in a campaign of another name, of which nothing is signed yet, with the roots as they
+        were at first.
+        """
+        self.keyring.roots.write_text(self.roots)
+        spec = (await self.gate.connections.spec(self.gate.start.spec)).model_copy(update={"name": name})
+        stored = await put_document(self.archive, spec)
+        start = self.gate.start.model_copy(update={"campaign": campaign_id(name), "spec": stored})
+        return replace(self, gate=replace(self.gate, start=start), start="")
+
+    def with_start(self, **more: Any) -> Guarded:
+        """The same, whose messages say otherwise."""
+        return replace(self, gate=replace(self.gate, start=self.gate.start.model_copy(update=more)))
+
+
+@asynccontextmanager
+async def guarded(folder: Path, *, plan: Plan = Plan.PRO, **more: Any) -> AsyncIterator[Guarded]:
+    """A gate with roots, at which nothing is signed yet."""
+    keyring = Keyring(folder / "authority")
+    keyring.make()
+    for name, roles in ROLES.items():
+        keyring.signer(name, roles)
+    async with gate(folder, roots=RootsFiles(keyring.roots), plan=plan, **more) as found:
+        archive = found.connections.archive
+        spec = await found.connections.spec(found.start.spec)
+        targets = await put_document(archive, FrozenTargets((found.start.target,)))
+        stranger = FileSigner(PrivateKey.made())
+        yield Guarded(
+            found,
+            keyring,
+            SignedRecords(archive),
+            targets,
+            stranger,
+            keyring.roots.read_text(),
+            spec.service.base_url,
+        )

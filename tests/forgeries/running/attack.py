@@ -1,0 +1,249 @@
+"""A running campaign that an enemy attacks who can send Temporal anything and write into the archive: what he
+sees and sends, and what came of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import Client, WorkflowHandle, WorkflowQueryFailedError, WorkflowUpdateFailedError
+from temporalio.service import RPCError
+
+from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.signing import FileSigner
+from edgeshift.authority.statements import DecisionStatement, StartStatement, Statement, WaveSaid
+from edgeshift.messages import Permit, PlacesAsked, Step, TargetsAt, ZonePhase, ZoneStart, ZoneState
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.sign_off import Choice, Decision
+from edgeshift.stores.archive import Archive
+from edgeshift.testbed.invariants.requests import Request
+from edgeshift.testbed.invariants.service import load_journal
+from tests.faults_kit import Stage
+from tests.kit import APPROVER, Looks
+from tests.kit.signing import about, recorded
+
+ENEMY = "mallory"
+"""What the enemy's client calls itself, so that a history shows what came from there."""
+
+BOTH = (APPROVER, "bob")
+"""Who has to approve."""
+
+REVOKED_KEY = 3
+"""The number of a key that was taken from the first of them."""
+
+WITHIN = 150.0
+"""Seconds in which a zone comes to rest, on a busy machine."""
+
+DONE = frozenset({"migrated", "already_migrated", "settled", "already_settled"})
+"""Outcomes that say that the service has changed a zone."""
+
+AT_REST = frozenset({ZonePhase.AWAITING_SIGN_OFF, ZonePhase.CLOSED})
+
+Trace = WorkflowHandle[Any, Any] | str
+"""Where an attack is on record: the history of a run, or ``archive``; or ``refused``, where whoever sent it
+was told so and nothing else came of it.
+"""
+
+_FORWARD: dict[str, Callable[[Request], bool]] = {
+    "waf": lambda request: request.commits or request.validates,
+    "esc": lambda request: request.turns_off,
+    "log-fields": lambda request: request.mutates and request.area == "log-fields",
+}
+
+
+@dataclass
+class Attack:
+    """An attack on one zone of a running campaign. ``enemy``: a client of his own. ``stranger``: a key that
+    nobody knows. ``theirs``: runs of workflows that the enemy has started beside the campaign's.
+    """
+
+    stage: Stage
+    enemy: Client
+    short: str
+    stranger: FileSigner
+    state: ZoneState
+    theirs: set[str]
+
+    @property
+    def archive(self) -> Archive:
+        """The worker's archive."""
+        return self.stage.play.archive
+
+    @property
+    def folder(self) -> Path:
+        """Where the archive's files lie."""
+        return self.stage.play.folder / "state" / "archive"
+
+    @property
+    def name(self) -> str:
+        """The campaign's name."""
+        return self.stage.play.spec.name
+
+    @property
+    def index(self) -> int:
+        """The zone's place in the list."""
+        return self.stage.play.index(self.stage.name(self.short))
+
+    @property
+    def zone(self) -> WorkflowHandle[Any, Any]:
+        """The zone's workflow, by the enemy's client."""
+        return self.enemy.get_workflow_handle(self.stage.play.zone(self.stage.name(self.short)).id)
+
+    @property
+    def campaign(self) -> WorkflowHandle[Any, Any]:
+        """The campaign's workflow, by the enemy's client."""
+        return self.enemy.get_workflow_handle(self.stage.play.campaign.id)
+
+    async def run(self) -> str:
+        """The campaign's first run, by which its words are known."""
+        return (await self.stage.play.campaign.describe()).run_id or ""
+
+    async def started_with(self) -> ZoneStart:
+        """What the zone's workflow was started with: anybody can read it there."""
+        async for event in self.zone.fetch_history_events(page_size=1):
+            payloads = event.workflow_execution_started_event_attributes.input.payloads[:1]
+            (start,) = await self.enemy.data_converter.decode(payloads, [ZoneStart])
+            return ZoneStart.model_validate(start)
+        raise AssertionError("it was never started")
+
+    # --- what is signed
+
+    async def genuine(self, by: str = APPROVER) -> str:
+        """What one of the two approvers has really signed of this zone, and told nobody."""
+        return await self.sign(await self.decision(by))
+
+    async def sign(self, statement: Statement, signer: FileSigner | None = None) -> str:
+        """Record a statement, signed by its author or with another key; its digest."""
+        return await recorded(self.archive, statement, signer)
+
+    def _about(self, by: str) -> dict[str, Any]:
+        spec = self.stage.play.spec
+        return about(spec.service.base_url, self.name, spec.area, by)
+
+    async def decision(self, by: str, **more: Any) -> DecisionStatement:
+        """An approval of exactly what the zone proposes."""
+        said = {
+            **self._about(by),
+            "start": (await self.starts())[0],
+            "step": self.state.step or Step.COMMIT,
+            "choice": Choice.APPROVE,
+            "about": "proposal",
+            "subjects": (self.state.digest,),
+            "zone": self.state.zone.id,
+            "attempt": self.state.attempt,
+            "evidence": self.state.evidence,
+        }
+        return DecisionStatement(**{**said, **more})
+
+    async def starts(self) -> list[str]:
+        """Digests of the campaign's signed starts, the latest first."""
+        return [said.digest for said in await SignedRecords(self.archive).starts(self.name)]
+
+    async def earlier_start(self) -> str:
+        """A genuine start from before the campaign was started anew."""
+        start = self.stage.play.start
+        assert start is not None
+        waves = tuple(WaveSaid(name=one.name, first=one.first, end=one.end) for one in start.waves)
+        before = datetime.now(UTC) - timedelta(hours=1)
+        said = {**self._about("olga"), "issued": before, "spec": start.spec, "targets": start.targets}
+        return await self.sign(StartStatement(**said, count=start.count, waves=waves))
+
+    async def plant(self, data: bytes, digest: str) -> None:
+        """Lay bytes where a statement with this digest would lie, and be found by what the zone proposes."""
+        await self.archive.create_once(f"signed/{self.name}/statement/{digest}", data)
+        await self.archive.create_once(f"signed/{self.name}/decision/{self.state.digest}/{digest}", b"{}")
+
+    # --- what is said
+
+    def word(self, by: str, choice: Choice = Choice.APPROVE, digest: str = "") -> Decision:
+        """A decision in somebody's name, as anybody may send it."""
+        said = digest or self.state.digest
+        return Decision(choice=choice, digest=said, by=by, reason=ENEMY, at=datetime.now(UTC))
+
+    async def claim(self, *names: str) -> Trace:
+        """Tell the zone that these people, or all that it takes, approve what it proposes."""
+        for name in names or BOTH:
+            await self.zone.signal("sign_off", self.word(name))
+        return await self.this_run()
+
+    async def this_run(self) -> Trace:
+        """The zone's run as it is now, whose history stays."""
+        described = await self.zone.describe()
+        return self.enemy.get_workflow_handle(self.zone.id, run_id=described.run_id)
+
+    async def say(self, name: str, message: object) -> Trace:
+        """Send the zone a signal."""
+        trace = await self.this_run()
+        with suppress(RPCError):
+            await self.zone.signal(name, message)
+        return trace
+
+    async def ask(self, handle: WorkflowHandle[Any, Any], name: str, message: object) -> Trace:
+        """Send an update; the server keeps none that is refused."""
+        try:
+            await handle.execute_update(name, message, rpc_timeout=timedelta(seconds=30))
+        except (WorkflowUpdateFailedError, RPCError):
+            return "refused"
+        return handle
+
+    def permit(self, step: Step = Step.COMMIT) -> Permit:
+        """A permit that no campaign has given."""
+        number = 10**9 + self.state.attempt
+        until = datetime.now(UTC) + timedelta(minutes=5)
+        name = f"{ENEMY}-{self.state.zone.id[:8]}-{number}"
+        return Permit(number=number, name=name, index=self.index, step=step, expires_at=until)
+
+    # --- what came of it
+
+    async def rests(self) -> ZoneState:
+        """The zone's state once it waits for people, or has come to an end, and stays there."""
+        looks, limit, before = Looks(0.2), asyncio.get_running_loop().time() + WITHIN, None
+        while asyncio.get_running_loop().time() < limit:
+            with suppress(RPCError, WorkflowQueryFailedError):
+                found = await self.stage.play.state(self.stage.name(self.short))
+                seen = (found.attempt, found.phase, found.sequence)
+                if found.phase in AT_REST and seen == before:
+                    return found
+                before = seen
+            await looks.pause()
+        raise AssertionError(f"{self.short} does not come to rest: {before}")
+
+
+async def sent(stage: Stage) -> list[Request]:
+    """The steps forward that the service was sent, of all zones. None of waf's is to be validated."""
+    forward = _FORWARD[stage.play.spec.area.value]
+    journal = await load_journal(stage.play.control, stage.play.strangers)
+    return [request for request in journal if forward(request)]
+
+
+async def told_wrong(stage: Stage) -> list[str]:
+    """What the campaign says of an outcome that the service does not show, or of a zone that is open."""
+    changed = {request.zone for request in await sent(stage) if request.took_effect}
+    ended = [outcome.value for outcome in ZoneOutcome]
+    asked = PlacesAsked(places=tuple(ended))
+    said = await stage.play.campaign.query("targets_at", asked, result_type=TargetsAt)
+    found = []
+    for one in TargetsAt.model_validate(said).targets:
+        zone = stage.play.targets[one.index].zone
+        if one.place in DONE and zone.id not in changed:
+            found.append(f"{zone.name} is told as {one.place}")
+        with suppress(RPCError, WorkflowQueryFailedError):
+            if (await stage.play.state(zone.name)).phase is not ZonePhase.CLOSED:
+                found.append(f"{zone.name} is told as {one.place}, and is open")
+    return found
+
+
+async def on_record(trace: Trace) -> str:
+    """Where an attack left its trace: ``history``, ``archive``, ``refused``; or empty."""
+    if isinstance(trace, str):
+        return trace
+    async for event in trace.fetch_history_events():
+        if ENEMY.encode() in event.SerializeToString():
+            return "history"
+    return ""

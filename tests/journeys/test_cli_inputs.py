@@ -1,0 +1,70 @@
+"""Bad input of every kind, in process: the table of tests/journeys/bad_inputs.py, each with its error and its
+exit code, as text and as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from edgeshift.cli.main import VERBS
+from edgeshift.runtime.safe_text import hides
+from tests.journeys.bad_inputs import ALL, FILES, Bad
+from tests.journeys.cli_kit import in_process
+
+NOWHERE = "127.0.0.1:9"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of the table."""
+    made = tmp_path_factory.mktemp("inputs")
+    for name, text in FILES.items():
+        (made / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    (made / "folder").mkdir()
+    return made
+
+
+def words(line: str) -> list[str]:
+    """The line as a shell splits it, ``$'…'`` with its escapes included."""
+    ansi = re.sub(r"\$'([^']*)'", lambda found: shlex.quote(_unescaped(found.group(1))), line)
+    return shlex.split(ansi)
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("\\e", "\x1b").encode("latin-1", "backslashreplace").decode("unicode_escape")
+
+
+@pytest.mark.parametrize("bad", ALL, ids=lambda bad: bad.line[:60] or "nothing")
+def test_it_is_told_what_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch, bad: Bad) -> None:
+    """The exit code; one error that names the thing, a blank line, and a hint; nothing on stdout; nothing
+    that a terminal obeys. As JSON the same.
+    """
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", NOWHERE)
+    monkeypatch.setenv("COLUMNS", "80")
+    given = words(bad.line)
+    ran = in_process(*given)
+    assert ran.code == bad.code, ran
+    # Where a command is missing, its help tells which there are.
+    assert ran.out == "" or ("needs a command" in bad.said and "Usage: edgeshift" in ran.out), ran
+    assert bad.said in ran.err
+    if "--json" not in given:
+        found = re.search(r"[^\n]\n\nhint: ([^\n]+)\n\Z", ran.err)
+        assert found and bad.hint in found.group(1) and ran.err.count("error: ") == 1, ran
+    assert not any(hides(char) for char in ran.err if char != "\n")
+    assert "Error" not in ran.err and "hush" not in ran.err and "sk-1234567" not in ran.err
+    told = in_process(*given, "--json")
+    last = json.loads(told.err.splitlines()[-1])
+    assert last["exit_code"] == told.code and last["message"] and last["hint"]
+    assert not any(hides(char) for char in told.err if char != "\n")
+
+
+def test_every_verb_is_in_the_table() -> None:
+    """All but the worker, which takes nothing but settings."""
+    assert len(ALL) >= 150
+    assert {verb for bad in ALL for verb in words(bad.line)[:1]} >= set(VERBS) - {"worker"}

@@ -1,0 +1,240 @@
+"""Mutants of the door, which asks roots and signed statements alone just before a change is sent."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Edit, mutant
+
+DOOR = "edgeshift/authority/door.py"
+RECORDS = "edgeshift/authority/records.py"
+ROOTS = "edgeshift/authority/roots.py"
+AUTHORITY = "activities/authority.py"
+
+NO_DOOR = Edit(
+    AUTHORITY,
+    "        if roots is None or not roots.signed:\n            return None\n",
+    "        if roots is None or roots.file:\n            return None\n",
+)
+"""No signature is asked for: what the workflow lets through is sent."""
+
+NO_SIGNED_STOP = Edit(
+    DOOR,
+    '    if word is None or word.word == "resume" or asked.step is Step.ROLL_BACK:\n',
+    "    if word is None or word.word:\n",
+)
+"""No signed word stops anything."""
+
+AT_THE_DOOR = (
+    mutant(
+        "no-check-at-the-door",
+        "whatever the messages say is sent, whoever has signed it",
+        1,
+        [NO_DOOR],
+        "nothing-signed",
+    ),
+    mutant(
+        "anybodys-start",
+        "a start counts, whoever has signed it",
+        1,
+        [
+            Edit(
+                DOOR,
+                "        if refused := roots.refuses(said, Role.STARTER, now):\n",
+                "        if (refused := roots.refuses(said, Role.STARTER, now)) and not said:\n",
+            )
+        ],
+        "started-by-nobody",
+    ),
+    mutant(
+        "policy-of-the-message",
+        "the door asks for as many people as the message says, not the signed specification",
+        1,
+        [
+            Edit(
+                AUTHORITY,
+                "            spec=spec,\n",
+                '            spec=spec.model_copy(update={"sign_off": start.policy.sign_off}),\n',
+            )
+        ],
+        "weaker-policy-in-the-message",
+    ),
+    mutant(
+        "verdict-not-judged-again",
+        "evidence joins a zone to its fingerprint, whatever it says",
+        1,
+        [
+            Edit(
+                AUTHORITY,
+                "return mine and passes(evidence, judged.evidence, judged.window, now)",
+                "return mine",
+            )
+        ],
+        "evidence-that-did-not-pass",
+    ),
+    mutant(
+        "role-not-asked",
+        "whoever has a key in the roots may sign anything",
+        1,
+        [Edit(ROOTS, "if found is None or role not in found.roles:", "if found is None or not role:")],
+        "approver-without-the-role",
+    ),
+    mutant(
+        "expiry-not-asked",
+        "what was signed counts for ever",
+        1,
+        [
+            Edit(
+                ROOTS,
+                "        if not now < statement.expires:\n",
+                "        if not now < statement.expires and not now:\n",
+            )
+        ],
+        "approval-that-has-expired",
+    ),
+    mutant(
+        "replay-of-an-earlier-start",
+        "what was signed for an earlier start of the campaign counts for this one",
+        1,
+        [Edit(DOOR, "not (rejects or statement.start == start.digest)", "not (rejects or statement.start)")],
+        "approval-of-an-earlier-start",
+    ),
+    mutant(
+        "replay-of-another-attempt",
+        "what was signed for one attempt of a zone counts for every other",
+        1,
+        [Edit(DOOR, "(rejects or statement.attempt == asked.attempt)", "(rejects or statement.attempt)")],
+        "approval-of-another-attempt",
+    ),
+    mutant(
+        "signed-pause-ignored",
+        "a signed pause keeps nothing back once Temporal was told to go on",
+        7,
+        [NO_SIGNED_STOP],
+        "resumed-by-nobody",
+    ),
+    mutant(
+        "signed-rejection-ignored",
+        "a signed rejection keeps nothing back that others approve",
+        1,
+        [Edit(DOOR, "    for rejection in rejections:\n", "    for rejection in rejections[:0]:\n")],
+        "rejected-by-key-alone",
+    ),
+    mutant(
+        "signed-abort-ignored",
+        "a signed abort of which Temporal has not heard keeps nothing back",
+        7,
+        [
+            Edit(
+                DOOR,
+                '    if word is None or word.word == "resume" or asked.step is Step.ROLL_BACK:\n',
+                '    if word is None or word.word != "pause" or asked.step is Step.ROLL_BACK:\n',
+            )
+        ],
+        "aborted-by-key-alone",
+    ),
+    mutant(
+        "starter-may-approve",
+        "whoever has signed the start may approve, though four eyes are asked for",
+        1,
+        [Edit(ROOTS, "if policy.four_eyes and (who ==", "if not policy and (who ==")],
+        "approved-by-the-starter",
+    ),
+    mutant(
+        "keys-counted-for-people",
+        "one person with two keys counts as two people",
+        1,
+        [
+            Edit(ROOTS, "if who not in people and key not in keys:", "if key not in keys:"),
+            Edit(ROOTS, "            people.add(who)\n", "            people.add(key)\n"),
+        ],
+        "two-keys-of-one-person",
+    ),
+    mutant(
+        "hours-not-counted",
+        "commits go on in an hour, however many the roots allow",
+        1,
+        [Edit(AUTHORITY, "if change.step is Step.COMMIT and most and not", "if most is True and not")],
+        "more-than-an-hour-takes",
+    ),
+    mutant(
+        "targets-not-asked",
+        "a zone is changed that is not in the signed list",
+        1,
+        [
+            Edit(
+                AUTHORITY,
+                "        if why := target_refused(asked, found.statement, targets):\n",
+                "        if (why := target_refused(asked, found.statement, targets)) and not found:\n",
+            )
+        ],
+        "target-that-nobody-signed",
+    ),
+    mutant(
+        "body-not-compared",
+        "an approval of one proposal counts for another",
+        1,
+        [
+            Edit(
+                RECORDS,
+                "[await self.at(campaign, decisions_at(campaign, subject)) for subject in sorted(subjects)]",
+                '[await self.at(campaign, f"signed/{campaign}/decision")] if subjects else []',
+            ),
+            Edit(
+                RECORDS,
+                "tuple(said for said in found if said is not None and _lies_at(said.statement, place))",
+                "tuple(said for said in found if said is not None)",
+            ),
+            Edit(
+                DOOR,
+                'return policy.per == "fingerprint" and asked.fingerprint in statement.subjects',
+                'return policy.per == "fingerprint"',
+            ),
+        ],
+        "body-that-nobody-signed",
+    ),
+)
+
+TOLD = (
+    mutant(
+        "outcome-by-word",
+        "a word that a zone has ended counts, whoever has said it",
+        11,
+        [
+            Edit(
+                "workflows/campaign/state.py",
+                'workflow.patched("ends-are-proven")',
+                'workflow.patched("ends-are-proven") and False',
+            )
+        ],
+        "migrated-by-a-word",
+    ),
+    mutant(
+        "outcome-without-a-result",
+        "what a zone's workflow ended with counts, though no worker has signed it",
+        11,
+        [
+            Edit(
+                "activities/looks.py",
+                "return outcome in await results.proven(",
+                "return outcome in CLAIMS or outcome in await results.proven(",
+            ),
+            Edit(
+                "activities/comparing.py", "on_record = not signed or told in", "on_record = told or told in"
+            ),
+        ],
+        "answered-without-a-call",
+    ),
+    mutant(
+        "result-of-anybody",
+        "a result counts, whoever has signed it",
+        11,
+        [
+            Edit(
+                "activities/results.py",
+                "if mine and roots.refuses(said, Role.WORKER, result.issued) is None:",
+                "if mine:",
+            )
+        ],
+        "result-of-a-stranger",
+    ),
+)
+"""What a campaign tells of outcomes."""

@@ -1,0 +1,82 @@
+"""A signed abort or pause holds where Temporal has lost the word: zones at the door heed it, and the campaign
+comes to know of it.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.messages import Answer, Person
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reasons import ReasonCode
+from edgeshift.testbed.invariants.seen import StopRecord
+from tests.faults_kit import staged, zone
+from tests.kit import OPERATOR
+from tests.kit.signing import Roster
+
+pytestmark = pytest.mark.embedded
+
+OTHER = zone("z", "business", page_rules=[{"targets": ["*z/x*"], "actions": [{"id": "waf", "value": "off"}]}])
+"""It proposes something else, and waits."""
+
+
+async def test_an_abort_that_only_the_archive_has_ends_the_zone_at_the_door_and_the_campaign(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The zone that comes to the door is aborted in the name of who signed that, and not on hold; its
+    campaign finds the record and ends, and so does the zone that waits.
+    """
+    async with staged(temporal_client, tmp_path, zone("a"), OTHER, authority=Roster()) as stage:
+        play = stage.play
+        state = await stage.waits("a")
+        await stage.waits("z")
+        asked = play.now()
+        await play.sign_word("abort", "the provider called")
+        play.stops.append(
+            StopRecord(
+                campaign=play.spec.name, kind="abort", by=OPERATOR, asked_at=asked, answered_at=play.now()
+            )
+        )
+        await play.sign([state.fingerprint])
+        result = await play.result()
+        assert (result.aborted, result.outcomes) == (True, {"aborted": 2})
+        for short in ("a", "z"):
+            assert await stage.outcome(short) is ZoneOutcome.ABORTED
+            (why,) = (await play.state(stage.name(short))).why
+            known = (why.code, why.by, why.said)
+            assert known == (ReasonCode.CAMPAIGN_ABORTED, OPERATOR, "the provider called")
+        notes = (await play.summary()).notes
+        assert any(f"{OPERATOR} has signed that it is to abort" in note for note in notes)
+        assert await stage.changes() == []
+
+
+async def test_a_pause_that_only_the_archive_has_pauses_the_campaign_until_it_is_resumed(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The campaign finds it when it sweeps; what is approved waits; a resume ends it, and it stays ended. A
+    resume that nobody signed does not: the campaign is paused again.
+    """
+    async with staged(temporal_client, tmp_path, zone("a"), begin=False, authority=Roster()) as stage:
+        play = stage.play
+
+        async def swept_often() -> None:
+            assert play.start is not None
+            play.start = play.start.model_copy(update={"sweep": timedelta(seconds=1)})
+
+        await play.begin(meanwhile=swept_often)
+        state = await stage.waits("a")
+        await play.sign_word("pause", "lunch")
+        await play.until(lambda seen: seen.state == "paused")
+        await play.campaign.execute_update("resume", Person(by="nobody"), result_type=Answer)
+        await play.until(lambda seen: seen.state == "paused")
+        await play.sign([state.fingerprint])
+        await play.until(lambda seen: seen.places.get("ready") == 1)
+        assert await stage.changes() == []
+        await play.ask("resume")
+        await play.result()
+        assert await stage.outcome("a") is ZoneOutcome.MIGRATED
+        assert len([note for note in (await play.summary()).notes if "has signed" in note]) == 2

@@ -1,0 +1,180 @@
+"""Rule 1 by keys: a commit counts as signed only where statements in the archive prove it, whatever people
+say to have signed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgeshift.authority.statements import DecisionStatement, StartStatement, Statement, WaveSaid, sealed
+from edgeshift.messages import Step
+from edgeshift.model.fleet import Area
+from edgeshift.model.sign_off import Choice
+from edgeshift.testbed.invariants import CheckerInput, check_rules
+from edgeshift.testbed.invariants.archived import ArchiveFolder
+from edgeshift.testbed.invariants.keys import EvidenceFile, Signed, verified
+from edgeshift.testbed.invariants.requests import Request
+from tests.kit import APPROVER, OPERATOR
+from tests.kit import signing as kit
+from tests.rules.checker_kit import PRO, at, changed, well_run
+
+SERVICE = "http://127.0.0.1:8780/client/v4"
+ONE = kit.Roster()
+WAVES = (WaveSaid(name="all", first=0, end=1),)
+
+
+def about(by: str, second: float = 0) -> dict[str, Any]:
+    """What every statement says, of one that was signed then."""
+    said = kit.about(SERVICE, "c", Area.WAF, by)
+    return {**said, "issued": at(second), "expires": at(second) + timedelta(days=1)}
+
+
+def signed(statement: Statement, by: str = "", number: int = 1, zones: tuple[str, ...] = ()) -> Signed:
+    """The statement as the checker finds it in the archive."""
+    signer = kit.key_of(by or statement.by, number)
+    found = verified(sealed(statement, asyncio.run(signer.sign(statement.bytes))))
+    assert found is not None
+    return found.model_copy(update={"zones": zones})
+
+
+def start(by: str = OPERATOR, second: float = 0, zones: tuple[str, ...] = (PRO,)) -> Signed:
+    """A signed start."""
+    statement = StartStatement(**about(by, second), spec="1" * 64, targets="2" * 64, count=1, waves=WAVES)
+    return signed(statement, zones=zones)
+
+
+def commit() -> Request:
+    """The commit of the Professional zone in a well-run campaign."""
+    return next(one for one in well_run().journal if one.commits and one.zone == PRO)
+
+
+def approval(begun: Signed, by: str = APPROVER, key: str = "", number: int = 1, **more: Any) -> Signed:
+    """A signed approval of that commit's digest."""
+    said: dict[str, Any] = {
+        **about(by, 1),
+        "start": begun.digest,
+        "step": Step.COMMIT,
+        "choice": Choice.APPROVE,
+        "about": "proposal",
+        "subjects": (commit().body_digest,),
+        "zone": PRO,
+        "attempt": 1,
+    }
+    return signed(DecisionStatement(**{**said, **more}), key, number)
+
+
+def judged(*statements: Signed, roster: kit.Roster = ONE, **more: Any) -> list[str]:
+    """What is said against the Professional zone's commit, where these are the statements."""
+    seen: CheckerInput = changed(roster=roster.seen, statements=statements, **more)
+    rule = next(check for check in check_rules(seen) if check.rule == 1)
+    return [text for text in rule.violations if "one.example" in text]
+
+
+def test_what_enough_people_signed_is_signed() -> None:
+    """One of one, and two of two; and where people have no keys, nothing is asked of them."""
+    begun = start()
+    assert judged(begun, approval(begun)) == []
+    two = kit.Roster(required=2)
+    assert judged(begun, approval(begun), approval(begun, "bob"), roster=two) == []
+    assert [text for text in check_rules(well_run())[0].violations if "by key" in text] == []
+
+
+Forged = Callable[[Signed], tuple[Signed, ...]]
+
+FORGED: dict[str, tuple[Forged, str]] = {
+    "nothing": (lambda begun: (), "nobody who may has signed the campaign's start"),
+    "no approval": (lambda begun: (begun,), "0 of 1"),
+    "a start by an approver": (lambda begun: (start(APPROVER),), "nobody who may"),
+    "of another zone's list": (
+        lambda begun: (other := start(zones=("f" * 32,)), approval(other)),
+        "0 of 1",
+    ),
+    "by an operator": (lambda begun: (begun, approval(begun, "opal")), "0 of 1"),
+    "by an approver of another account": (lambda begun: (begun, approval(begun, "erin")), "0 of 1"),
+    "in another's name": (lambda begun: (begun, approval(begun, key="bob")), "0 of 1"),
+    "by a key that nobody has": (lambda begun: (begun, approval(begun, number=9)), "0 of 1"),
+    "of another digest": (lambda begun: (begun, approval(begun, subjects=("e" * 64,))), "0 of 1"),
+    "of another zone": (lambda begun: (begun, approval(begun, zone="e" * 32)), "0 of 1"),
+    "of another step": (lambda begun: (begun, approval(begun, step=Step.DELETE_OVERRIDES)), "0 of 1"),
+    "of an earlier start": (
+        lambda begun: (begun, earlier := start(second=-90), approval(earlier)),
+        "0 of 1",
+    ),
+    "a rejection": (lambda begun: (begun, approval(begun, choice=Choice.REJECT)), "0 of 1"),
+    "expired": (
+        lambda begun: (begun, approval(begun, issued=at(-90), expires=at(-60))),
+        "0 of 1",
+    ),
+    "from afterwards": (lambda begun: (begun, approval(begun, issued=at(300))), "0 of 1"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_what_does_not_count_is_complained_of(name: str) -> None:
+    """Each is no approval, though the approver says to have signed."""
+    forged, text = FORGED[name]
+    (found,) = judged(*forged(start()))
+    assert "by key" in found and text in found
+
+
+def test_another_campaign_over_the_same_zones_does_not_supersede_this_one() -> None:
+    """Its start is later, and is none of this one's."""
+    begun = start()
+    rival = signed(
+        StartStatement(
+            **{**about("rita", 4), "campaign": "d"}, spec="1" * 64, targets="2" * 64, count=1, waves=WAVES
+        ),
+        zones=(PRO,),
+    )
+    assert judged(begun, approval(begun), rival) == []
+
+
+def test_people_are_counted_and_not_keys_nor_names() -> None:
+    """Of two that are needed: one with two keys, and two names with one key, are one; with four eyes, whoever
+    has started is none.
+    """
+    begun = start()
+    two = kit.Roster(required=2, keys={APPROVER: 2})
+    both = (approval(begun), approval(begun, number=2))
+    assert "1 of 2" in judged(begun, *both, roster=two)[0]
+    eyes = kit.Roster(four_eyes=True).with_role(OPERATOR, "approver")
+    assert "0 of 1" in judged(begun, approval(begun, OPERATOR), roster=eyes)[0]
+
+
+def test_evidence_that_did_not_pass_has_to_be_named() -> None:
+    """An approval that names it counts; one of the fingerprint, or of the zone alone, does not."""
+    begun = start()
+    evidence = EvidenceFile(digest="9" * 64, zone=PRO, proposal=commit().body_digest or "", verdict="fail")
+    assert judged(begun, approval(begun), evidence=(evidence,))
+    assert judged(begun, approval(begun, evidence="9" * 64), evidence=(evidence,)) == []
+    passed = evidence.model_copy(update={"verdict": "pass"})
+    assert judged(begun, approval(begun), evidence=(passed,)) == []
+
+
+def test_the_archive_gives_what_verifies_under_its_own_digest(tmp_path: Path) -> None:
+    """A statement that was changed, one under another name, and what is none, are passed over."""
+    statement = DecisionStatement(
+        **about(APPROVER),
+        start="0" * 64,
+        step=Step.COMMIT,
+        choice=Choice.APPROVE,
+        about="proposal",
+        subjects=("1" * 64,),
+        zone=PRO,
+        attempt=1,
+    )
+    data = sealed(statement, asyncio.run(kit.key_of(APPROVER).sign(statement.bytes)))
+    folder = tmp_path / "signed" / "c" / "statement"
+    folder.mkdir(parents=True)
+    (folder / statement.digest).write_bytes(data)
+    (folder / ("a" * 64)).write_bytes(data)
+    (folder / ("b" * 64)).write_bytes(data.replace(b'"approve"', b'"reject"'))
+    (folder / ("c" * 64)).write_bytes(b"rubbish")
+    (found,) = ArchiveFolder(tmp_path).statements()
+    assert found.digest == statement.digest and found.statement["by"] == APPROVER

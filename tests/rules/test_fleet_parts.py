@@ -1,0 +1,78 @@
+"""The parts of the measurement of fleets: which there are, and users of one campaign side by side."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bench.fleet.campaign import Course
+from bench.fleet.parts import PARTS, chosen
+from bench.fleet.users import by_user, users_of
+from bench.fleet.zones import email_of, fleet_of
+from edgeshift.testbed.invariants.requests import Request
+
+BEGAN = datetime(2026, 11, 1, 8, tzinfo=UTC)
+
+
+def after(seconds: float) -> datetime:
+    """A moment so many seconds after the beginning."""
+    return BEGAN + timedelta(seconds=seconds)
+
+
+def call(at: float, user: str, **more: Any) -> Request:
+    """One call, so many seconds after the beginning."""
+    given: dict[str, Any] = {"method": "GET", "call": "waf.status", "status": 200} | more
+    return Request(seq=0, time=after(at), zone=user, user=user, **given)
+
+
+def commit(at: float, user: str) -> Request:
+    """A commit."""
+    more = {"query": "waf_migration=pending", "effect": "scheduled"}
+    return call(at, user, method="PUT", call="entrypoint.put", **more)
+
+
+def test_users_share_a_fleet_evenly_each_with_a_token_of_its_own() -> None:
+    """Nobody's token reaches another's account."""
+    fleet = fleet_of(9, users=3)
+    accounts = [account.id for account in fleet.accounts]
+    assert [zone.account for zone in fleet.zones] == accounts * 3
+    assert [credential.accounts for credential in fleet.credentials] == [[one] for one in accounts]
+    assert len({credential.user for credential in fleet.credentials}) == 3
+    assert list(users_of(fleet).values()) == [email_of(number) for number in range(3)]
+
+
+def test_what_others_use_during_an_outage_is_compared_with_before() -> None:
+    """One user is out for ten seconds, and the other calls at half its pace then."""
+    fast = [call(at + 0.5, "a") for at in (*range(20), *range(20, 30, 2))]
+    out = [*(call(at, "b", status=503) for at in (20, 25)), call(34, "b")]
+    ends = [commit(35, user) for user in ("a", "b")]
+    calls = sorted([*fast, *out, *ends], key=lambda one: one.time)
+    found = by_user(calls, {"a": "a@x", "b": "b@x"}, 1.0, (), [(after(20), after(30))])
+    assert found["others_kept"] == 0.5, found
+    assert (found["calls_in_vain"], found["back_in_seconds"], found["outage_seconds"]) == (2, 4.0, 10.0)
+    assert found["quota_used_by_user"] == {"a@x": pytest.approx(26 / 34.5, abs=1e-4), "b@x": 0.4}
+
+
+def test_parts_are_chosen_by_the_beginning_of_their_names() -> None:
+    """A number of zones stands in place of theirs; a name that none has is refused."""
+    assert [one.name for one in chosen(["paced"], zones=50)] == ["paced-1", "paced-4"]
+    assert {one.zones for one in chosen(["paced"], zones=50) if isinstance(one, Course)} == {50}
+    assert [one.name for one in chosen(["cpu-100", "many"])] == ["cpu-100", "many"]
+    assert chosen([]) == list(PARTS)
+    assert chosen(["processes-12"], zones=50) == [one for one in PARTS if one.name == "processes-12"]
+
+
+def test_every_part_is_had_in_minutes_too() -> None:
+    """A short part is the same with less of it; a number that is given stands in place of that, too."""
+    for whole, short in zip(PARTS, chosen([], short=True), strict=True):
+        assert short.name == whole.name
+        assert short != whole or whole.name == "cpu-100"
+    assert [one.zones for one in chosen(["users"], zones=50, short=True) if isinstance(one, Course)] == [50]
+
+
+def test_a_name_that_no_part_has_is_refused() -> None:
+    """The error lists the names that there are."""
+    with pytest.raises(ValueError, match="there is no part 'fast'"):
+        chosen(["fast"])

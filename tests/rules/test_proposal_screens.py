@@ -1,0 +1,259 @@
+"""The screen that people sign by: it fits every terminal, breaks no word, and shows only what is signed."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from edgeshift.areas import waf
+from edgeshift.areas.esc import body as esc_body
+from edgeshift.areas.esc.features import Feature
+from edgeshift.areas.esc.features import Kind as FactKind
+from edgeshift.areas.esc.probe import Difference, ProbeReport
+from edgeshift.areas.esc.report import summary
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Finding, Kind
+from edgeshift.areas.waf.evidence_terms import ClientLine, RuleLine
+from edgeshift.cli.proposals import show_proposal
+from edgeshift.cli.shell import Shell
+from edgeshift.messages import Step, ZonePhase, ZoneState
+from edgeshift.model.digests import canonical_bytes, digest, essence, fingerprint
+from edgeshift.model.fleet import Area, Plan, Zone
+from edgeshift.operations.errors import NotAsSigned
+from edgeshift.operations.preview import Preview, preview_of
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import Proposal, Snapshot, put_document, put_proposal
+from tests.rules.test_body_items import LOGIN, RULE, body, execute
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+ZONE = Zone(id="a" * 32, name="maple-pottery.example", account="b" * 32, plan=Plan.ENTERPRISE)
+SKIP = {
+    "action": "skip",
+    "expression": 'http.host eq "maple-pottery.example"',
+    "action_parameters": {"ruleset": "current"},
+}
+SIGNED = body(
+    SKIP,
+    execute(
+        expression=LOGIN,
+        action_parameters={
+            "id": waf.MANAGED_RULESET,
+            "overrides": {"rules": [{"id": RULE, "action": "block"}]},
+        },
+    ),
+)
+EVIDENCE = Evidence(
+    mode="shadow",
+    verdict=EvidenceVerdict.FAIL,
+    why="27 requests that only the new WAF stops; at most 0 agreed",
+    events=90,
+    requests=27,
+    agreed=0,
+    false_positives=27,
+    gaps=0,
+    rules=(RuleLine(waf="new", ruleset=waf.MANAGED_RULESET, rule=RULE, alike=5, alone=27),),
+    findings=(
+        Finding(
+            kind=Kind.FALSE_POSITIVE,
+            rule=RULE,
+            path="/save",
+            requests=27,
+            clients=2,
+            verdict=EvidenceVerdict.FAIL,
+            samples=("DELETE maple-pottery.example/save",),
+            top_clients=(
+                ClientLine(network="198.51.100.0/24", requests=15),
+                ClientLine(network="198.51.100.0/24", requests=12),
+            ),
+        ),
+    ),
+    names={RULE: "Anomaly:Header:User-Agent"},
+)
+
+
+def shell_of(width: int, *, colour: bool = False) -> Shell:
+    """A command line on a terminal of this width."""
+    shell = Shell()
+    shell.console = Console(
+        width=width,
+        file=io.StringIO(),
+        color_system="truecolor" if colour else None,
+        force_terminal=colour,
+        highlight=False,
+    )
+    return shell
+
+
+def printed(shown: Preview, width: int, *, colour: bool = False) -> str:
+    """What a terminal of this width shows before the sign-off."""
+    shell = shell_of(width, colour=colour)
+    show_proposal(shell, shown)
+    found: str = shell.console.file.getvalue()  # type: ignore[attr-defined]
+    return found
+
+
+async def waiting(archive: Archive, signed: dict[str, Any], **more: Any) -> ZoneState:
+    """A zone of waf that waits with this body, which the archive has."""
+    reading = waf.Reading(check={"compatible": True}, config=signed)
+    return ZoneState(
+        zone=ZONE,
+        campaign="campaign/autumn",
+        wave=0,
+        attempt=1,
+        phase=ZonePhase.AWAITING_SIGN_OFF,
+        since=AT,
+        step=Step.COMMIT,
+        **{
+            "digest": digest(signed),
+            "fingerprint": fingerprint(signed, ZONE),
+            "proposal": await put_proposal(archive, Proposal(body=signed)),
+            "snapshot": await put_document(archive, Snapshot[waf.Reading](zone=ZONE, reading=reading)),
+            "evidence": await put_document(archive, EVIDENCE),
+            "evidence_verdict": EVIDENCE.verdict,
+            **more,
+        },
+    )
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    return Archive(tmp_path.as_uri())
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+async def test_a_sign_off_fits_every_terminal(archive: Archive, width: int) -> None:
+    """No line is longer than the terminal, and every word of it is whole: names, networks, expressions."""
+    shown = await preview_of(archive, await waiting(archive, SIGNED), Area.WAF)
+    text = printed(shown, width)
+    words = ["maple-pottery.example", "Anomaly:Header:User-Agent", "198.51.100.0/24", "/save,", '"/login"))']
+    words += [RULE[:12], waf.MANAGED_RULESET[:12], "(starts_with(http.request.uri.path,"]
+    assert not [word for word in words if word not in text], text
+    assert max(map(len, text.splitlines())) <= width, text
+    assert (digest(SIGNED) in text) is (width >= 80)
+    assert text.count(digest(SIGNED)[:12]) == 1
+
+
+async def test_every_rule_is_shown_with_its_evidence_by_name(archive: Archive) -> None:
+    """What it does, where, what it overrides; the numbers of each rule of both WAFs; a network once."""
+    text = printed(await preview_of(archive, await waiting(archive, SIGNED), Area.WAF), 200)
+    assert "body: + 2 added" in text and f"on: {LOGIN}" in text
+    assert f"rule Anomaly:Header:User-Agent ({RULE[:12]}…): action block" in text
+    assert f"rule Anomaly:Header:User-Agent ({RULE[:12]}…) stopped 27 alone, 5 with the other WAF" in text
+    assert "most from 198.51.100.0/24 (27)" in text
+    coloured = printed(await preview_of(archive, await waiting(archive, SIGNED), Area.WAF), 200, colour=True)
+    assert "\x1b[1;31mfail\x1b[0m" in coloured
+    # The evidence's verdict, and that of each finding.
+    assert "\x1b[1;31mfalse positive: rule Anomaly:Header:User-Agent" in coloured
+
+
+async def test_the_archive_answers_to_the_digest_on_the_screen(archive: Archive) -> None:
+    """With the very bytes that it is the digest of."""
+    shown = await preview_of(archive, await waiting(archive, SIGNED), Area.WAF)
+    assert await archive.get_object(shown.digest) == canonical_bytes(essence(shown.body))
+
+
+@pytest.mark.parametrize("what", ["body", "digest", "fingerprint", "gone"])
+async def test_what_is_not_as_it_waits_is_not_shown(archive: Archive, what: str) -> None:
+    """The digest is computed again from the body that would be shown: another body, digest or fingerprint,
+    or no proposal at all, is refused with the zone's name.
+    """
+    other = await put_proposal(archive, Proposal(body=body(execute(enabled=False))))
+    wrong = {
+        "body": {"proposal": other},
+        "digest": {"digest": "d" * 64},
+        "fingerprint": {"fingerprint": "f" * 64},
+        "gone": {"proposal": ""},
+    }
+    with pytest.raises(NotAsSigned, match=r"what zone maple-pottery\.example waits with") as refused:
+        await preview_of(archive, await waiting(archive, SIGNED, **wrong[what]), Area.WAF)
+    assert refused.value.hint
+
+
+async def esc_waiting(archive: Archive, found: ProbeReport, agreed: ProbeReport) -> ZoneState:
+    """A scope that waits with what one probe found, and shows another."""
+    signed = esc_body(ZONE, summary(agreed))
+    return await waiting(
+        archive, signed, snapshot="", evidence=await put_document(archive, found), evidence_verdict=None
+    )
+
+
+def probe(after: str) -> ProbeReport:
+    """A probe that found one redirect gone."""
+    found = Difference(
+        host=ZONE.name,
+        path="/old",
+        kind=FactKind.STATUS,
+        what="",
+        before="301",
+        after=after,
+        feature=Feature.REDIRECT_RULE,
+    )
+    return ProbeReport(differences=(found,), made_at=AT, rounds=3)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+async def test_a_probe_is_said_to_have_finished(archive: Archive, width: int) -> None:
+    """Not to have passed: what it found is among what is signed."""
+    shown = await preview_of(archive, await esc_waiting(archive, probe("200"), probe("200")), Area.ESC)
+    text = printed(shown, width)
+    flat = " ".join(text.split())
+    assert "probe: finished, 1 difference" in flat and "answer: 301 → 200" in flat
+    assert "replaced by: redirect rule" in flat and f"at: {ZONE.name}/old" in flat
+    assert "pass" not in text and max(map(len, text.splitlines())) <= width
+
+
+async def test_a_probe_that_found_something_else_is_not_shown(archive: Archive) -> None:
+    """What is seen is what is signed."""
+    with pytest.raises(NotAsSigned, match="did not find what its proposal says"):
+        await preview_of(archive, await esc_waiting(archive, probe("404"), probe("200")), Area.ESC)
+
+
+PAGED = """
+from edgeshift.cli.shell import Shell
+shell = Shell()
+with shell.paged():
+    for number in range({lines}):
+        shell.tell(f"line {{number}}", style="green")
+print("asked")
+"""
+
+
+@pytest.mark.parametrize("lines", [5, 100])
+def test_what_is_longer_than_the_terminal_can_be_paged(tmp_path: Path, lines: int) -> None:
+    """All of it goes through the pager before anything is asked; what fits is printed as ever."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "LESS")}
+    running = subprocess.Popen(
+        [sys.executable, "-c", PAGED.format(lines=lines)],
+        env={**kept, "PAGER": "tee paged", "TERM": "xterm", "PYTHONPATH": os.getcwd()},
+        cwd=tmp_path,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    seen = b""
+    with contextlib.suppress(OSError):
+        while data := os.read(ours, 4096):
+            seen += data
+    os.close(ours)
+    assert running.wait(30) == 0, seen
+    paged = tmp_path / "paged"
+    assert paged.exists() is (lines == 100)
+    assert all(f"line {number}".encode() in seen for number in range(lines))
+    assert seen.rindex(b"asked") > seen.rindex(b"line ")
+    if lines == 100:
+        assert b"\x1b[32m" in paged.read_bytes()

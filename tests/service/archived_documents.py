@@ -1,0 +1,271 @@
+"""One of every document of the archive, with the JSON as which it is written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel
+
+from edgeshift.areas import esc, log_fields
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.waf.aftercare import Aftercare
+from edgeshift.areas.waf.losses import Loss, Replacement, SettingKind
+from edgeshift.messages import Prepared, ZoneAssessment
+from edgeshift.model.fleet import Area, Plan, Target, Zone, ZoneOutcome
+from edgeshift.stores.documents import (
+    Advice,
+    Answered,
+    AssessedTargets,
+    CallsMade,
+    CoveredZones,
+    EffectTook,
+    EscRecord,
+    FrozenTargets,
+    Intent,
+    JobBefore,
+    JobCreated,
+    LogFieldsRecord,
+    NothingMore,
+    PlannedReading,
+    PlannedReadings,
+    ProbedProposal,
+    Proposal,
+    RulesBefore,
+    RulesSent,
+    RulingRecord,
+    Seen,
+    Snapshot,
+    SnapshotTaken,
+    StepWritten,
+    TargetCalls,
+    WafRecord,
+)
+
+AT = datetime(2024, 2, 1, 9, 30, 0, 250, tzinfo=UTC)
+AT_TEXT = "2024-02-01T09:30:00.000250+00:00"
+ZONE = Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.ENTERPRISE)
+ZONE_JSON = {
+    "id": "1" * 32,
+    "name": "a.example",
+    "account": "2" * 32,
+    "plan": "enterprise",
+    "kind": "zone",
+    "covers": 1,
+}
+BODY = {"name": "default", "rules": [{"action": "execute", "version": None, "score": 1.5, "tags": ["é"]}]}
+RULE = {"ref": "theirs", "enabled": True, "last_updated": None}
+SIGNED = {"digest": "d", "fingerprint": "f", "proposal": "p", "snapshot": "s"}
+RECORD: dict[str, Any] = {
+    "zone": ZONE,
+    "campaign": "campaign/x",
+    "digest": "d",
+    "snapshot": "s",
+    "proposal": "p",
+}
+RECORD_JSON = {**RECORD, "zone": ZONE_JSON}
+SENTENCES_JSON = {"additions": ["one"], "losses": ["two"], "warnings": [], "notices": []}
+LOSS = Loss(
+    kind=SettingKind.GROUP,
+    package="Own",
+    id="g",
+    name="Managed PHP",
+    mode="off",
+    replacement=Replacement(ruleset="m", category="php", enabled=False),
+)
+LOSS_JSON = {
+    "kind": "group",
+    "fate": "lost",
+    "package": "Own",
+    "id": "g",
+    "name": "Managed PHP",
+    "group": "",
+    "mode": "off",
+    "count": 1,
+    "in_force": True,
+    "paranoia_level": None,
+    "replacement": {
+        "ruleset": "m",
+        "category": "php",
+        "described": "",
+        "enabled": False,
+        "action": "",
+        "equivalent": False,
+    },
+}
+WATCHED_JSON = {
+    "why": "",
+    "said": "off",
+    "codes": ["esc_off"],
+    "changed_at": AT_TEXT,
+    "aftercare": {"advice": ["look"]},
+}
+
+CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
+    (
+        Intent(step="commit", campaign="campaign/x", run="r", attempt=2, at=AT, drawn="0f", **SIGNED),
+        Intent,
+        {
+            "step": "commit",
+            "campaign": "campaign/x",
+            "run": "r",
+            "attempt": 2,
+            "at": AT_TEXT,
+            "drawn": "0f",
+            **SIGNED,
+        },
+    ),
+    (
+        Intent(step="given_up", campaign="campaign/x", run="r", attempt=0, at=AT, **SIGNED),
+        Intent,
+        {"step": "given_up", "campaign": "campaign/x", "run": "r", "attempt": 0, "at": AT_TEXT, **SIGNED},
+    ),
+    (NothingMore(reason="it shows"), NothingMore, {"reason": "it shows"}),
+    (Seen(), Seen, {}),
+    (Answered(), Answered, {}),
+    (
+        Snapshot(zone=ZONE, reading=esc.Reading(always=True, secret=esc.Secret.OWN)),
+        Snapshot[esc.Reading],
+        {"zone": ZONE_JSON, "reading": {"always": True, "secret": "own", "covered": "", "told": True}},
+    ),
+    (
+        Snapshot(zone=ZONE, reading=log_fields.Reading(plan=Plan.ENTERPRISE, jobs=[{"id": 1, "name": None}])),
+        Snapshot[log_fields.Reading],
+        {
+            "zone": ZONE_JSON,
+            "reading": {
+                "plan": "enterprise",
+                "rulesets": [],
+                "ruleset": None,
+                "jobs": [{"id": 1, "name": None}],
+                "transforms": {},
+                "refused": "",
+            },
+        },
+    ),
+    (SnapshotTaken(taken_at=AT), SnapshotTaken, {"taken_at": AT_TEXT}),
+    (
+        RulingRecord(
+            verb="rejected", at=AT, by="ann", campaign="campaign/x", run="r", digest="f", reason="not yet"
+        ),
+        RulingRecord,
+        {
+            "verb": "rejected",
+            "at": AT_TEXT,
+            "by": "ann",
+            "reason": "not yet",
+            "campaign": "campaign/x",
+            "run": "r",
+            "digest": "f",
+        },
+    ),
+    (
+        Proposal(body=BODY, additions=("one",), losses=("two",)),
+        Proposal,
+        {"body": BODY, **SENTENCES_JSON},
+    ),
+    (
+        Proposal(body=BODY, additions=("one",), losses=("two",), lost=(LOSS,)),
+        Proposal,
+        {"body": BODY, **SENTENCES_JSON, "lost": [LOSS_JSON]},
+    ),
+    (
+        ProbedProposal(body=BODY, additions=("one",), losses=("two",), report="r", baseline="b"),
+        ProbedProposal,
+        {"body": BODY, **SENTENCES_JSON, "report": "r", "baseline": "b"},
+    ),
+    (
+        WafRecord(**RECORD, evidence="e", aftercare=Aftercare(terraform="t", state_rm=("rm",))),
+        WafRecord,
+        {
+            **RECORD_JSON,
+            "evidence": "e",
+            "aftercare": {
+                "terraform": "t",
+                "state_rm": ["rm"],
+                "custom_rules": [],
+                "review": [],
+                "losses": [],
+            },
+        },
+    ),
+    (
+        EscRecord(
+            **RECORD,
+            evidence="e",
+            why="",
+            said="off",
+            codes=("esc_off",),
+            changed_at=AT,
+            aftercare=Advice(advice=("look",)),
+        ),
+        EscRecord,
+        {**RECORD_JSON, "evidence": "e", **WATCHED_JSON},
+    ),
+    (
+        LogFieldsRecord(
+            **RECORD,
+            evidence="",
+            found="w",
+            why="",
+            said="off",
+            codes=("esc_off",),
+            changed_at=AT,
+            aftercare=Advice(advice=("look",)),
+        ),
+        LogFieldsRecord,
+        {**RECORD_JSON, "evidence": "", "found": "w", **WATCHED_JSON},
+    ),
+    (RulesBefore(version=3, rules=[RULE]), RulesBefore, {"version": 3, "rules": [RULE]}),
+    (RulesSent(over=3, rules=[RULE]), RulesSent, {"over": 3, "rules": [RULE]}),
+    (JobBefore(logpull_options=None), JobBefore, {"logpull_options": None}),
+    (JobBefore(logpull_options="fields=a"), JobBefore, {"logpull_options": "fields=a"}),
+    (JobCreated(name="ours"), JobCreated, {"name": "ours"}),
+    (
+        StepWritten(zone=ZONE, step="commit", permit="p-1", service_time=AT, versions=(4, 6), jobs=(2,)),
+        StepWritten,
+        {
+            "zone": ZONE_JSON,
+            "step": "commit",
+            "permit": "p-1",
+            "service_time": AT_TEXT,
+            "ruleset": "",
+            "created_ruleset": False,
+            "versions": [4, 6],
+            "overwritten": [],
+            "jobs": [2],
+            "created_job": "",
+            "notes": [],
+            "sent": False,
+        },
+    ),
+    (FrozenTargets((Target(zone=ZONE, wave=1),)), FrozenTargets, [{"zone": ZONE_JSON, "wave": 1}]),
+    (CoveredZones((ZONE,)), CoveredZones, [ZONE_JSON]),
+    (PlannedReadings(("0" * 64, "")), PlannedReadings, ["0" * 64, ""]),
+    (
+        PlannedReading(
+            zone=ZONE, area=Area.WAF, read_at=AT, prepared=Prepared(verdict=Verdict.READY, snapshot="0" * 64)
+        ),
+        PlannedReading,
+        {
+            "zone": ZONE_JSON,
+            "area": "waf",
+            "read_at": AT_TEXT,
+            "prepared": Prepared(verdict=Verdict.READY, snapshot="0" * 64).model_dump(mode="json"),
+        },
+    ),
+    (EffectTook(seconds=12.5), EffectTook, {"seconds": 12.5}),
+    (
+        CallsMade(
+            zones={"zone/a/waf": TargetCalls(calls=7, plan=Plan.PRO)},
+            ended={"zone/a/waf": ZoneOutcome.MIGRATED},
+        ),
+        CallsMade,
+        {"zones": {"zone/a/waf": {"calls": 7, "plan": "pro"}}, "ended": {"zone/a/waf": "migrated"}},
+    ),
+    (
+        AssessedTargets((ZoneAssessment(index=0, zone=ZONE, wave=1),)),
+        AssessedTargets,
+        [ZoneAssessment(index=0, zone=ZONE, wave=1).model_dump(mode="json")],
+    ),
+]

@@ -1,0 +1,380 @@
+"""The audit file: what it proves, what it does not, and that every change of it is found."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import io
+import json
+import random
+import re
+import tracemalloc
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgeshift.audit.chain import Kind, NoAudit, SealStatement
+from edgeshift.audit.collecting import NothingSigned
+from edgeshift.audit.exporting import export
+from edgeshift.audit.proving import prove
+from edgeshift.authority.statements import StartStatement, WordStatement
+from edgeshift.model.digests import anonymous, digest, fingerprint, named, sha256
+from edgeshift.model.fleet import Target
+from edgeshift.model.sign_off import Choice
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import FrozenTargets, put_document
+from tests.audited_kit import (
+    AGREED,
+    BEGAN,
+    HALTED,
+    SENT,
+    Audited,
+    audited,
+    body,
+    chained,
+    rows,
+    sealed,
+    zone,
+)
+from tests.kit.tiers import tiered
+
+NOBODY = {"signature": None, "statement": None}
+Row = dict[str, Any]
+
+
+@pytest.fixture
+async def done(tmp_path: Path) -> Audited:
+    """A campaign that has changed all its zones."""
+    return await audited(tmp_path)
+
+
+async def test_a_file_proves_who_agreed_to_what(done: Audited) -> None:
+    """By the file and the keys alone: every request, who agreed, who sealed it; a stranger's word is none."""
+    proof = done.prove(await done.export())
+    assert proof.holds and not proof.findings, proof.findings
+    assert proof.sent == {"commit": 5} and proof.agreed == {"ada, grace": 5} and proof.zones == 5
+    assert proof.sealed is not None and proof.sealed.name == "olga"
+    said = {who.name: who.said for who in proof.people}
+    assert said == {
+        "ada": {"approve commit": 2, "reject commit": 1},
+        "grace": {"approve commit": 2},
+        "olga": {"start": 1},
+        "sam": {"pause": 1, "resume": 1, "retry": 1, "repair": 1},
+    }
+    assert all(who.key == done.keys[who.name].public.id for who in proof.people)
+    assert proof.strangers == 1 and proof.targets == 5
+
+
+async def test_two_exports_are_alike_but_for_when_and_by_whom(done: Audited) -> None:
+    """So that two people can compare what each of them has."""
+    one, other = rows(await done.export()), rows(await done.export(by="ada"))
+    assert [row["data"] for row in one[1:-1]] == [row["data"] for row in other[1:-1]]
+    assert len(one) == 1 + 1 + 1 + 5 + 11 + 2 + 6 + 6 + 1
+
+
+def test_a_body_without_names_is_that_of_each_zone() -> None:
+    """One body in the file stands for those of all zones that propose alike."""
+    for number in range(3):
+        for extra in ("", "log"):
+            own = body(zone(number), extra)
+            alike = anonymous(own, zone(number))
+            assert named(alike, zone(number)) == own
+            assert alike == anonymous(body(zone(9), extra), zone(9))
+            assert fingerprint(own, zone(number)) == digest(alike) != digest(own)
+    with pytest.raises(ValueError, match="stands for nothing"):
+        named({"name": "a\x00b"}, zone(1))
+
+
+def _leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where the plain values of JSON stand."""
+    if isinstance(value, dict | list):
+        some = value.items() if isinstance(value, dict) else enumerate(value)
+        return [leaf for key, item in some for leaf in _leaves(item, (*path, key))]
+    return [path]
+
+
+def _other(value: Any, chance: random.Random) -> Any:
+    """Another value of its kind."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + chance.choice((-1, 1, 1000))
+        case str() if value:
+            at = chance.randrange(len(value))
+            return value[:at] + chance.choice("0123456789abcdefZ".replace(value[at], "")) + value[at + 1 :]
+    return "something"
+
+
+def _value_changed(some: list[Row], chance: random.Random) -> list[Row]:
+    some = copy.deepcopy(some)
+    row = chance.choice([row for row in some if _leaves(row["data"])])
+    *way, last = chance.choice(_leaves(row["data"]))
+    place = row["data"]
+    for step in way:
+        place = place[step]
+    place[last] = _other(place[last], chance)
+    return some
+
+
+def _removed(some: list[Row], chance: random.Random) -> list[Row]:
+    at = chance.randrange(1, len(some))
+    return some[:at] + some[at + 1 :]
+
+
+def _doubled(some: list[Row], chance: random.Random) -> list[Row]:
+    at = chance.randrange(len(some))
+    return [*some[: at + 1], *some[at:]]
+
+
+def _swapped(some: list[Row], chance: random.Random) -> list[Row]:
+    one, other = sorted(chance.sample(range(1, len(some)), 2))
+    some = list(some)
+    some[one], some[other] = some[other], some[one]
+    return some
+
+
+def _cut(some: list[Row], chance: random.Random) -> list[Row]:
+    return some[: chance.randrange(1, len(some))]
+
+
+BY_LINES: tuple[Callable[[list[Row], random.Random], list[Row]], ...] = (
+    _value_changed,
+    _removed,
+    _doubled,
+    _swapped,
+    _cut,
+)
+
+
+def _by_bytes(data: bytes, chance: random.Random) -> bytes:
+    """One byte flipped, left out or put in; the tail cut off; two lines changed about, one left out or
+    doubled, as they are.
+    """
+    at, lines = chance.randrange(len(data)), data.splitlines(keepends=True)
+    one, other = sorted(chance.sample(range(len(lines)), 2))
+    match chance.randrange(8):
+        case 0 | 1:
+            return data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :]
+        case 2:
+            return data[:at] + data[at + 1 :]
+        case 3:
+            return data[:at] + chance.choice((b" ", b"\n", b"0", b"\r\n", b"}")) + data[at:]
+        case 4:
+            return data[:at]
+        case 5:
+            return b"".join([*lines[:one], *lines[one + 1 :]])
+        case 6:
+            return b"".join([*lines[: one + 1], *lines[one:]])
+    lines[one], lines[other] = lines[other], lines[one]
+    return b"".join(lines)
+
+
+def _changed(data: bytes, others: list[bytes], stranger: Any, chance: random.Random) -> bytes:
+    """The file with one change, by somebody who has no key of these people's. They can make the chain anew,
+    and put there the old seal, none, that of another file, or one with a key of their own.
+    """
+    if chance.randrange(2):
+        return _by_bytes(data, chance)
+    some = rows(data)
+    seal = some.pop()["data"]
+    some = chance.choice(BY_LINES)(some, chance)
+    match chance.randrange(5):
+        case 0 | 1:
+            return sealed(some, seal)
+        case 2:
+            return sealed(some, NOBODY)
+        case 3:
+            return sealed(some, rows(chance.choice(others))[-1]["data"])
+    whole = chained(some)
+    statement = SealStatement.model_validate(
+        {
+            **seal["statement"],
+            "count": len(some),
+            "head": json.loads(sealed(some, NOBODY).splitlines()[-1])["prev"],
+        }
+    )
+    forged = {"signature": stranger.sign(statement.bytes), "statement": statement.model_dump(mode="json")}
+    return whole + sealed(some, forged)[len(whole) :]
+
+
+@pytest.mark.parametrize("count", tiered([100, 1_000]))
+async def test_each_of_many_changes_is_found(done: Audited, count: int) -> None:
+    """Bytes, lines and values, with the chain as it was or made anew by somebody without a key."""
+    data = await done.export()
+    others = [await done.export(by=by) for by in ("ada", "sam")]
+    chance, tried = random.Random(7), 0
+    while tried < count:
+        changed = _changed(data, others, done.stranger, chance)
+        if changed == data:
+            continue
+        tried += 1
+        try:
+            proof = done.prove(changed)
+        except NoAudit:
+            continue
+        assert not proof.holds and proof.findings, (tried, changed)
+    assert done.prove(data).holds
+
+
+async def test_what_people_signed_is_proved_without_a_seal(done: Audited) -> None:
+    """Nobody without their keys can change it, its target, its body or its policy, nor invent a request."""
+    data = await done.export(by="")
+    assert not done.prove(data).holds and "nobody signed its end" in done.prove(data).findings[0].text
+    assert done.prove(data, unsealed=True).holds
+    chance = random.Random(3)
+    some = rows(data)[:-1]
+    kept = (Kind.SPEC, Kind.TARGETS, Kind.TARGET, Kind.SIGNED, Kind.BODY)
+    signed = [number for number, row in enumerate(some) if row["kind"] in kept]
+    for number in signed:
+        for _ in range(4):
+            (changed,) = _value_changed([some[number]], chance)
+            forged = [*some[:number], changed, *some[number + 1 :]]
+            assert not done.prove(sealed(forged, NOBODY), unsealed=True).holds, changed
+    for number, row in enumerate(some):
+        if row["kind"] != Kind.REQUEST or row["data"]["record"]["step"] != "commit":
+            continue
+        own = done.own.id in row["data"]["key"]
+        for name, value in (
+            ("digest", "0" * 64),
+            # What was signed by its digest needs no fingerprint.
+            ("digest" if own else "fingerprint", "1" * 64),
+            ("step", "delete_overrides"),
+            ("campaign", "campaign/winter"),
+            ("at", (AGREED - timedelta(minutes=30)).isoformat()),
+            ("at", (HALTED + timedelta(days=20)).isoformat()),
+        ):
+            forged = copy.deepcopy(some)
+            forged[number]["data"]["record"][name] = value
+            assert not done.prove(sealed(forged, NOBODY), unsealed=True).holds, (name, value)
+
+
+async def test_a_seal_counts_by_a_known_key_alone(done: Audited) -> None:
+    """Not by a stranger's, nor by one person's in the name of another."""
+    for by, key in (("olga", done.stranger), ("ada", done.keys["olga"])):
+        proof = done.prove(await done.export(by, key))
+        assert not proof.holds and "its seal does not count" in proof.findings[0].text
+
+
+async def test_the_rules_of_the_door_are_those_of_the_proof(done: Audited) -> None:
+    """One approval of two, by whoever has started, of another attempt, after the request, or rejected."""
+    zones = [zone(number) for number in range(20, 27)]
+    done.zones[:0] = zones
+    for name, decisions, said in (
+        ("one of two", [done.of_own("ada")], "1 of 2 needed people"),
+        ("the starter", [done.of_own("ada"), done.of_own("olga")], "1 of 2 needed people"),
+        ("attempt", [done.of_own("ada"), done.of_own("grace", attempt=2)], "1 of 2"),
+        ("evidence", [done.of_own("ada"), done.of_own("grace", evidence="0" * 64)], "1 of 2"),
+        ("late", [done.of_own("ada"), done.of_own("grace", issued=SENT + timedelta(hours=1))], "1 of 2"),
+        (
+            "rejected",
+            [done.of_own("ada"), done.of_own("grace"), done.of_own("ada", choice=Choice.REJECT)],
+            "ada rejected it",
+        ),
+    ):
+        other = Audited(Archive(done.archive.folder / name.replace(" ", "-")), done.zones, done.keys)  # type: ignore[operator]
+        await other.begin()
+        for statement in decisions:
+            await other.put(statement.model_copy(update={"start": other.start}))
+        await other.send(other.own, extra="log")
+        proof = other.prove(await other.export())
+        assert not proof.holds and said in proof.findings[0].text, (name, proof.findings)
+
+
+async def test_a_request_while_paused_and_one_to_another_zone_do_not_hold(done: Audited) -> None:
+    """Nor one of a body that nobody saw, though its record says that it is of an approved fingerprint."""
+    start: dict[str, Any] = {"start": done.start}
+    await done.put(
+        WordStatement(**done.about("sam", SENT + timedelta(hours=1)), **start, word="pause", number=3)
+    )
+    await done.send(done.zones[1], "late", at=SENT + timedelta(hours=2))
+    await done.send(zone(77), "elsewhere")
+    await done.send(done.zones[2], "other", extra="skip", fingerprint=done.decision("ada").subjects[0])
+    found = " | ".join(finding.text for finding in done.prove(await done.export()).findings)
+    assert "paused by sam" in found and "none of the signed targets" in found
+    assert "its body is another than was agreed to" in found
+
+
+async def test_what_strangers_put_there_keeps_nothing_from_being_proved(done: Audited) -> None:
+    """A start of their own, over a list that calls the zones by other names, before and after the others."""
+    others = [one.model_copy(update={"name": f"not-{one.name}"}) for one in done.zones]
+    for nonce in ("0" * 32, "f" * 32):
+        targets = FrozenTargets(tuple(Target(zone=one, wave=0) for one in others))
+        forged = StartStatement(
+            **done.about("olga", BEGAN, nonce=nonce),
+            spec=sha256(b"nothing"),
+            targets=await put_document(done.archive, targets),
+            count=len(others),
+            waves=(),
+        )
+        await done.put(forged, done.stranger)
+    proof = done.prove(await done.export())
+    assert proof.holds and proof.strangers == 3 and proof.agreed == {"ada, grace": 5}, proof.findings
+
+
+async def test_what_cannot_be_read_is_a_line_of_its_own(done: Audited) -> None:
+    """And no reason not to write the file: whoever reads it is told."""
+    key = f"intent/{done.zones[0].id}/waf/broken"
+    await done.archive.create_once(key, b"{")
+    await done.archive.create_once(f"signed/autumn/statement/{'9' * 64}", b"\xff")
+    await done.archive.create_once("intent/short", b"{}")
+    proof = done.prove(await done.export())
+    assert proof.holds and len(proof.odd) == 2 and key in " ".join(proof.odd)
+
+
+async def test_a_campaign_that_nobody_signed_has_no_audit(tmp_path: Path) -> None:
+    """There would be nothing to prove."""
+    with pytest.raises(NothingSigned, match="nobody has signed the start of campaign autumn"):
+        await export(Archive(tmp_path / "empty"), "autumn", io.BytesIO(), datetime.now(UTC))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "it is empty"),
+        (b"\n", "no audit file"),
+        (b"{}\n", "no audit file"),
+        (b"\xff" * 100, "no audit file"),
+        (b'{"data":{"format":2},"kind":"header","n":0,"prev":""}\n', "format 2"),
+        (b'{"data":{"format":1},"kind":"seal","n":0,"prev":""}\n', "no audit file"),
+    ],
+)
+async def test_what_is_no_audit_file_is_said_to_be_none(data: bytes, said: str, done: Audited) -> None:
+    """It is not said that something in it was changed."""
+    with pytest.raises(NoAudit, match=said):
+        done.prove(data)
+
+
+async def _peak(folder: Path, zones: int) -> tuple[int, int]:
+    """Bytes that the export, and the proof, of a campaign of so many zones hold at most."""
+    done, peaks = await audited(folder, zones), []
+    file = folder / "file"
+    gc.collect()
+    re.purge()
+    tracemalloc.start()
+    with file.open("wb") as out:
+        await export(done.archive, "autumn", out, datetime.now(UTC))
+    peaks.append(tracemalloc.get_traced_memory()[1])
+    roots = done.roots
+    gc.collect()
+    tracemalloc.reset_peak()
+    with file.open("rb") as lines:
+        assert prove(lines, roots, unsealed=True).holds
+    peaks.append(tracemalloc.get_traced_memory()[1])
+    tracemalloc.stop()
+    return peaks[0], peaks[1]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+async def test_zones_are_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once the caches are full (Python keeps 512 expressions), twice as many zones take hardly more: at most
+    100 bytes for each further one.
+    """
+    monkeypatch.setattr("edgeshift.stores.archive.PART", 8 * 1024)
+    few, many = await _peak(tmp_path / "few", 600), await _peak(tmp_path / "many", 1_200)
+    for one, other in zip(few, many, strict=True):
+        assert other - one < 100 * 600, (few, many)

@@ -1,0 +1,97 @@
+"""A zone is exported by what the archive holds for it; one that cannot be is left out with its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from edgeshift.areas.waf import skip_rule
+from edgeshift.areas.waf.aftercare import Aftercare
+from edgeshift.areas.waf.terraform import RANGES, EntryPoint, ExportedZone, terraform_version
+from edgeshift.model.digests import Body
+from edgeshift.model.fleet import Plan, Zone
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import Proposal, WafRecord, put_document
+from edgeshift.views.exporting import LeftOut, exported_zone
+from edgeshift.views.rows import ZoneRow
+
+ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)
+BODY: Body = {"name": "default", "rules": [skip_rule("shop.example/api/*", "api")]}
+ENTRY = EntryPoint(id="c" * 32, name="default")
+
+
+def row(place: str = "migrated", record: str = "") -> ZoneRow:
+    """The zone's line of its campaign."""
+    return ZoneRow(
+        index=0,
+        id=ZONE.id,
+        name=ZONE.name,
+        account=ZONE.account,
+        plan="pro",
+        wave=0,
+        place=place,
+        record=record,
+    )
+
+
+async def recorded(archive: Archive, body: Body = BODY, entry: EntryPoint | None = ENTRY) -> str:
+    """The digest of an archived result."""
+    proposal = await put_document(archive, Proposal(body=body))
+    record = WafRecord(
+        zone=ZONE,
+        campaign="waf-1",
+        digest="d" * 64,
+        snapshot="",
+        proposal=proposal,
+        evidence="",
+        aftercare=Aftercare(terraform="", state_rm=()),
+        entry_point=entry,
+    )
+    return await put_document(archive, record)
+
+
+async def exported(archive: Archive, line: ZoneRow, provider: str = "4") -> ExportedZone | LeftOut:
+    """What becomes of the zone."""
+    return await exported_zone(archive, line, "shop", RANGES[provider], terraform_version("1.5"))
+
+
+@pytest.mark.parametrize("place", ["migrated", "already_migrated"])
+async def test_a_recorded_zone_is_exported(tmp_path: Path, place: str) -> None:
+    """Also one whose commit an earlier attempt had sent."""
+    archive = Archive(str(tmp_path))
+    found = await exported(archive, row(place, await recorded(archive)))
+    assert isinstance(found, ExportedZone)
+    assert found.digest == "d" * 64 and found.import_id == f"zone/{ZONE.id}/{ENTRY.id}"
+
+
+@pytest.mark.parametrize(
+    ("place", "kept", "why"),
+    [
+        ("awaiting", True, "not migrated: "),
+        ("rejected", False, "not migrated: rejected"),
+        ("already_migrated", False, "migrated, but not by this campaign"),
+        ("migrated", False, "migrated, but no result of it is known"),
+    ],
+)
+async def test_what_has_not_migrated_here_is_left_out(
+    tmp_path: Path, place: str, kept: bool, why: str
+) -> None:
+    """By its place, or since nothing was signed for it."""
+    archive = Archive(str(tmp_path))
+    found = await exported(archive, row(place, await recorded(archive) if kept else ""))
+    assert isinstance(found, LeftOut)
+    assert found.why.startswith(why) and (found.name, found.place) == (ZONE.name, place)
+
+
+async def test_what_cannot_be_written_or_read_is_left_out(tmp_path: Path) -> None:
+    """A record of before, an attribute of no range, a document that is not there: each by its reason."""
+    archive = Archive(str(tmp_path))
+    old = await exported(archive, row(record=await recorded(archive, entry=None)))
+    assert isinstance(old, LeftOut) and "of an earlier version" in old.why
+    odd: Body = {"name": "default", "rules": [{**BODY["rules"][0], "position": {}}]}
+    for provider in RANGES:
+        refused = await exported(archive, row(record=await recorded(archive, odd)), provider)
+        assert isinstance(refused, LeftOut) and refused.why.startswith("rules[0].position cannot be written")
+    gone = await exported(archive, row(record="0" * 64))
+    assert isinstance(gone, LeftOut) and gone.why

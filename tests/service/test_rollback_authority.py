@@ -1,0 +1,109 @@
+"""What the door asks of a rollback: it needs no sign-off of its own, and undoes nothing but what people had
+agreed to.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from activities.authority import NotSigned
+from edgeshift.messages import ChangeStatus, Step
+from edgeshift.model.sign_off import Choice
+from edgeshift.stores.documents import Intent, create_record, intent_key
+from tests.forgeries.doors import Guarded, guarded
+
+HOUR = timedelta(hours=1)
+
+
+async def ask(door: Guarded) -> None:
+    """Ask whether the rollback of what is proposed may be sent. Raises NotSigned."""
+    gate, there = door.gate, door.gate.connections
+    change = await gate.message(gate.body, gate.body, step=Step.ROLL_BACK)
+    spec = await there.spec(gate.start.spec)
+    await there.authority.check(change, spec, there.targets, datetime.now(UTC))
+
+
+async def sent(door: Guarded, name: str = "p", **more: Any) -> None:
+    """Record a commit of what is proposed."""
+    said: dict[str, Any] = {
+        "step": "commit",
+        "at": datetime.now(UTC),
+        "campaign": door.gate.start.campaign,
+        "digest": door.digest,
+        "fingerprint": door.fingerprint,
+        "attempt": 1,
+    }
+    key = intent_key(door.gate.zone, door.gate.start.area, name)
+    assert await create_record(door.archive, key, Intent(**{**said, **more}))
+
+
+async def test_what_people_agreed_to_is_undone_without_asking(tmp_path: Path) -> None:
+    """Also while the campaign is paused, once it was rejected, once the key was revoked, and once the least
+    policy asks for more.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await sent(door)
+        await ask(door)
+        await door.say("pause", 1)
+        await door.approve("grace", choice=Choice.REJECT)
+        await ask(door)
+        door.least(required=2)
+        await ask(door)
+        from edgeshift.authority.editing import RootsEditor
+
+        RootsEditor(door.keyring.roots).revoke("ada")
+        await ask(door)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        {},
+        {"digest": "0" * 64},
+        {"campaign": "campaign/other"},
+        {"step": "roll_back"},
+        {"at": datetime(2020, 1, 1, tzinfo=UTC)},
+    ],
+    ids=["nobody agreed", "of another body", "of another campaign", "no commit", "before it was agreed to"],
+)
+async def test_a_planted_record_triggers_no_rollback(tmp_path: Path, planted: dict[str, Any]) -> None:
+    """Whoever may write to the archive cannot have undone what nobody had the campaign do."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        if planted:
+            await door.approve()
+        await sent(door, **planted)
+        await sent(door, "odd", step="opened")
+        with pytest.raises(NotSigned, match="it would undo"):
+            await ask(door)
+
+
+async def test_a_rollback_of_nothing_is_refused(tmp_path: Path) -> None:
+    """As a message that anybody can send asks for it: nothing was sent that it would undo."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        with pytest.raises(NotSigned, match="nothing is on record that it would undo"):
+            await ask(door)
+
+
+async def test_a_step_that_an_area_does_not_know_is_not_sent(tmp_path: Path) -> None:
+    """A migration of the WAF has no rollback: a message that asks for one comes to nothing, also where people
+    had agreed to the commit.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await sent(door, at=datetime.now(UTC) - 3 * HOUR)
+        await door.approve(issued=datetime.now(UTC).replace(microsecond=0) - 4 * HOUR)
+        for step in (Step.ROLL_BACK, Step.SET_SECRET):
+            result = await door.commit(step=step)
+            assert result.status is ChangeStatus.NOTHING_HAPPENED
+            assert f"waf knows no step {step.value}" in result.reason
+        assert await door.sent() == 0

@@ -1,0 +1,341 @@
+"""Signed statements in an archive, beside what others have put there; and what a person signs then."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from temporalio.api.taskqueue.v1 import PollerInfo
+
+from edgeshift.authority.door import last_word
+from edgeshift.authority.held import RootsHeld, last_told, tell
+from edgeshift.authority.keyring import Keyring
+from edgeshift.authority.loading import RootsFiles, load_roots
+from edgeshift.authority.records import SignedRecords, statement_at
+from edgeshift.authority.signing import SigningFailed, signer_at
+from edgeshift.authority.sshsig import PrivateKey
+from edgeshift.authority.statements import (
+    DecisionStatement,
+    StartStatement,
+    Statement,
+    WaveSaid,
+    WordStatement,
+    sealed,
+)
+from edgeshift.doctor.check import State
+from edgeshift.doctor.roots_checks import judged, keys_judged, polls_now
+from edgeshift.messages import Step
+from edgeshift.model.fleet import Area
+from edgeshift.model.sign_off import Choice
+from edgeshift.operations import Refused
+from edgeshift.operations.signed import Drafts, Pen, matching, record
+from edgeshift.stores.archive import Archive, ArchiveUnavailable
+from tests.kit.openssh import Keypair
+
+SPEC = "a" * 64
+MALLORY = PrivateKey.made()
+
+
+def about(by: str = "olga", issued: datetime | None = None) -> dict[str, Any]:
+    """What every statement says."""
+    issued = issued or datetime.now(UTC).replace(microsecond=0)
+    return {
+        "service": "http://127.0.0.1:8780/client/v4",
+        "campaign": "autumn",
+        "area": Area.WAF,
+        "by": by,
+        "issued": issued,
+        "expires": issued + timedelta(days=30),
+        "nonce": "0" * 32,
+    }
+
+
+def start(**changed: Any) -> StartStatement:
+    """A start of the campaign."""
+    waves = (WaveSaid(name="all", first=0, end=3),)
+    return StartStatement(**about() | changed, spec=SPEC, targets="b" * 64, count=3, waves=waves)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    """An archive in a folder."""
+    return Archive(tmp_path / "archive")
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Keyring:
+    """Keys and roots of olga, who does everything, and of ada."""
+    ring = Keyring(tmp_path / "authority")
+    ring.make()
+    ring.signer("olga")
+    ring.signer("ada")
+    return ring
+
+
+async def put(archive: Archive, statement: Statement, key: PrivateKey) -> str:
+    """Record a statement that this key signs."""
+    return await SignedRecords(archive).put(statement, key.sign(statement.bytes))
+
+
+def key_of(ring: Keyring, name: str) -> PrivateKey:
+    """A person's key."""
+    return PrivateKey((ring.keys / name).read_bytes())
+
+
+async def test_a_record_is_found_by_what_it_is_about(archive: Archive, ring: Keyring) -> None:
+    """Starts by campaign; recording it twice is no conflict."""
+    said = start()
+    assert await put(archive, said, key_of(ring, "olga")) == said.digest
+    assert await put(archive, said, key_of(ring, "olga")) == said.digest
+    found = await SignedRecords(archive).starts("autumn")
+    assert [item.statement for item in found] == [said]
+    assert await SignedRecords(archive).starts("winter") == ()
+
+
+async def test_what_others_put_into_the_archive_is_nothing(archive: Archive, ring: Keyring) -> None:
+    """Names without a statement, rubbish, another campaign's statement, one in the place of another."""
+    said = start()
+    await put(archive, said, key_of(ring, "olga"))
+    folder = "signed/autumn"
+    other = start(campaign="winter")
+    wrong = start(nonce="1" * 32)
+    signature = MALLORY.sign(other.bytes)
+    for name, data in (
+        (f"{folder}/start/{'1' * 64}", b"{}"),
+        (f"{folder}/start/{'2' * 64}", b"{}"),
+        (f"{folder}/statement/{'2' * 64}", b"\xff" * 100),
+        (f"{folder}/start/{other.digest}", b"{}"),
+        (statement_at("autumn", other.digest), sealed(other, signature)),
+        (f"{folder}/start/{wrong.digest}", b"{}"),
+        (statement_at("autumn", wrong.digest), sealed(said, key_of(ring, "olga").sign(said.bytes))),
+        (f"{folder}/word/{said.digest}", b"{}"),
+    ):
+        assert await archive.create_once(name, data)
+    records = SignedRecords(archive)
+    assert [item.statement for item in await records.starts("autumn")] == [said]
+    assert await records.words("autumn") == ()
+
+
+async def test_a_flood_of_records_is_said_and_counts_for_nothing(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody looks through them for one that counts, and nothing is decided without it."""
+    monkeypatch.setattr("edgeshift.authority.records.MOST", 3)
+    for number in range(4):
+        await archive.create_once(f"signed/autumn/word/{number:064d}", b"{}")
+    with pytest.raises(ArchiveUnavailable, match="more than 3 records"):
+        await SignedRecords(archive).words("autumn")
+
+
+async def test_a_pause_counts_whatever_strangers_have_put_there(archive: Archive, ring: Keyring) -> None:
+    """A later start of their own, and a word with the highest number: with roots here both are passed over,
+    and without, the pause counts all the same.
+    """
+    olga, roots = key_of(ring, "olga"), load_roots(ring.roots)
+    now = datetime.now(UTC).replace(microsecond=0)
+    real = start(issued=now - timedelta(minutes=2))
+    await put(archive, real, olga)
+    forged = start(issued=now + timedelta(minutes=1), by="mallory")
+    await put(archive, forged, MALLORY)
+    high = WordStatement(**about("mallory"), start=real.digest, word="resume", number=1_000_000)
+    await put(archive, high, MALLORY)
+    (found,) = [s for s in await SignedRecords(archive).starts("autumn") if s.statement == real]
+    for known in (roots, None):
+        await Pen(ring.signer("olga"), archive, "olga", known).word("autumn", SPEC, "pause")
+        words = await SignedRecords(archive).words("autumn")
+        mine = [said.statement for said in words if said.statement.by == "olga"]
+        last = last_word(words, found, roots, datetime.now(UTC))
+        assert last is not None and last.word == "pause" and last.by == "olga"
+        if known is not None:
+            (word,) = mine
+            assert isinstance(word, WordStatement) and (word.start, word.number) == (real.digest, 1)
+
+
+async def test_nothing_is_signed_of_a_start_that_is_not(archive: Archive, ring: Keyring) -> None:
+    """A person is told, and nothing is recorded."""
+    await put(archive, start(by="mallory"), MALLORY)
+    pen = Pen(ring.signer("olga"), archive, "olga", load_roots(ring.roots))
+    with pytest.raises(Refused, match="was not signed"):
+        await pen.word("autumn", SPEC, "pause")
+    assert await SignedRecords(archive).words("autumn") == ()
+
+
+async def drafts(archive: Archive, *fingerprints: str, by: str = "ada") -> list[Statement]:
+    """What would be signed of these fingerprints now."""
+    hand = Drafts()
+    pen = Pen.drafting(hand, archive, by, None)
+    await pen.fingerprints("autumn", SPEC, Choice.APPROVE, step=Step.COMMIT, fingerprints=fingerprints)
+    return hand.statements
+
+
+async def test_what_is_signed_elsewhere_counts_where_it_is_about_what_waits(
+    archive: Archive, ring: Keyring, tmp_path: Path
+) -> None:
+    """Signed by `ssh-keygen` with a key of another kind, drafted twice: the second is compared with it."""
+    await put(archive, start(), key_of(ring, "olga"))
+    (first,) = await drafts(archive, "c" * 64)
+    key, file = Keypair(tmp_path, "ecdsa-384"), tmp_path / "statement.json"
+    file.write_bytes(first.bytes)
+    (signature,) = key.sign([file])
+    again = await drafts(archive, "c" * 64)
+    assert again[0].bytes != first.bytes
+    found = matching(again, [(first, signature)], None)
+    await record(archive, found)
+    # Tried again, such as where Temporal was away, with another signature of the same.
+    once_more = tmp_path / "once-more.json"
+    once_more.write_bytes(first.bytes)
+    (other,) = key.sign([once_more])
+    assert other != signature
+    await record(archive, [(first, other)])
+    (said,) = await SignedRecords(archive).decisions("autumn", frozenset({"c" * 64}))
+    assert said.statement == first and said.key == key.public
+    with pytest.raises(Refused, match="would not count: key SHA256"):
+        matching(again, [(first, signature)], load_roots(ring.roots))
+
+
+async def test_what_was_signed_of_something_else_is_refused(archive: Archive, ring: Keyring) -> None:
+    """Another fingerprint, more of them, fewer, another person, another choice, or too late."""
+    await put(archive, start(), key_of(ring, "olga"))
+    key = key_of(ring, "ada")
+    (one,) = await drafts(archive, "c" * 64)
+    assert isinstance(one, DecisionStatement)
+    now = await drafts(archive, "c" * 64)
+    late = {"issued": one.issued - timedelta(days=91), "expires": one.expires - timedelta(days=91)}
+    for wrong, said in (
+        ((await drafts(archive, "d" * 64))[0], "another subjects"),
+        ((await drafts(archive, "c" * 64, "d" * 64))[0], "another subjects"),
+        ((await drafts(archive, "c" * 64, by="olga"))[0], "another by"),
+        (one.model_copy(update={"choice": Choice.REJECT}), "another choice"),
+        (one.model_copy(update={"wave": 1}), "another wave"),
+        (one.model_copy(update={"start": "9" * 64}), "another start"),
+        (one.model_copy(update={"service": "https://other.example.com"}), "another service"),
+        (one.model_copy(update=late), "has expired"),
+    ):
+        with pytest.raises(Refused, match=said):
+            matching(now, [(wrong, key.sign(wrong.bytes))], None)
+    with pytest.raises(Refused, match="a statement is missing"):
+        matching(now, [], None)
+    pair = (one, key.sign(one.bytes))
+    with pytest.raises(Refused, match="no longer waits"):
+        matching(now, [pair, pair], None)
+
+
+def test_a_key_that_others_may_read_signs_nothing(tmp_path: Path) -> None:
+    """Whoever read it could have signed, too. The hint says what to do."""
+    path = tmp_path / "key"
+    path.write_text(PrivateKey.made().text)
+    for mode in (0o644, 0o640, 0o604):
+        path.chmod(mode)
+        with pytest.raises(SigningFailed, match="others may read the key") as found:
+            signer_at(path)
+        assert found.value.hint == f"chmod 600 {path}"
+    path.chmod(0o600)
+    assert signer_at(path).key.kind == "ssh-ed25519"
+
+
+def test_keys_with_another_kind_or_a_passphrase_sign_by_openssh(tmp_path: Path) -> None:
+    """The public key beside the private one says which it is."""
+    key = Keypair(tmp_path, "ecdsa-256")
+    with pytest.raises(SigningFailed, match="no public key in"):
+        signer_at(key.path)
+    key.path.with_name("ecdsa-256.pub").write_text(key.public.line + "\n")
+    signer = signer_at(key.path)
+    assert signer.key == key.public
+    assert "BEGIN SSH SIGNATURE" in asyncio.run(signer.sign(b"message"))
+    subprocess.run(["ssh-keygen", "-q", "-p", "-f", key.path, "-N", "secret"], check=True)
+    assert signer_at(key.path).key == key.public
+
+
+def held(
+    identity: str, state: Literal["none", "unreadable", "held"] = "held", digest: str = "1" * 64, **more: Any
+) -> RootsHeld:
+    """What a worker says of its roots."""
+    at = more.pop("at", datetime.now(UTC))
+    return RootsHeld(
+        identity=identity,
+        at=at,
+        state=state,
+        digest=digest if state == "held" else "",
+        proof="signed",
+        **more,
+    )
+
+
+async def test_the_last_that_a_worker_said_of_its_roots_counts(archive: Archive) -> None:
+    """By its identity, whatever signs that has."""
+    now = datetime.now(UTC)
+    for number, digest in enumerate(("1" * 64, "2" * 64)):
+        await tell(archive, held("7@host/~a", digest=digest, at=now + timedelta(seconds=number)))
+    found = await last_told(archive, "7@host/~a")
+    assert found is not None and found.digest == "2" * 64
+    assert await last_told(archive, "8@host") is None
+
+
+@pytest.mark.parametrize(
+    ("told", "states", "said"),
+    [
+        ([held("a", worker="w"), held("b", worker="w")], [State.OK], "w signs the results"),
+        ([held("a", worker="w"), held("b", worker="")], [State.FAILED], "b has no key that the roots know"),
+        ([held("a")], [State.FAILED], "a has no key"),
+        ([held("a", "none")], [], ""),
+    ],
+    ids=["known", "one is not", "of an earlier version", "without roots"],
+)
+def test_doctor_names_workers_whose_key_is_not_known(
+    told: list[RootsHeld], states: list[State], said: str
+) -> None:
+    """Where roots ask for signatures, by what each worker said of its own key."""
+    found = keys_judged({one.identity: one for one in told})
+    assert [check.state for check in found] == states and said in "".join(check.text for check in found)
+
+
+@pytest.mark.parametrize(
+    ("told", "states", "said"),
+    [
+        ([held("a"), held("b")], [State.OK], "2 workers have 111111111111 (signed)"),
+        ([held("a"), held("b", digest="2" * 64)], [State.FAILED], "do not agree"),
+        ([held("a", "none")], [State.WARNING], "a has none, and changes nothing but rehearsals"),
+        ([held("a"), held("b", "none")], [State.WARNING, State.FAILED], "do not agree"),
+        ([held("a"), held("b", "unreadable")], [State.FAILED, State.FAILED], "b cannot read its roots"),
+    ],
+    ids=range(5),
+)
+def test_doctor_compares_the_roots_of_workers(told: list[RootsHeld], states: list[State], said: str) -> None:
+    """Equal ones, different ones, none, and unreadable ones."""
+    checks = judged({item.identity: item for item in told})
+    assert [check.state for check in checks] == states
+    assert said in " ".join(check.text for check in checks)
+
+
+def test_a_worker_that_has_ended_is_not_asked_for_its_roots() -> None:
+    """Temporal lists it for minutes; one that waits for work renews its poll every minute."""
+    now = datetime.now(UTC)
+    pollers = []
+    for identity, ago in (("new", 0), ("waits", 60), ("ended", 120)):
+        poller = PollerInfo(identity=identity)
+        poller.last_access_time.FromDatetime(now - timedelta(seconds=ago))
+        pollers.append(poller)
+    assert polls_now(pollers) == {"new", "waits"}
+    assert polls_now([]) == set()
+
+
+def test_doctor_says_where_it_looks_into_another_archive() -> None:
+    """Then nothing is known of the workers' roots."""
+    (check,) = judged({"a": held("a"), "b": None})
+    assert check.state is State.WARNING and "b recorded nothing" in check.text and "--archive" in check.fix
+
+
+def test_roots_that_cannot_be_read_are_told_as_such(tmp_path: Path, ring: Keyring) -> None:
+    """A worker that has lost them refuses everything, and says so."""
+    from edgeshift.authority.held import held_by
+
+    files = RootsFiles(ring.roots)
+    now = datetime.now(UTC)
+    assert held_by("a", files, now).digest == load_roots(ring.roots).digest
+    ring.roots.write_text("[")
+    assert held_by("a", files, now).state == "unreadable"
+    assert held_by("a", None, now).state == "none"

@@ -1,0 +1,57 @@
+"""What a plan says of a zone of waf: the verdict on what would be proposed, and what it would lose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from activities.waf.changes import WafWork
+from edgeshift.areas.assessment import Verdict
+from edgeshift.messages import ZoneAssessment
+from tests.service.gate_kit import Gate, gate
+
+SHELL: dict[str, Any] = {"migration": {"configuration": "disabled"}}
+
+
+async def line_of(play: Gate) -> ZoneAssessment:
+    """The plan's line for the zone of the gate."""
+    spec = await play.connections.spec(play.start.spec)
+    line = ZoneAssessment(index=0, zone=play.zone)
+    return await WafWork(play.connections).assess(play.start.spec, spec, play.start.target, line)
+
+
+async def test_an_empty_shell_is_blocked_in_the_plan_already(tmp_path: Path) -> None:
+    """With its reason and a warning, nothing to sign, and no reading that the zone could begin with."""
+    async with gate(tmp_path, settings=SHELL) as play:
+        line = await line_of(play)
+    assert (line.verdict, line.causes) == (Verdict.BLOCKED, ["unprotected"])
+    assert "consents.unprotected" in line.reasons[0]
+    assert any("runs no managed rule" in warning for warning in line.warnings)
+    assert (line.fingerprint, line.reading) == ("", "")
+
+
+async def test_a_consent_lets_it_be_ready_and_the_warning_stays(tmp_path: Path) -> None:
+    """The zone can be signed, and people see what they sign."""
+    async with gate(tmp_path, settings=SHELL, consents={"unprotected": ["bank.example"]}) as play:
+        line = await line_of(play)
+    assert line.verdict is Verdict.READY and line.fingerprint and line.reading
+    assert any("runs no managed rule" in warning for warning in line.warnings)
+
+
+async def test_a_plan_counts_what_would_be_lost(tmp_path: Path) -> None:
+    """In sentences that zones may share, and by kind."""
+    owasp = {"sensitivity": "medium", "rules": {"981138": "off", "950921": "off"}}
+    managed = {"groups": {"Managed WordPress": "off"}}
+    async with gate(tmp_path, settings={"previous_waf": {"owasp": owasp, "managed": managed}}) as play:
+        line = await line_of(play)
+    assert line.lost == {"package": 1, "rule": 2}
+    core = "OWASP ModSecurity Core Rule Set"
+    assert line.losses == [
+        f"{core}: sensitivity medium; the core ruleset 3.x runs at paranoia level 2 in place of it",
+        f"{core}: 2 rules with settings of their own, not carried over",
+    ]
+    compare = [warning for warning in line.warnings if "to compare with the overrides" in warning]
+    # One group is off as delivered.
+    assert compare == [
+        "Managed Rules: 2 rule groups off, to compare with the overrides of the new configuration"
+    ]
