@@ -210,7 +210,15 @@ SENDING = (
                 "worker/wiring.py",
                 "graceful_shutdown_timeout=grace,",
                 "graceful_shutdown_timeout=timedelta(0),",
-            )
+            ),
+            Edit(
+                "activities/change/calling_off.py",
+                "                if task.cancelled():\n",
+                "                if not task.done():\n"
+                "                    task.cancel()\n"
+                "                    raise\n"
+                "                if task.cancelled():\n",
+            ),
         ],
         "orderly-restart",
     ),
