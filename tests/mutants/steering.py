@@ -7,7 +7,7 @@ from tests.mutants.mutant import Edit, mutant
 from tests.mutants.sending import NO_GIVING_UP, SIGNING, ZONE_STATE
 
 STARTER = "workflows/campaign/starter.py"
-STATE = "workflows/campaign/state.py"
+WINDOW = "workflows/campaign/window.py"
 SIGN_OFF = "edgeshift/model/sign_off.py"
 BOOK = "edgeshift/campaign/book.py"
 LEDGER = "edgeshift/campaign/ledger.py"
@@ -183,9 +183,9 @@ STEERING = (
         8,
         [
             Edit(
-                STATE,
-                "return self.most_in_flight() - self.ledger.zones(*IN_FLIGHT)",
-                "return 1000 - self.ledger.zones(*IN_FLIGHT)",
+                WINDOW,
+                "return self.most_in_flight() - ledger.zones(*IN_FLIGHT)",
+                "return 1000 - ledger.zones(*IN_FLIGHT)",
             )
         ],
         "window-of-one",
@@ -223,8 +223,8 @@ STEERING = (
         8,
         [
             Edit(
-                STATE,
-                "max(1, budget - self.failures)",
+                WINDOW,
+                "max(1, budget - self._state.failures)",
                 "max(1, budget)",
             )
         ],

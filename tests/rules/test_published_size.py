@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from edgeshift.areas import area_of
 from edgeshift.campaign.book import Word
 from edgeshift.campaign.callers import TargetCallers
 from edgeshift.campaign.ledger import Ledger
@@ -48,6 +49,8 @@ def full() -> Any:
         spec="0" * 64,
         archive="0" * 32,
         window=100,
+        grows_by=None,
+        advance_failures=0,
     )
     return SimpleNamespace(
         ledger=ledger,
@@ -70,7 +73,7 @@ def full() -> Any:
         stands_still=True,
         halted="",
         failures=0,
-        most_in_flight=lambda: 100,
+        area=area_of(Area.WAF),
     )
 
 

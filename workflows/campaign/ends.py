@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.fleet import CLAIMS, DONE, ZoneOutcome
     from workflows.campaign.batches import MANY, Batches
     from workflows.campaign.state import CampaignState
+    from workflows.campaign.window import Window
 
 GATHERS = 600
 """The part of the time between two sweeps in which words are gathered, so that a batch has several."""
@@ -39,6 +40,7 @@ class Ends:
     def __init__(self, state: CampaignState, batches: Batches) -> None:
         self._state = state
         self._batches = batches
+        self._window = Window(state)
 
     @property
     def is_due(self) -> bool:
@@ -52,7 +54,7 @@ class Ends:
             return False
         self._state.apply_book([word.index])
         if not ledger.proves_ends and word.outcome in DONE and ledger.outcome(word.index) is word.outcome:
-            self._state.grow(word.took)
+            self._window.grow(word.took)
         if word.outcome is ZoneOutcome.ABORTED and self._state.aborted is None:
             # It has found at the door what nobody has told this campaign: the archive is asked.
             self._state.aborts_unheard = True
@@ -78,7 +80,7 @@ class Ends:
             if ledger.ended_words.get(index) is word or not ledger.is_open(index):
                 ledger.ended_words.pop(index, None)
             if word.outcome in DONE and ledger.outcome(index) is word.outcome:
-                state.grow(word.took)
+                self._window.grow(word.took)
         state.changed()
 
     def _count_words(self) -> None:

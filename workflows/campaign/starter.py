@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.counts import counted
     from workflows.campaign.batches import BATCH, Batches
     from workflows.campaign.state import CampaignState
+    from workflows.campaign.window import Window
 
 
 class Starter:
@@ -19,6 +20,7 @@ class Starter:
     def __init__(self, state: CampaignState, batches: Batches) -> None:
         self._state = state
         self._batches = batches
+        self._window = Window(state)
 
     async def start_some(self) -> None:
         """Start the next batch, as far as there is room."""
@@ -29,7 +31,7 @@ class Starter:
             # What a zone begins with is what the archive says of rejections.
             return
         # Zones that hold a sign-off come before new ones: what was agreed to must not wait behind them.
-        free = state.free_slots() - self._ready()
+        free = self._window.free_slots() - self._ready()
         end = state.start.waves[state.wave].end
         # One that was reset after its end is told that this stands before it is begun again.
         pending = (
@@ -92,6 +94,7 @@ class Granter:
     def __init__(self, state: CampaignState, batches: Batches) -> None:
         self._state = state
         self._batches = batches
+        self._window = Window(state)
 
     async def grant_some(self) -> None:
         """Give the next batch of permits, as far as there is room."""
@@ -104,7 +107,7 @@ class Granter:
             for index in ledger.indexes(TargetState.READY, TargetState.READY_VALIDATE, hidden=state.stopped)
             if index not in ledger.ended_words
         )
-        indexes = ledger.within(ready, state.free_slots(), BATCH)
+        indexes = ledger.within(ready, self._window.free_slots(), BATCH)
         if not indexes:
             return
         grants = []

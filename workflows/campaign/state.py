@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.callers import TargetCallers
     from edgeshift.campaign.ledger import Ledger
     from edgeshift.campaign.packing import Bits, of_text
-    from edgeshift.campaign.target_states import FINAL, IN_FLIGHT, TargetState
+    from edgeshift.campaign.target_states import FINAL, TargetState
     from edgeshift.messages import (
         MOST_TOLD_WRONG,
         Book,
@@ -314,36 +314,6 @@ class CampaignState:
     def first_step(self) -> Step:
         """The step that targets of this area ask for before anybody has seen their proposal."""
         return Step(self.area.first_step)
-
-    def free_slots(self) -> int:
-        """How many more zones may be in flight. One whose calls are held takes no place from those of others,
-        where nothing of it is in flight.
-        """
-        return self.most_in_flight() - self.ledger.zones(*IN_FLIGHT) + self.ledger.set_down(self.stopped)
-
-    def most_in_flight(self) -> int:
-        """How many zones may be in flight: the window as it is. Where a change cannot be taken back, one that
-        failed keeps its place, so that what failed and what is in flight never exceed the window, or the
-        failures allowed and one where that is more (docs/rules.md, rule 8).
-        """
-        start = self.start
-        if self.area.reversible:
-            return self.window
-        budget = max(start.window, start.advance_failures + 1)
-        return min(self.window, max(1, budget - self.failures))
-
-    @property
-    def window(self) -> int:
-        """The window: as given, or as far as it has grown. A target that stands for many zones has room."""
-        start = self.start
-        if start.grows_by is None:
-            return start.window
-        return min(start.window, max(self.growth.at_most(start.grows_by), self.ledger.largest))
-
-    def grow(self, took: timedelta | None) -> None:
-        """A zone has succeeded, and its change took so long to show, where that is known."""
-        if self.start.grows_by is not None:
-            self.growth = self.growth.succeeded(took, self.start.grows_by)
 
     def permit(self, index: int, step: Step) -> Permit:
         """A new permit for a target, which counts from now on."""

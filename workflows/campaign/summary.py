@@ -25,6 +25,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.fleet import Wave
     from edgeshift.rate_limit.circuit import to_fix
     from workflows.campaign.state import CampaignState
+    from workflows.campaign.window import Window
 
 MOST_SHOWN = 500
 """Entries of the book that a summary shows, the latest."""
@@ -82,7 +83,7 @@ def summary(state: CampaignState, now: datetime, most: int = MOST_WAITING) -> Ca
         stopped_by=stopped.by if stopped else "",
         stopped_at=state.stopped_at if stopped else None,
         retrying=state.retrying,
-        window=state.most_in_flight(),
+        window=Window(state).most_in_flight(),
         open_runs=ledger.open_runs(),
         told_wrong=state.told_wrong,
         wrong=state.wrong,
@@ -140,8 +141,9 @@ def why(state: CampaignState) -> str:
     elif state.holds:
         more = f" (and {len(state.holds) - 1} more)" if len(state.holds) > 1 else ""
         said.append(f"by itself: {state.holds[0]}{more}")
-    most = state.most_in_flight()
-    if not said and not state.halted and not state.closed and most < state.window:
+    window = Window(state)
+    most = window.most_in_flight()
+    if not said and not state.halted and not state.closed and most < window.size:
         return f"{counted(state.failures, 'zone')} failed: {most} at a time until a person resumes"
     return "; ".join(said) or state.halted
 
