@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from edgeshift.areas import area_of
-from edgeshift.areas.waf.evidence_again import passes
-from edgeshift.areas.waf.evidence_terms import Evidence
+from activities.evidence_at_the_door import evidence_passes
+from activities.records import WorkerRecords
 from edgeshift.authority.door import (
     Asked,
     agreed_then,
@@ -26,10 +25,11 @@ from edgeshift.authority.roots import Roots, is_rehearsal
 from edgeshift.authority.statements import Attested, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step
-from edgeshift.model.fleet import Plan, Target, campaign_id
+from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.model.sign_off import SignOffPolicy
+from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import DocumentUnreadable, Intent, get_document, get_record, intent_key
+from edgeshift.stores.documents import DocumentUnreadable, Intent, intent_key
 
 Targets = Callable[[str], Awaitable[Sequence[Target]]]
 """The frozen list with a digest."""
@@ -74,10 +74,13 @@ class Authority:
     this machine.
     """
 
-    def __init__(self, roots: RootsFiles | None, archive: Archive) -> None:
+    def __init__(
+        self, roots: RootsFiles | None, archive: Archive, recorded: WorkerRecords | None = None
+    ) -> None:
         self._files = roots
         self._archive = archive
         self._records = SignedRecords(archive)
+        self._recorded = recorded or WorkerRecords(roots, archive, SystemClock())
         self._hour = _Hour("")
 
     def refuses_service(self, spec: CampaignSpec) -> str | None:
@@ -191,7 +194,8 @@ class Authority:
         start, why = change.start, "nothing is on record that it would undo"
         async for key in self._archive.list(intent_key(start.target.zone, start.area)):
             try:
-                record = await get_record(self._archive, Intent, key)
+                # As of then: a worker's key that was revoked since keeps no way back.
+                record = await self._recorded.proven(Intent, key, forgiving=True)
             except DocumentUnreadable:
                 continue
             if record is None or record.step != Step.COMMIT.value or record.campaign != start.campaign:
@@ -226,7 +230,7 @@ class Authority:
 
     async def _asked(self, change: Change, spec: CampaignSpec, now: datetime) -> Asked:
         start = change.start
-        passed = await self._passed(change, spec, now)
+        passed = await evidence_passes(self._archive, self._recorded, change, spec, now)
         return Asked(
             campaign=spec.name,
             spec_digest=start.spec,
@@ -240,19 +244,3 @@ class Authority:
             evidence_digest=change.evidence,
             passed=passed,
         )
-
-    async def _passed(self, change: Change, spec: CampaignSpec, now: datetime) -> bool | None:
-        """Whether the zone's own evidence passed, judged again by the campaign's file; None where its step
-        needs none.
-        """
-        zone = change.start.target.zone
-        if change.step is not Step.COMMIT or not area_of(spec.area).validates:
-            return None
-        if zone.plan is not Plan.ENTERPRISE or not spec.validation.modes:
-            return None
-        if not change.evidence:
-            return False
-        evidence = await get_document(self._archive, Evidence, change.evidence)
-        mine = evidence.zone == zone.id and evidence.proposal == change.digest
-        judged = spec.validation
-        return mine and passes(evidence, judged.evidence, judged.window, now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import TypeVar
@@ -21,7 +22,6 @@ from edgeshift.stores.documents import (
     Intent,
     NothingMore,
     Seen,
-    create_record,
     get_record,
 )
 from edgeshift.stores.documents import intent_key as intent_key
@@ -46,6 +46,11 @@ EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
 
 AHEAD = timedelta(days=1)
 """How far the clock of whoever wrote an intent may be ahead of this one's."""
+
+BY_HAND_AFTER = timedelta(days=1)
+"""How long after an intent was stored that cannot be read a person's word counts that nothing came of it: no
+change takes so long to show.
+"""
 
 RECORDED_WITHIN = 2.0
 """Seconds that the record of an answered request may take, of the margin that a change has after it."""
@@ -87,7 +92,7 @@ async def give_up(connections: Connections, change: Change) -> bool:
     start = change.start
     key = intent_key(start.target.zone, start.area, change.permit.name)
     record = record_of(change, GIVEN_UP, connections.clock.now())
-    if await create_record(connections.archive, key, record):
+    if await connections.records.create(key, record):
         return True
     return await is_given_up(connections, key)
 
@@ -107,54 +112,98 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
     """
     key = intent_key(zone, batch.area, permit.name)
     record = Intent(step=GIVEN_UP, campaign=batch.campaign, run=batch.origin, at=connections.clock.now())
-    if await create_record(connections.archive, key, record):
+    if await connections.records.create(key, record):
         return Fixed.GIVEN_UP
-    there = await get_record(connections.archive, Intent, key)
-    if there is None or there.step == OPENED:
+    found = await connections.records.find(Intent, key)
+    if found is None:
         return Fixed.MAY_BE_SENT
-    if there.step == GIVEN_UP:
+    # What no worker has signed is whatever may have been sent, as of when it was stored.
+    there = found.record if found.unproven is None else await _stored(connections, key, found.record)
+    if found.unproven is None and there.step == OPENED:
+        return Fixed.MAY_BE_SENT
+    if found.unproven is None and there.step == GIVEN_UP:
         return Fixed.GIVEN_UP
     over = activity.info().started_time >= there.at + batch.over_after or await _is_answered(connections, key)
     return Fixed.OVER if over else Fixed.MAY_BE_SENT
 
 
 async def is_given_up(connections: Connections, key: str) -> bool:
-    """Whether nothing was sent, nor will be, under the permit whose record this is."""
-    record = await get_record(connections.archive, Intent, key)
+    """Whether nothing was sent, nor will be, under the permit whose record this is. One that no worker has
+    signed may have another's place.
+    """
+    record = await connections.records.proven(Intent, key)
     return record is not None and record.step == GIVEN_UP
 
 
-async def _intents(connections: Connections, zone: Zone, area: Area) -> AsyncIterator[tuple[str, Intent]]:
-    """Every intent of a zone, by whomever, with its record, in no order.
+@dataclass(frozen=True)
+class _Sent:
+    """An intent of a zone, by whomever. ``proven``: whether a worker has signed it, whom the roots know; else
+    it stands for whatever may have been sent before it was stored, and for nothing that the campaign did.
+    """
+
+    key: str
+    record: Intent
+    proven: bool = True
+
+    @property
+    def commits(self) -> bool:
+        """Whether it may be a commit."""
+        return not self.proven or self.record.step == Step.COMMIT.value
+
+
+async def _intents(connections: Connections, zone: Zone, area: Area) -> AsyncIterator[_Sent]:
+    """Every intent of a zone, by whomever, in no order.
 
     Raises ArchiveError, naming the record, where one cannot be read: it may stand for what was sent. Unless
-    it is recorded beside it that nothing came of it, as a person may do who has looked (docs/runbook.md,
-    failed-archive).
+    it is recorded beside it that nothing came of it, as a person may do who has looked (docs/operators.md, A
+    record that cannot be read).
     """
-    archive = connections.archive
-    async for key in archive.list(intent_key(zone, area)):
+    async for key in connections.archive.list(intent_key(zone, area)):
         try:
-            record = await get_record(archive, Intent, key)
+            found = await connections.records.find(Intent, key)
         except DocumentUnreadable:
-            if await _reason(connections, key) in EFFECTIVE:
+            if not await _put_right(connections, key):
                 raise
             continue
-        if record is not None and record.step not in (OPENED, GIVEN_UP):
-            yield key, await _dated(connections, key, record)
+        if found is None:
+            continue
+        if found.unproven is not None:
+            yield _Sent(key, await _stored(connections, key, found.record), proven=False)
+        elif found.record.step not in (OPENED, GIVEN_UP):
+            yield _Sent(key, await _dated(connections, key, found.record))
+
+
+async def _put_right(connections: Connections, key: str) -> bool:
+    """Whether it is recorded of an intent that cannot be read that nothing came of it: by a worker; or by a
+    person, who signs nothing there, once nothing can come of it any more.
+    """
+    if await _reason(connections, key) not in EFFECTIVE:
+        return True
+    said = await get_record(connections.archive, NothingMore, _beside(key, "nothing"))
+    if said is None or said.reason in EFFECTIVE:
+        return False
+    return _now(connections) >= await connections.archive.stored_at(key) + BY_HAND_AFTER
+
+
+async def _stored(connections: Connections, key: str, record: Intent) -> Intent:
+    """The record, as of when the archive took it: whatever it says of its time is anybody's word."""
+    return record.model_copy(update={"at": await connections.archive.stored_at(key)})
 
 
 async def _dated(connections: Connections, key: str, record: Intent) -> Intent:
     """The record, at a time that can be: none is written before its time, so that one from the future is of
     when the archive took it, which is not before anything was sent. Else it would keep the zone for ever.
     """
-    now = connections.clock.now()
-    if activity.in_activity():
-        now = max(now, activity.info().started_time)
-    if record.at <= now + AHEAD:
+    if record.at <= _now(connections) + AHEAD:
         return record
     stored = await connections.archive.stored_at(key)
     activity.logger.warning("%s is of %s, which has not come; it was stored at %s", key, record.at, stored)
     return record.model_copy(update={"at": min(record.at, stored)})
+
+
+def _now(connections: Connections) -> datetime:
+    now = connections.clock.now()
+    return max(now, activity.info().started_time) if activity.in_activity() else now
 
 
 def _beside(intent: str, what: str) -> str:
@@ -168,7 +217,7 @@ async def came_to_nothing(connections: Connections, intent: str, reason: str) ->
     """
     key, record = _beside(intent, "nothing"), NothingMore(reason=reason)
     try:
-        await insisting(connections, lambda: create_record(connections.archive, key, record))
+        await insisting(connections, lambda: connections.records.create(key, record))
     except ArchiveError as failure:
         activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
 
@@ -181,13 +230,13 @@ async def request_answered(connections: Connections, intent: str) -> None:
     try:
         # What was answered is known: a slow archive must not make it unknown.
         async with asyncio.timeout(RECORDED_WITHIN):
-            await create_record(connections.archive, key, record)
+            await connections.records.create(key, record)
     except (ArchiveError, TimeoutError) as failure:
         activity.logger.info("not recorded that %s was answered: %s", intent, failure)
 
 
 async def _is_answered(connections: Connections, intent: str) -> bool:
-    return await connections.archive.get_named(_beside(intent, "over")) is not None
+    return await connections.records.proven(Answered, _beside(intent, "over")) is not None
 
 
 async def insisting(connections: Connections, work: Callable[[], Awaitable[T]]) -> T:
@@ -205,12 +254,12 @@ async def insisting(connections: Connections, work: Callable[[], Awaitable[T]]) 
 
 async def _reason(connections: Connections, intent: str) -> str | None:
     """Why nothing, or nothing more, comes of an intent; None where that is not recorded."""
-    found = await get_record(connections.archive, NothingMore, _beside(intent, "nothing"))
+    found = await connections.records.proven(NothingMore, _beside(intent, "nothing"))
     return None if found is None else found.reason
 
 
 async def _is_seen(connections: Connections, intent: str) -> bool:
-    return await connections.archive.get_named(_beside(intent, "seen")) is not None
+    return await connections.records.proven(Seen, _beside(intent, "seen")) is not None
 
 
 async def commit_may_show(
@@ -231,10 +280,11 @@ async def commit_may_show(
     whose record this is does not count.
     """
     now = now or connections.clock.now()
-    async for key, record in _intents(connections, zone, area):
+    async for sent in _intents(connections, zone, area):
+        key = sent.key
         if beside and (key == beside or key.startswith(f"{beside}-")):
             continue
-        if record.step != Step.COMMIT.value or now >= record.at + limit:
+        if not sent.commits or now >= sent.record.at + limit:
             continue
         reason = await _reason(connections, key)
         if reason is None:
@@ -246,17 +296,17 @@ async def commit_may_show(
 
 async def close_intents(connections: Connections, zone: Zone, area: Area) -> None:
     """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
-    async for key, _ in _intents(connections, zone, area):
-        await came_to_nothing(connections, key, SHOWS)
+    async for sent in _intents(connections, zone, area):
+        await came_to_nothing(connections, sent.key, SHOWS)
 
 
 async def seen_through(connections: Connections, zone: Zone, area: Area, campaign: str = "") -> None:
     """Record that what was sent to this zone so far was watched to its end: nobody takes it up again.
     ``campaign``: of what was sent, what this one did; without it, all.
     """
-    async for key, record in _intents(connections, zone, area):
-        if not campaign or record.campaign == campaign:
-            await create_record(connections.archive, _beside(key, "seen"), Seen())
+    async for sent in _intents(connections, zone, area):
+        if sent.proven and (not campaign or sent.record.campaign == campaign):
+            await connections.records.create(_beside(sent.key, "seen"), Seen())
 
 
 async def left_in(
@@ -269,8 +319,9 @@ async def left_in(
     came to nothing had no effect; what may still show counts.
     """
     last: Intent | None = None
-    async for key, record in _intents(connections, zone, area):
-        mine = record.campaign == campaign and (run is None or record.run in (None, run))
+    async for sent in _intents(connections, zone, area):
+        key, record = sent.key, sent.record
+        mine = sent.proven and record.campaign == campaign and (run is None or record.run in (None, run))
         if not mine or record.step != Step.COMMIT.value or record.proposal is None:
             continue
         if await _is_seen(connections, key) or await _reason(connections, key) not in EFFECTIVE:
@@ -284,7 +335,11 @@ async def commit_left(connections: Connections, zone: Zone, area: Area, run: str
     """Whether a commit of this attempt of a campaign is on record that may be in force, and whose end nobody
     has seen. ``run``: the campaign's first one.
     """
-    async for key, record in _intents(connections, zone, area):
+    async for sent in _intents(connections, zone, area):
+        key, record = sent.key, sent.record
+        if not sent.proven:
+            # It may have the place of one: whoever asks reads the service then.
+            return True
         if record.step != Step.COMMIT.value or (record.run, record.attempt) != (run, attempt):
             continue
         if await _reason(connections, key) in EFFECTIVE and not await _is_seen(connections, key):
@@ -312,9 +367,9 @@ async def own_commit(
     read_at = read_at or connections.clock.now()
     found = sorted(
         [
-            (record.at, key, record)
-            async for key, record in _intents(connections, zone, area)
-            if record.step in (Step.COMMIT.value, Step.ROLL_BACK.value)
+            (sent.record.at, sent.key, sent.record)
+            async for sent in _intents(connections, zone, area)
+            if sent.proven and sent.record.step in (Step.COMMIT.value, Step.ROLL_BACK.value)
         ],
         key=lambda one: one[:2],
     )
@@ -350,8 +405,9 @@ async def _way_back_sent(connections: Connections, start: ZoneStart, mine: Inten
     """Whether this very attempt has sent the way back of its commit, or may have, without having seen its
     end: its workflow was reset. An attempt that failed in going back is over: the next one looks for itself.
     """
-    async for key, record in _intents(connections, start.target.zone, start.area):
-        if record.step != Step.ROLL_BACK.value or record.at < mine.at:
+    async for sent in _intents(connections, start.target.zone, start.area):
+        key, record = sent.key, sent.record
+        if not sent.proven or record.step != Step.ROLL_BACK.value or record.at < mine.at:
             continue
         if (record.run, record.attempt) != (run_of(start), start.attempt):
             continue

@@ -15,7 +15,7 @@ from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Window, agreed_rules, judge
 from edgeshift.areas.waf.evidence_terms import EvidenceCause
 from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport
-from edgeshift.stores.documents import Proposal, get_document, put_document
+from edgeshift.stores.documents import EvidenceGathered, Proposal, gathered_key, get_document, put_document
 
 LATE = timedelta(minutes=5)
 """How late an event may come to be seen, before the time scale; at most a tenth of the window."""
@@ -71,6 +71,9 @@ class EvidenceActivities:
         about = {"zone": zone.id, "proposal": message.digest}
         evidence = evidence.model_copy(update=about)
         found = await put_document(self._connections.archive, evidence, verify=True)
+        said = EvidenceGathered(run=start.origin or start.campaign_run, spec=start.spec)
+        # Somebody may have gathered the same: that counts, where a worker did.
+        await self._connections.records.create(gathered_key(zone, found), said)
         if message.announce:
             report = ZoneReport(
                 campaign_run=start.campaign_run,

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field
 
 from edgeshift.authority.signers import Signers
+from edgeshift.authority.sshsig import PublicKey
 from edgeshift.authority.statements import Attested
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import canonical_bytes, sha256
@@ -118,19 +119,28 @@ class Roots:
         """
         statement = said.statement
         by = statement.by
-        if why := self.signers.may_sign(said.key, by, statement.issued):
-            return why
         if why := self.signers.may_sign(said.key, by, now):
+            return why
+        if why := self.refuses_key(said.key, by, role, statement.issued, now):
+            return why
+        found = self.file.people[by]
+        if account is not None and found.accounts and account not in found.accounts:
+            return f"{by} is no {role.value} of this account"
+        if not now < statement.expires:
+            return f"what {by} signed has expired"
+        return None
+
+    def refuses_key(self, key: PublicKey, by: str, role: Role, issued: datetime, now: datetime) -> str | None:
+        """Why what this key has signed in somebody's name, at that time, is no word of theirs in this role;
+        or None.
+        """
+        if why := self.signers.may_sign(key, by, issued):
             return why
         found = self.file.people.get(by)
         if found is None or role not in found.roles:
             return f"{by} is no {role.value}"
-        if account is not None and found.accounts and account not in found.accounts:
-            return f"{by} is no {role.value} of this account"
-        if statement.issued > now + SKEW_AHEAD:
+        if issued > now + SKEW_AHEAD:
             return f"what {by} signed is from the future"
-        if not now < statement.expires:
-            return f"what {by} signed has expired"
         return None
 
     def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:

@@ -9,9 +9,14 @@ from edgeshift.doctor.check import Check, State, ok
 from edgeshift.messages import PUBLISHED, CampaignSummary
 from edgeshift.model.counts import counted
 from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.documents import unproven_there
 from edgeshift.stores.identity import known_identity
 
 NAME = "archive of campaigns"
+
+RECORDS = "records of workers"
+
+FEW = 3
 
 _RUNNING = "WorkflowType = 'Campaign' AND ExecutionStatus = 'Running'"
 
@@ -42,3 +47,19 @@ async def check_campaigns(client: Client, url: str) -> list[Check]:
         fix = "name the archive of their workers: --archive URL or EDGESHIFT_ARCHIVE_URL"
         return [Check(NAME, State.FAILED, said, fix)]
     return [ok(NAME, f"{counted(count, 'running campaign')} began with this one")] if count else []
+
+
+async def check_records(url: str) -> list[Check]:
+    """Whether workers have come upon records that none of them has signed, and that are still there; nothing
+    where the archive cannot be read, which another check says.
+    """
+    try:
+        found = await unproven_there(Archive(url))
+    except (ArchiveError, ValueError):
+        return []
+    if not found:
+        return [ok(RECORDS, "workers have found none that does not count")]
+    named = "; ".join(f"{one.key} ({one.why})" for one in found[:FEW])
+    more = f"; and {len(found) - FEW:,} more" if len(found) > FEW else ""
+    said = f"{counted(len(found), 'record')} {'does' if len(found) == 1 else 'do'} not count: {named}{more}"
+    return [Check(RECORDS, State.WARNING, said, "see archive-unsigned in docs/runbook.md")]
