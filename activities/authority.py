@@ -4,9 +4,11 @@ archive, and nothing that a message says of policy, plan, people or evidence.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from activities.evidence_at_the_door import evidence_passes
 from activities.records import WorkerRecords
@@ -40,6 +42,9 @@ Specs = Callable[[str], Awaitable[CampaignSpec]]
 LISTED_AFTER = 3
 """Places of an hour that other workers have taken meanwhile, after which the hour is listed again."""
 
+MOST_PASSED = 1_000
+"""Steps whose evidence passed, of which a worker remembers that."""
+
 NO_ROOTS = (
     "this worker has no roots of authority, and changes nothing but a rehearsal on this machine:"
     " set EDGESHIFT_AUTHORITY_ROOTS"
@@ -69,6 +74,17 @@ class _Hour:
     missed: int = LISTED_AFTER
 
 
+class _Shown(NamedTuple):
+    """A step whose evidence passed at its first check."""
+
+    permit: str
+    spec: str
+    run: str
+    target: Target
+    digest: str
+    evidence: str
+
+
 class Authority:
     """What a worker's roots let through. ``roots``: None where it has none: then it changes only what lies on
     this machine.
@@ -82,6 +98,7 @@ class Authority:
         self._records = SignedRecords(archive)
         self._recorded = recorded or WorkerRecords(roots, archive, SystemClock())
         self._hour = _Hour("")
+        self._passed: OrderedDict[_Shown, None] = OrderedDict()
 
     def refuses_service(self, spec: CampaignSpec) -> str | None:
         """Why nothing is sent where a campaign file says, least of all a credential; or None."""
@@ -140,11 +157,13 @@ class Authority:
             raise NotSigned(f"{most:,} commits were made in this hour, the most by the roots", halted=True)
 
     async def check_again(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
-        """The same of a step that was checked before, and has its place of the hour."""
-        await self._refuse(change, spec, frozen, now)
+        """The same of a step that was checked before, and has its place of the hour. Its evidence passed
+        then, and does not change; people's words may have.
+        """
+        await self._refuse(change, spec, frozen, now, again=True)
 
     async def _refuse(
-        self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime
+        self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime, *, again: bool = False
     ) -> Roots | None:
         """Raises NotSigned; else the roots that ask for signatures, if any."""
         start = change.start
@@ -155,7 +174,7 @@ class Authority:
             return None
         if start.area is not spec.area or start.campaign != campaign_id(spec.name):
             raise NotSigned("it is of another campaign than its specification")
-        asked = await self._asked(change, spec, now)
+        asked = await self._asked(change, spec, now, again=again)
         starts = await self._records.starts(spec.name)
         found = start_of(spec, start.spec, starts, roots, now)
         if isinstance(found, str):
@@ -228,9 +247,17 @@ class Authority:
             hour.missed += 1
         return False
 
-    async def _asked(self, change: Change, spec: CampaignSpec, now: datetime) -> Asked:
+    async def _asked(self, change: Change, spec: CampaignSpec, now: datetime, *, again: bool) -> Asked:
         start = change.start
-        passed = await evidence_passes(self._archive, self._recorded, change, spec, now)
+        run = start.origin or start.campaign_run
+        shown = _Shown(change.permit.name, start.spec, run, start.target, change.digest, change.evidence)
+        passed: bool | None = True
+        if not again or shown not in self._passed:
+            passed = await evidence_passes(self._archive, self._recorded, change, spec, now)
+        if passed and not again:
+            self._passed[shown] = None
+            while len(self._passed) > MOST_PASSED:
+                self._passed.popitem(last=False)
         return Asked(
             campaign=spec.name,
             spec_digest=start.spec,

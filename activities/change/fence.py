@@ -15,9 +15,8 @@ from temporalio import activity
 
 from activities.authority import NotSigned, Targets
 from activities.boundary import hold_of
+from activities.change.intent_records import ANSWERED, OPENED
 from activities.change.intents import (
-    ANSWERED,
-    OPENED,
     came_to_nothing,
     commit_may_show,
     insisting,

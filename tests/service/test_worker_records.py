@@ -14,9 +14,9 @@ from typing import Any, cast
 
 import pytest
 
+from activities.change.intent_records import BY_HAND_AFTER
 from activities.change.intents import (
     ANSWERED,
-    BY_HAND_AFTER,
     came_to_nothing,
     commit_left,
     commit_may_show,
