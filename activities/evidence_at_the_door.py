@@ -42,11 +42,18 @@ async def evidence_passes(
         return False
     if not passes(evidence, judged.evidence, judged.window, now) or evidence.since is None:
         return False
-    said = await recorded.proven(EvidenceGathered, gathered_key(zone, change.evidence))
-    if said is None or (said.run, said.spec) != (start.origin or start.campaign_run, start.spec):
+    if not await gathered_here(recorded, start, change.evidence):
         return False
     validated = await _last_validation(archive, recorded, start)
     return validated is None or validated <= evidence.since + min(AHEAD / spec.time_scale, AHEAD)
+
+
+async def gathered_here(recorded: WorkerRecords, start: ZoneStart, evidence: str) -> bool:
+    """Whether a worker has gathered the evidence with this digest, of this zone and for this campaign. Raises
+    ArchiveError.
+    """
+    said = await recorded.proven(EvidenceGathered, gathered_key(start.target.zone, evidence))
+    return said is not None and (said.run, said.spec) == (start.origin or start.campaign_run, start.spec)
 
 
 async def _last_validation(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> datetime | None:

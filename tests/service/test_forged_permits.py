@@ -44,7 +44,7 @@ async def test_a_planted_intent_under_its_permit_keeps_a_change_from_being_sent_
         assert await door.sent() == 0
         assert await fixed(gate, change) == PermitsGivenUp()
         assert await fixed(gate, change, later=timedelta(minutes=2)) == PermitsGivenUp(over=(1,))
-        (found,) = await unproven_there(door.archive)
+        (found,) = (await unproven_there(door.archive)).found
         assert found.key == key
 
 

@@ -96,7 +96,7 @@ async def test_a_planted_commit_that_people_had_agreed_to_triggers_no_rollback(t
         await sent(door, "planted", by_worker=False)
         with pytest.raises(NotSigned, match="nothing is on record that it would undo"):
             await ask(door)
-        (said,) = await unproven_there(door.archive)
+        (said,) = (await unproven_there(door.archive)).found
         assert said.key == intent_key(door.gate.zone, door.gate.start.area, "planted")
         assert said.why == "no worker has signed it"
         await sent(door)

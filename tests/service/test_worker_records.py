@@ -27,7 +27,10 @@ from activities.change.intents import (
 from activities.connections import Connections
 from activities.log_fields.rollback_log import RollbackLog
 from activities.records import WorkerRecords
+from activities.waf.evidence import EvidenceActivities
 from edgeshift.areas.log_fields import Version
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, agreed_rules
+from edgeshift.areas.waf.evidence_terms import RuleLine
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER, Keyring
 from edgeshift.authority.loading import RootsFiles
@@ -44,6 +47,7 @@ from edgeshift.service_api import LogJob
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveUnavailable
 from edgeshift.stores.documents import (
     DocumentUnreadable,
+    EvidenceGathered,
     Intent,
     JobBefore,
     NothingMore,
@@ -52,7 +56,9 @@ from edgeshift.stores.documents import (
     Seen,
     contents_of,
     encoded,
+    gathered_key,
     intent_key,
+    put_document,
     unproven_there,
 )
 from tests.kit.signing import signed
@@ -191,7 +197,7 @@ async def test_a_workers_record_counts_also_once_its_key_was_replaced(kept: Kept
     assert ended != lines
     kept.keyring.signers.write_text("\n".join(ended) + "\n")
     assert await kept.records.proven(Intent, KEY) == found.record
-    assert await unproven_there(kept.archive) == []
+    assert (await unproven_there(kept.archive)).found == ()
 
 
 @forged
@@ -202,13 +208,13 @@ async def test_what_no_worker_has_signed_is_named_until_it_is_gone(kept: Kept, f
         assert await kept.records.proven(Intent, KEY) is None
     found = await kept.records.find(Intent, KEY)
     assert found is not None and found.unproven
-    (said,) = await unproven_there(kept.archive)
+    (said,) = (await unproven_there(kept.archive)).found
     assert (said.key, said.why) == (KEY, found.unproven)
     (check,) = await check_records(kept.archive.name)
     assert check.state is State.WARNING and f"1 record does not count: {KEY} (" in check.text
     kept.path(KEY).unlink()
     (check,) = await check_records(kept.archive.name)
-    assert check.state is State.OK and await unproven_there(kept.archive) == []
+    assert check.state is State.OK and (await unproven_there(kept.archive)).found == ()
 
 
 @forged
@@ -284,7 +290,7 @@ async def test_without_roots_records_count_as_they_are(kept: Kept) -> None:
     assert kept.path(KEY).read_bytes() == encoded(await kept.records.proven(Intent, KEY) or intent())
     assert await kept.taken_up() is not None
     kept.lay(NOTHING, canonical_bytes({"reason": "refused"}))
-    assert await kept.taken_up() is None and await unproven_there(kept.archive) == []
+    assert await kept.taken_up() is None and (await unproven_there(kept.archive)).found == ()
 
 
 async def test_while_the_roots_cannot_be_read_no_record_is_judged(kept: Kept) -> None:
@@ -293,7 +299,7 @@ async def test_while_the_roots_cannot_be_read_no_record_is_judged(kept: Kept) ->
     kept.keyring.roots.write_text("{")
     with pytest.raises(ArchiveUnavailable, match="whose records count is not known"):
         await kept.may_show()
-    assert await unproven_there(kept.archive) == []
+    assert (await unproven_there(kept.archive)).found == ()
 
 
 async def test_what_somebody_puts_in_the_place_of_such_words_says_nothing(kept: Kept) -> None:
@@ -302,7 +308,41 @@ async def test_what_somebody_puts_in_the_place_of_such_words_says_nothing(kept: 
     kept.lay("unproven/key", canonical_bytes({"key": "../x", "why": "", "at": "2024-01-01T00:00:00Z"}))
     await kept.sent()
     kept.lay("unproven/other", canonical_bytes({"key": KEY, "why": "", "at": "2024-01-01T00:00:00Z"}))
-    assert await unproven_there(kept.archive) == []
+    assert (await unproven_there(kept.archive)).found == ()
+
+
+async def test_whoever_floods_such_words_hides_nothing(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That there are more than anybody looks at is said."""
+    monkeypatch.setattr("edgeshift.stores.documents.unproven.MOST", 2)
+    for number in range(3):
+        kept.lay(f"unproven/{number}", b"{}")
+    (check,) = await check_records(kept.archive.name)
+    assert check.state is State.WARNING and "somebody floods the archive" in check.text
+
+
+@pytest.mark.parametrize("gathered", [True, False])
+async def test_a_window_before_counts_where_a_worker_gathered_it(kept: Kept, gathered: bool) -> None:
+    """Else a planted one would have rules pass that the previous WAF never agreed with."""
+    start = cast(
+        ZoneStart, SimpleNamespace(target=SimpleNamespace(zone=ZONE), origin="run", spec="s", area=Area.WAF)
+    )
+    rule = RuleLine(waf="new", ruleset="r", rule="1", alike=40, alone=0)
+    before = Evidence(
+        mode="shadow",
+        verdict=EvidenceVerdict.PASS,
+        why="",
+        rules=(rule,),
+        events=40,
+        requests=40,
+        agreed=40,
+        false_positives=0,
+        gaps=0,
+    )
+    digest = await put_document(kept.archive, before)
+    if gathered:
+        await kept.records.create(gathered_key(ZONE, digest), EvidenceGathered(run="run", spec="s"))
+    found = await EvidenceActivities(kept.connections)._agreed(start, digest)
+    assert found == (agreed_rules(before) if gathered else frozenset()) and agreed_rules(before)
 
 
 # --- log-fields: what was there before
@@ -352,4 +392,4 @@ async def test_forged_records_of_what_was_there_before_count_for_nothing(
     for ask in (log.base("r", Version(3, [])), log.first("r")):
         with pytest.raises(ArchiveCorrupt, match=base):
             await ask
-    assert {said.key for said in await unproven_there(kept.archive)} == {base, put, job}
+    assert {said.key for said in (await unproven_there(kept.archive)).found} == {base, put, job}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import NamedTuple
+
 from edgeshift.model.digests import sha256
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents.codec import Document, DocumentUnreadable, Moment, get_record
@@ -10,6 +13,9 @@ FOLDER = "unproven"
 
 MOST = 1_000
 """Of these records, how many are looked at: each is looked up."""
+
+AT_ONCE = 16
+"""Records that are read side by side."""
 
 
 class Unproven(Document):
@@ -29,22 +35,33 @@ def unproven_key(key: str, data: bytes) -> str:
     return f"{FOLDER}/{sha256(key.encode())[:32]}-{sha256(data)[:16]}"
 
 
-async def unproven_there(archive: Archive) -> list[Unproven]:
-    """The records that do not count and are still there as they were found, by name; of the first thousand
-    that workers have told of. Raises ArchiveError.
+class StillThere(NamedTuple):
+    """Records that do not count, by name. ``more``: whether there may be others, since workers, or somebody
+    else, told of more than are looked at.
     """
-    found: dict[str, Unproven] = {}
-    count = 0
+
+    found: tuple[Unproven, ...]
+    more: bool
+
+
+async def unproven_there(archive: Archive) -> StillThere:
+    """The records that do not count and are still there as workers found them. Raises ArchiveError."""
+    names: list[str] = []
     async for name in archive.list(FOLDER):
-        count += 1
-        if count > MOST:
+        names.append(name)
+        if len(names) > MOST:
             break
-        try:
-            said = await get_record(archive, Unproven, name)
-            data = await archive.get_named(said.key) if said else None
-        except (DocumentUnreadable, ValueError):
-            # Whoever may write to the archive can put anything here, too.
-            continue
-        if said is not None and data is not None and unproven_key(said.key, data) == name:
-            found[said.key] = said
-    return [found[key] for key in sorted(found)]
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def one(name: str) -> Unproven | None:
+        async with places:
+            try:
+                said = await get_record(archive, Unproven, name)
+                data = await archive.get_named(said.key) if said else None
+            except (DocumentUnreadable, ValueError):
+                # Whoever may write to the archive can put anything here, too.
+                return None
+        return said if said and data is not None and unproven_key(said.key, data) == name else None
+
+    found = {said.key: said for said in await asyncio.gather(*map(one, names[:MOST])) if said}
+    return StillThere(tuple(found[key] for key in sorted(found)), len(names) > MOST)
