@@ -4,13 +4,14 @@ archive, and nothing that a message says of policy, plan, people or evidence.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
-from edgeshift.areas import area_of
-from edgeshift.areas.waf.evidence_again import passes
-from edgeshift.areas.waf.evidence_terms import Evidence
+from activities.evidence_at_the_door import evidence_passes
+from activities.records import WorkerRecords
 from edgeshift.authority.door import (
     Asked,
     agreed_then,
@@ -26,10 +27,11 @@ from edgeshift.authority.roots import Roots, is_rehearsal
 from edgeshift.authority.statements import Attested, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step
-from edgeshift.model.fleet import Plan, Target, campaign_id
+from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.model.sign_off import SignOffPolicy
+from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import DocumentUnreadable, Intent, get_document, get_record, intent_key
+from edgeshift.stores.documents import DocumentUnreadable, Intent, intent_key
 
 Targets = Callable[[str], Awaitable[Sequence[Target]]]
 """The frozen list with a digest."""
@@ -39,6 +41,9 @@ Specs = Callable[[str], Awaitable[CampaignSpec]]
 
 LISTED_AFTER = 3
 """Places of an hour that other workers have taken meanwhile, after which the hour is listed again."""
+
+MOST_PASSED = 1_000
+"""Steps whose evidence passed, of which a worker remembers that."""
 
 NO_ROOTS = (
     "this worker has no roots of authority, and changes nothing but a rehearsal on this machine:"
@@ -69,16 +74,31 @@ class _Hour:
     missed: int = LISTED_AFTER
 
 
+class _Shown(NamedTuple):
+    """A step whose evidence passed at its first check."""
+
+    permit: str
+    spec: str
+    run: str
+    target: Target
+    digest: str
+    evidence: str
+
+
 class Authority:
     """What a worker's roots let through. ``roots``: None where it has none: then it changes only what lies on
     this machine.
     """
 
-    def __init__(self, roots: RootsFiles | None, archive: Archive) -> None:
+    def __init__(
+        self, roots: RootsFiles | None, archive: Archive, recorded: WorkerRecords | None = None
+    ) -> None:
         self._files = roots
         self._archive = archive
         self._records = SignedRecords(archive)
+        self._recorded = recorded or WorkerRecords(roots, archive, SystemClock())
         self._hour = _Hour("")
+        self._passed: OrderedDict[_Shown, None] = OrderedDict()
 
     def refuses_service(self, spec: CampaignSpec) -> str | None:
         """Why nothing is sent where a campaign file says, least of all a credential; or None."""
@@ -137,11 +157,13 @@ class Authority:
             raise NotSigned(f"{most:,} commits were made in this hour, the most by the roots", halted=True)
 
     async def check_again(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
-        """The same of a step that was checked before, and has its place of the hour."""
-        await self._refuse(change, spec, frozen, now)
+        """The same of a step that was checked before, and has its place of the hour. Its evidence passed
+        then, and does not change; people's words may have.
+        """
+        await self._refuse(change, spec, frozen, now, again=True)
 
     async def _refuse(
-        self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime
+        self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime, *, again: bool = False
     ) -> Roots | None:
         """Raises NotSigned; else the roots that ask for signatures, if any."""
         start = change.start
@@ -152,7 +174,7 @@ class Authority:
             return None
         if start.area is not spec.area or start.campaign != campaign_id(spec.name):
             raise NotSigned("it is of another campaign than its specification")
-        asked = await self._asked(change, spec, now)
+        asked = await self._asked(change, spec, now, again=again)
         starts = await self._records.starts(spec.name)
         found = start_of(spec, start.spec, starts, roots, now)
         if isinstance(found, str):
@@ -191,7 +213,8 @@ class Authority:
         start, why = change.start, "nothing is on record that it would undo"
         async for key in self._archive.list(intent_key(start.target.zone, start.area)):
             try:
-                record = await get_record(self._archive, Intent, key)
+                # As of then: a worker's key that was revoked since keeps no way back.
+                record = await self._recorded.proven(Intent, key, forgiving=True)
             except DocumentUnreadable:
                 continue
             if record is None or record.step != Step.COMMIT.value or record.campaign != start.campaign:
@@ -224,9 +247,17 @@ class Authority:
             hour.missed += 1
         return False
 
-    async def _asked(self, change: Change, spec: CampaignSpec, now: datetime) -> Asked:
+    async def _asked(self, change: Change, spec: CampaignSpec, now: datetime, *, again: bool) -> Asked:
         start = change.start
-        passed = await self._passed(change, spec, now)
+        run = start.origin or start.campaign_run
+        shown = _Shown(change.permit.name, start.spec, run, start.target, change.digest, change.evidence)
+        passed: bool | None = True
+        if not again or shown not in self._passed:
+            passed = await evidence_passes(self._archive, self._recorded, change, spec, now)
+        if passed and not again:
+            self._passed[shown] = None
+            while len(self._passed) > MOST_PASSED:
+                self._passed.popitem(last=False)
         return Asked(
             campaign=spec.name,
             spec_digest=start.spec,
@@ -240,19 +271,3 @@ class Authority:
             evidence_digest=change.evidence,
             passed=passed,
         )
-
-    async def _passed(self, change: Change, spec: CampaignSpec, now: datetime) -> bool | None:
-        """Whether the zone's own evidence passed, judged again by the campaign's file; None where its step
-        needs none.
-        """
-        zone = change.start.target.zone
-        if change.step is not Step.COMMIT or not area_of(spec.area).validates:
-            return None
-        if zone.plan is not Plan.ENTERPRISE or not spec.validation.modes:
-            return None
-        if not change.evidence:
-            return False
-        evidence = await get_document(self._archive, Evidence, change.evidence)
-        mine = evidence.zone == zone.id and evidence.proposal == change.digest
-        judged = spec.validation
-        return mine and passes(evidence, judged.evidence, judged.window, now)

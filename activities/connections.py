@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from activities.authority import Authority
 from activities.effects import Effects
+from activities.records import WorkerRecords
 from activities.reminders import was_reset
 from activities.results import Results
 from edgeshift.authority.loading import RootsFiles
@@ -66,7 +67,7 @@ class Connections:
 
     ``task_timeout``: of the zones' workflow tasks; local readings may take most of it without costing events.
     ``roots``: of authority; without them nothing but a rehearsal on this machine is called. ``pen``: with
-    which it signs results.
+    which it signs results and records.
     """
 
     def __init__(
@@ -85,7 +86,8 @@ class Connections:
         self.archive = archive
         self.clock = clock
         self.effects = Effects(archive)
-        self.authority = Authority(roots, archive)
+        self.records = WorkerRecords(roots, archive, clock, pen)
+        self.authority = Authority(roots, archive, self.records)
         self.results = Results(self.authority, archive, clock, self.spec, pen)
         self._pacer = pacer
         self._ticket_folder = ticket_folder

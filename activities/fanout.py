@@ -150,6 +150,8 @@ class ZoneActivities:
             message = message.model_copy(update={"planned": planned and planned.prepared})
         memo = {"campaign": batch.campaign, "campaign_run": batch.campaign_run, "index": index}
         memo |= {"attempt": message.attempt, "wave": target.wave}
+        # The campaign's first run, by which results are known also where it was reset since.
+        memo |= {"origin": batch.origin or batch.campaign_run}
         # The activity before this one, or a campaign that was reset since, may have started it; and a zone
         # with nothing to do ends at once. So an identifier that was ever used is looked at first.
         reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE

@@ -15,9 +15,8 @@ from temporalio import activity
 
 from activities.authority import NotSigned, Targets
 from activities.boundary import hold_of
+from activities.change.intent_records import ANSWERED, OPENED
 from activities.change.intents import (
-    ANSWERED,
-    OPENED,
     came_to_nothing,
     commit_may_show,
     insisting,
@@ -34,7 +33,6 @@ from edgeshift.model.failures import FAILURES, Happened, kind_of
 from edgeshift.model.fleet import Area
 from edgeshift.service_api import Conflict, NoTurn, ServiceError
 from edgeshift.stores.archive import ArchiveError
-from edgeshift.stores.documents import Intent, create_record, encoded
 
 CHECKED_AGAIN_AFTER = 1.0
 """Seconds of waiting for its turn after which it is asked anew whether people's signatures let a change
@@ -277,22 +275,24 @@ class Fence:
         # What is drawn tells this record from any other: one whose answer was lost may be there all the same.
         key = self._key(what)
         record = record_of(self.change, step, self.now(), drawn=uuid.uuid4().hex)
+        data = b""
         try:
-            created = await create_record(self.connections.archive, key, record)
+            data = await self.connections.records.bytes_of(key, record)
+            created = await self.connections.archive.create_once(key, data)
         except ArchiveError as failure:
-            if not await self._is_this(key, record):
+            if not await self._is_this(key, data):
                 raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
             created = True
-        if created or await self._is_this(key, record):
+        if created or await self._is_this(key, data):
             return True
         if await self._was_given_up(key):
             raise NotSent("it was given up before it was sent", called_off=True)
         return False
 
-    async def _is_this(self, key: str, record: Intent) -> bool:
-        """Whether the record that is there is this one, and stays; False where that cannot be read."""
+    async def _is_this(self, key: str, data: bytes) -> bool:
+        """Whether the record that is there has these bytes, and stays; False where that cannot be read."""
         try:
-            return await self.connections.archive.holds(key, encoded(record))
+            return await self.connections.archive.holds(key, data)
         except ArchiveError:
             return False
 

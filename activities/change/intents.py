@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import TypeVar
 
 from temporalio import activity
 
+from activities.change.intent_records import ANSWERED as ANSWERED
+from activities.change.intent_records import (
+    EFFECTIVE,
+    GIVEN_UP,
+    OPENED,
+    as_stored,
+    beside_of,
+    intents_of,
+    is_answered,
+    is_seen,
+    reason_of,
+)
+from activities.change.intent_records import SHOWS as SHOWS
 from activities.connections import Connections
 from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Change, GiveUpPermits, Permit, Prepared, Step, ZoneStart
@@ -17,35 +30,13 @@ from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
 from edgeshift.stores.documents import (
     Answered,
-    DocumentUnreadable,
     Intent,
     NothingMore,
     Seen,
-    create_record,
-    get_record,
 )
 from edgeshift.stores.documents import intent_key as intent_key
 
 T = TypeVar("T")
-
-ANSWERED = "answered"
-"""Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
-
-SHOWS = "it shows"
-"""Why nothing more is recorded to come of an intent whose effect has been seen, or seen undone."""
-
-OPENED = "opened"
-"""The step that a record names which stands before the intents of a step of several requests."""
-
-GIVEN_UP = "given_up"
-"""The step that a record names which keeps anything from being sent under its permit."""
-
-EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
-"""What may be recorded of an intent that has had an effect, or may have had one."""
-
-
-AHEAD = timedelta(days=1)
-"""How far the clock of whoever wrote an intent may be ahead of this one's."""
 
 RECORDED_WITHIN = 2.0
 """Seconds that the record of an answered request may take, of the margin that a change has after it."""
@@ -87,7 +78,7 @@ async def give_up(connections: Connections, change: Change) -> bool:
     start = change.start
     key = intent_key(start.target.zone, start.area, change.permit.name)
     record = record_of(change, GIVEN_UP, connections.clock.now())
-    if await create_record(connections.archive, key, record):
+    if await connections.records.create(key, record):
         return True
     return await is_given_up(connections, key)
 
@@ -107,68 +98,36 @@ async def fix_permit(connections: Connections, batch: GiveUpPermits, zone: Zone,
     """
     key = intent_key(zone, batch.area, permit.name)
     record = Intent(step=GIVEN_UP, campaign=batch.campaign, run=batch.origin, at=connections.clock.now())
-    if await create_record(connections.archive, key, record):
+    if await connections.records.create(key, record):
         return Fixed.GIVEN_UP
-    there = await get_record(connections.archive, Intent, key)
-    if there is None or there.step == OPENED:
+    found = await connections.records.find(Intent, key)
+    if found is None:
         return Fixed.MAY_BE_SENT
-    if there.step == GIVEN_UP:
+    # What no worker has signed is whatever may have been sent, as of when it was stored.
+    there = found.record if found.unproven is None else await as_stored(connections, key, found.record)
+    if found.unproven is None and there.step == OPENED:
+        return Fixed.MAY_BE_SENT
+    if found.unproven is None and there.step == GIVEN_UP:
         return Fixed.GIVEN_UP
-    over = activity.info().started_time >= there.at + batch.over_after or await _is_answered(connections, key)
+    over = activity.info().started_time >= there.at + batch.over_after or await is_answered(connections, key)
     return Fixed.OVER if over else Fixed.MAY_BE_SENT
 
 
 async def is_given_up(connections: Connections, key: str) -> bool:
-    """Whether nothing was sent, nor will be, under the permit whose record this is."""
-    record = await get_record(connections.archive, Intent, key)
+    """Whether nothing was sent, nor will be, under the permit whose record this is. One that no worker has
+    signed may have another's place.
+    """
+    record = await connections.records.proven(Intent, key)
     return record is not None and record.step == GIVEN_UP
-
-
-async def _intents(connections: Connections, zone: Zone, area: Area) -> AsyncIterator[tuple[str, Intent]]:
-    """Every intent of a zone, by whomever, with its record, in no order.
-
-    Raises ArchiveError, naming the record, where one cannot be read: it may stand for what was sent. Unless
-    it is recorded beside it that nothing came of it, as a person may do who has looked (docs/runbook.md,
-    failed-archive).
-    """
-    archive = connections.archive
-    async for key in archive.list(intent_key(zone, area)):
-        try:
-            record = await get_record(archive, Intent, key)
-        except DocumentUnreadable:
-            if await _reason(connections, key) in EFFECTIVE:
-                raise
-            continue
-        if record is not None and record.step not in (OPENED, GIVEN_UP):
-            yield key, await _dated(connections, key, record)
-
-
-async def _dated(connections: Connections, key: str, record: Intent) -> Intent:
-    """The record, at a time that can be: none is written before its time, so that one from the future is of
-    when the archive took it, which is not before anything was sent. Else it would keep the zone for ever.
-    """
-    now = connections.clock.now()
-    if activity.in_activity():
-        now = max(now, activity.info().started_time)
-    if record.at <= now + AHEAD:
-        return record
-    stored = await connections.archive.stored_at(key)
-    activity.logger.warning("%s is of %s, which has not come; it was stored at %s", key, record.at, stored)
-    return record.model_copy(update={"at": min(record.at, stored)})
-
-
-def _beside(intent: str, what: str) -> str:
-    """The archive's name of what is recorded of an intent: that nothing came of it, or that it was seen."""
-    return intent.replace("intent/", f"{what}/", 1)
 
 
 async def came_to_nothing(connections: Connections, intent: str, reason: str) -> None:
     """Record that nothing came of an intent. Where that fails a few times, the intent counts as one that may
     show.
     """
-    key, record = _beside(intent, "nothing"), NothingMore(reason=reason)
+    key, record = beside_of(intent, "nothing"), NothingMore(reason=reason)
     try:
-        await insisting(connections, lambda: create_record(connections.archive, key, record))
+        await insisting(connections, lambda: connections.records.create(key, record))
     except ArchiveError as failure:
         activity.logger.warning("not recorded that nothing came of %s: %s", intent, failure)
 
@@ -177,17 +136,13 @@ async def request_answered(connections: Connections, intent: str) -> None:
     """Record that the one request of a step was answered: whoever stops a campaign need not ask its zone.
     Where that fails, the zone is asked.
     """
-    key, record = _beside(intent, "over"), Answered()
+    key, record = beside_of(intent, "over"), Answered()
     try:
         # What was answered is known: a slow archive must not make it unknown.
         async with asyncio.timeout(RECORDED_WITHIN):
-            await create_record(connections.archive, key, record)
+            await connections.records.create(key, record)
     except (ArchiveError, TimeoutError) as failure:
         activity.logger.info("not recorded that %s was answered: %s", intent, failure)
-
-
-async def _is_answered(connections: Connections, intent: str) -> bool:
-    return await connections.archive.get_named(_beside(intent, "over")) is not None
 
 
 async def insisting(connections: Connections, work: Callable[[], Awaitable[T]]) -> T:
@@ -201,16 +156,6 @@ async def insisting(connections: Connections, work: Callable[[], Awaitable[T]]) 
             activity.logger.info("the archive is asked again: %s", failure)
             await connections.clock.sleep(pause)
     return await work()
-
-
-async def _reason(connections: Connections, intent: str) -> str | None:
-    """Why nothing, or nothing more, comes of an intent; None where that is not recorded."""
-    found = await get_record(connections.archive, NothingMore, _beside(intent, "nothing"))
-    return None if found is None else found.reason
-
-
-async def _is_seen(connections: Connections, intent: str) -> bool:
-    return await connections.archive.get_named(_beside(intent, "seen")) is not None
 
 
 async def commit_may_show(
@@ -231,32 +176,33 @@ async def commit_may_show(
     whose record this is does not count.
     """
     now = now or connections.clock.now()
-    async for key, record in _intents(connections, zone, area):
+    async for sent in intents_of(connections, zone, area):
+        key = sent.key
         if beside and (key == beside or key.startswith(f"{beside}-")):
             continue
-        if record.step != Step.COMMIT.value or now >= record.at + limit:
+        if not sent.commits or now >= sent.record.at + limit:
             continue
-        reason = await _reason(connections, key)
+        reason = await reason_of(connections, key)
         if reason is None:
             return True
-        if answered and reason == ANSWERED and not await _is_seen(connections, key):
+        if answered and reason == ANSWERED and not await is_seen(connections, key):
             return True
     return False
 
 
 async def close_intents(connections: Connections, zone: Zone, area: Area) -> None:
     """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
-    async for key, _ in _intents(connections, zone, area):
-        await came_to_nothing(connections, key, SHOWS)
+    async for sent in intents_of(connections, zone, area):
+        await came_to_nothing(connections, sent.key, SHOWS)
 
 
 async def seen_through(connections: Connections, zone: Zone, area: Area, campaign: str = "") -> None:
     """Record that what was sent to this zone so far was watched to its end: nobody takes it up again.
     ``campaign``: of what was sent, what this one did; without it, all.
     """
-    async for key, record in _intents(connections, zone, area):
-        if not campaign or record.campaign == campaign:
-            await create_record(connections.archive, _beside(key, "seen"), Seen())
+    async for sent in intents_of(connections, zone, area):
+        if sent.proven and (not campaign or sent.record.campaign == campaign):
+            await connections.records.create(beside_of(sent.key, "seen"), Seen())
 
 
 async def left_in(
@@ -269,11 +215,12 @@ async def left_in(
     came to nothing had no effect; what may still show counts.
     """
     last: Intent | None = None
-    async for key, record in _intents(connections, zone, area):
-        mine = record.campaign == campaign and (run is None or record.run in (None, run))
+    async for sent in intents_of(connections, zone, area):
+        key, record = sent.key, sent.record
+        mine = sent.proven and record.campaign == campaign and (run is None or record.run in (None, run))
         if not mine or record.step != Step.COMMIT.value or record.proposal is None:
             continue
-        if await _is_seen(connections, key) or await _reason(connections, key) not in EFFECTIVE:
+        if await is_seen(connections, key) or await reason_of(connections, key) not in EFFECTIVE:
             continue
         if last is None or record.at > last.at:
             last = record
@@ -284,10 +231,14 @@ async def commit_left(connections: Connections, zone: Zone, area: Area, run: str
     """Whether a commit of this attempt of a campaign is on record that may be in force, and whose end nobody
     has seen. ``run``: the campaign's first one.
     """
-    async for key, record in _intents(connections, zone, area):
+    async for sent in intents_of(connections, zone, area):
+        key, record = sent.key, sent.record
+        if not sent.proven:
+            # It may have the place of one: whoever asks reads the service then.
+            return True
         if record.step != Step.COMMIT.value or (record.run, record.attempt) != (run, attempt):
             continue
-        if await _reason(connections, key) in EFFECTIVE and not await _is_seen(connections, key):
+        if await reason_of(connections, key) in EFFECTIVE and not await is_seen(connections, key):
             return True
     return False
 
@@ -312,17 +263,17 @@ async def own_commit(
     read_at = read_at or connections.clock.now()
     found = sorted(
         [
-            (record.at, key, record)
-            async for key, record in _intents(connections, zone, area)
-            if record.step in (Step.COMMIT.value, Step.ROLL_BACK.value)
+            (sent.record.at, sent.key, sent.record)
+            async for sent in intents_of(connections, zone, area)
+            if sent.proven and sent.record.step in (Step.COMMIT.value, Step.ROLL_BACK.value)
         ],
         key=lambda one: one[:2],
     )
     while found:
         at, key, last = found.pop()
-        if last.campaign != campaign or await _is_seen(connections, key):
+        if last.campaign != campaign or await is_seen(connections, key):
             return None
-        reason = await _reason(connections, key)
+        reason = await reason_of(connections, key)
         if last.step == Step.ROLL_BACK.value:
             if reason == ANSWERED and read_at >= at + limit:
                 return None
@@ -350,12 +301,13 @@ async def _way_back_sent(connections: Connections, start: ZoneStart, mine: Inten
     """Whether this very attempt has sent the way back of its commit, or may have, without having seen its
     end: its workflow was reset. An attempt that failed in going back is over: the next one looks for itself.
     """
-    async for key, record in _intents(connections, start.target.zone, start.area):
-        if record.step != Step.ROLL_BACK.value or record.at < mine.at:
+    async for sent in intents_of(connections, start.target.zone, start.area):
+        key, record = sent.key, sent.record
+        if not sent.proven or record.step != Step.ROLL_BACK.value or record.at < mine.at:
             continue
         if (record.run, record.attempt) != (run_of(start), start.attempt):
             continue
-        if await _reason(connections, key) in EFFECTIVE and not await _is_seen(connections, key):
+        if await reason_of(connections, key) in EFFECTIVE and not await is_seen(connections, key):
             return True
     return False
 

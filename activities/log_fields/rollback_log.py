@@ -13,24 +13,25 @@ from edgeshift.messages import ZoneStart
 from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import Area
 from edgeshift.service_api import LogJob
+from edgeshift.stores.archive import ArchiveCorrupt
 from edgeshift.stores.documents import (
     Intent,
     JobBefore,
     JobCreated,
     RulesBefore,
     RulesSent,
-    create_record,
     encoded,
-    get_record,
 )
 
 
 class RollbackLog:
-    """The records of one zone and one campaign, over all its attempts."""
+    """The records of one zone and one campaign, over all its attempts. What no worker has signed whom the
+    roots know is passed over; where it has the name of what is to be recorded, ArchiveCorrupt names it.
+    """
 
     def __init__(self, connections: Connections, start: ZoneStart) -> None:
         self._connections, self._start = connections, start
-        self._archive = connections.archive
+        self._archive, self._records = connections.archive, connections.records
         run = sha256(run_of(start).encode())[:16]
         self._prefix = f"before/{start.target.zone.id}/{Area.LOG_FIELDS.value}/{run}"
 
@@ -39,7 +40,7 @@ class RollbackLog:
         has been none.
         """
         record = RulesBefore(version=present.number, rules=list(present.rules))
-        await create_record(self._archive, self.base_key(ruleset_id), record)
+        await self._records.create_own(self.base_key(ruleset_id), record)
         return await self.first(ruleset_id) or present
 
     def base_key(self, ruleset_id: str) -> str:
@@ -48,14 +49,18 @@ class RollbackLog:
 
     async def first(self, ruleset_id: str) -> log_fields.Version | None:
         """The version before the campaign's first write to this ruleset, or None before there was one."""
-        found = await get_record(self._archive, RulesBefore, self.base_key(ruleset_id))
-        return log_fields.Version(found.version, found.rules) if found else None
+        key = self.base_key(ruleset_id)
+        found = await self._records.find(RulesBefore, key)
+        if found is not None and found.unproven is not None:
+            # Without it nobody can tell the campaign's own rules from those of others.
+            raise ArchiveCorrupt(f"the record {key} in the archive does not count: {found.unproven}")
+        return log_fields.Version(found.record.version, found.record.rules) if found else None
 
     async def sending(self, ruleset_id: str, over: int, rules: list[Rule]) -> None:
         """Record a write that is about to be sent."""
         record = RulesSent(over=over, rules=rules)
         key = f"{self._prefix}/{ruleset_id}/put-{over}-{sha256(encoded(record))[:12]}"
-        await create_record(self._archive, key, record)
+        await self._records.create_own(key, record)
 
     async def sent(self, ruleset_id: str) -> list[log_fields.Sent]:
         """Every write to this ruleset so far, whether it was answered or not."""
@@ -63,7 +68,7 @@ class RollbackLog:
         async for key in self._archive.list(f"{self._prefix}/{ruleset_id}"):
             if not key.rpartition("/")[2].startswith("put-"):
                 continue
-            if record := await get_record(self._archive, RulesSent, key):
+            if record := await self._records.proven(RulesSent, key):
                 found.append(log_fields.Sent(record.over, record.rules))
         return sorted(found, key=lambda item: item.over)
 
@@ -86,18 +91,18 @@ class RollbackLog:
     async def changing_job(self, job: LogJob) -> None:
         """Record what a log job lists before that is changed for the first time."""
         record = JobBefore(logpull_options=job.logpull_options, output_options=job.output_options)
-        await create_record(self._archive, f"{self._prefix}/job-{job.id}", record)
+        await self._records.create_own(f"{self._prefix}/job-{job.id}", record)
 
     async def creating_job(self, name: str) -> None:
         """Record that a log job is about to be created, or turned on again."""
-        await create_record(self._archive, f"{self._prefix}/new-job", JobCreated(name=name))
+        await self._records.create_own(f"{self._prefix}/new-job", JobCreated(name=name))
 
     async def jobs(self) -> dict[int, JobBefore]:
         """What the changed log jobs listed before."""
         found = {}
         async for key in self._archive.list(self._prefix):
             name = key.rpartition("/")[2]
-            if name.startswith("job-") and (record := await get_record(self._archive, JobBefore, key)):
+            if name.startswith("job-") and (record := await self._records.proven(JobBefore, key)):
                 found[int(name.removeprefix("job-"))] = record
         return found
 
@@ -105,5 +110,5 @@ class RollbackLog:
         """The name of the log job that the campaign created, or was about to. ``signed``: the name of the one
         that people signed, if any: whoever may write to the archive can name somebody else's.
         """
-        record = await get_record(self._archive, JobCreated, f"{self._prefix}/new-job")
+        record = await self._records.proven(JobCreated, f"{self._prefix}/new-job")
         return record.name if record and record.name == signed else None

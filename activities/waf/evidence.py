@@ -10,12 +10,13 @@ from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
 from activities.connections import Connections
+from activities.evidence_at_the_door import gathered_here
 from activities.reports import tell_campaign
 from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Window, agreed_rules, judge
 from edgeshift.areas.waf.evidence_terms import EvidenceCause
-from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport
-from edgeshift.stores.documents import Proposal, get_document, put_document
+from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport, ZoneStart
+from edgeshift.stores.documents import EvidenceGathered, Proposal, gathered_key, get_document, put_document
 
 LATE = timedelta(minutes=5)
 """How late an event may come to be seen, before the time scale; at most a tenth of the window."""
@@ -54,7 +55,7 @@ class EvidenceActivities:
                 since=message.since,
                 until=message.until - late,
                 whole=log.whole,
-                known=await self._agreed(message.earlier),
+                known=await self._agreed(start, message.earlier),
                 earlier=message.earlier,
             ),
         )
@@ -71,6 +72,9 @@ class EvidenceActivities:
         about = {"zone": zone.id, "proposal": message.digest}
         evidence = evidence.model_copy(update=about)
         found = await put_document(self._connections.archive, evidence, verify=True)
+        said = EvidenceGathered(run=start.origin or start.campaign_run, spec=start.spec)
+        # Somebody may have gathered the same: that counts, where a worker did.
+        await self._connections.records.create(gathered_key(zone, found), said)
         if message.announce:
             report = ZoneReport(
                 campaign_run=start.campaign_run,
@@ -87,11 +91,14 @@ class EvidenceActivities:
             await tell_campaign(self._connections, Announce(campaign=start.campaign, report=report))
         return Gathered(evidence=found, verdict=evidence.verdict, why=evidence.why[:200])
 
-    async def _agreed(self, earlier: str) -> frozenset[str]:
-        """Rules that the shadow window before this one found to agree with the previous WAF."""
-        if not earlier:
+    async def _agreed(self, start: ZoneStart, earlier: str) -> frozenset[str]:
+        """Rules that the shadow window before this one found to agree with the previous WAF: none, where no
+        worker has gathered it for this campaign.
+        """
+        there = self._connections
+        if not earlier or not await gathered_here(there.records, start, earlier):
             return frozenset()
-        return agreed_rules(await get_document(self._connections.archive, Evidence, earlier))
+        return agreed_rules(await get_document(there.archive, Evidence, earlier))
 
 
 def managed_rulesets(body: dict[str, Any]) -> frozenset[str]:

@@ -70,6 +70,13 @@ SURROUNDINGS = (
         (DOCTOR, STATUS),
     ),
     Kind(
+        "archive-unsigned",
+        Severity.WARNING,
+        "records of the archive do not count, for no worker has signed them: somebody has planted or changed"
+        " them, or a worker's key was revoked",
+        (DOCTOR,),
+    ),
+    Kind(
         "tickets",
         Severity.WARNING,
         "support tickets cannot be opened: zones that need one are retried, and fail after a while",

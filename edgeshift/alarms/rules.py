@@ -52,6 +52,7 @@ _CHECKS = (
     ("worker", "no-worker"),
     ("clock, ", "clock"),
     ("archive", "archive"),
+    ("records of workers", "archive-unsigned"),
     ("tickets", "tickets"),
     ("service", "service"),
     ("credential ", "credential"),

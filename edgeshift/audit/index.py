@@ -21,8 +21,8 @@ _TABLES = (
     "CREATE TABLE decision (digest TEXT PRIMARY KEY, data BLOB) WITHOUT ROWID",
     "CREATE TABLE subject (subject TEXT, digest TEXT, PRIMARY KEY (subject, digest)) WITHOUT ROWID",
     "CREATE TABLE sent (zone TEXT PRIMARY KEY) WITHOUT ROWID",
-    "CREATE TABLE result (zone TEXT, attempt INTEGER, outcome TEXT, PRIMARY KEY (zone, attempt, outcome))"
-    " WITHOUT ROWID",
+    "CREATE TABLE result (zone TEXT, attempt INTEGER, outcome TEXT, run TEXT,"
+    " PRIMARY KEY (zone, attempt, outcome, run)) WITHOUT ROWID",
     "CREATE TABLE body (fingerprint TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID",
 )
 
@@ -84,18 +84,19 @@ class Index:
         found = self._one("SELECT data FROM body WHERE fingerprint = ?", fingerprint)
         return None if found is None else json.loads(found)
 
-    def add_result(self, zone: str, attempt: int, outcome: str) -> None:
-        """Keep that a worker has signed how an attempt of a zone ended."""
-        self._database.execute("INSERT OR IGNORE INTO result VALUES (?, ?, ?)", (zone, attempt, outcome))
+    def add_result(self, zone: str, attempt: int, outcome: str, run: str) -> None:
+        """Keep that a worker has signed how an attempt of a zone ended. ``run``: the campaign's first one."""
+        row = (zone, attempt, outcome, run)
+        self._database.execute("INSERT OR IGNORE INTO result VALUES (?, ?, ?, ?)", row)
 
-    def has_result(self, zone: str, attempt: int, outcome: str) -> bool:
-        """Whether a worker has signed that."""
-        question = "SELECT 1 FROM result WHERE zone = ? AND attempt = ? AND outcome = ?"
-        return self._one(question, zone, attempt, outcome) is not None
+    def has_result(self, zone: str, attempt: int, outcome: str, run: str) -> bool:
+        """Whether a worker has signed that; of whichever run, where it is not known of which."""
+        question = "SELECT 1 FROM result WHERE zone = ? AND attempt = ? AND outcome = ? AND ? IN (run, '')"
+        return self._one(question, zone, attempt, outcome, run) is not None
 
     @property
     def results(self) -> dict[str, int]:
-        """How often workers have signed what, each attempt once."""
+        """How often workers have signed what, each attempt of a run once."""
         rows = self._database.execute("SELECT outcome, count(*) FROM result GROUP BY outcome")
         return {str(outcome): int(number) for outcome, number in rows}
 

@@ -206,7 +206,8 @@ class Verifier:
                 self._keep(self._agains, said)
             case ResultStatement():
                 if self._roots.refuses(said, Role.WORKER, statement.issued) is None:
-                    self._index.add_result(statement.zone, statement.attempt, statement.outcome.value)
+                    outcome, run = statement.outcome.value, statement.run
+                    self._index.add_result(statement.zone, statement.attempt, outcome, run)
             case DecisionStatement():
                 self._index.add_decision(said, canonical_bytes(row.model_dump()))
             case RepairStatement():
@@ -306,7 +307,9 @@ class Verifier:
         self._counts["told"][row.outcome] += 1
         if row.outcome in _CLAIMED:
             zone = row.workflow.split("/")[1:2]
-            signed = bool(zone) and self._index.has_result(zone[0], row.attempt, row.outcome)
+            signed = bool(zone) and self._index.has_result(
+                zone[0], row.attempt, row.outcome, row.campaign_run
+            )
             self._proof.unsigned += not signed
 
     def _odd(self, row: OddRow) -> None:

@@ -93,9 +93,12 @@ class CampaignRow(Row):
 
 
 class OutcomeRow(Row):
-    """How an attempt at a target ended, as Temporal told it."""
+    """How an attempt at a target ended, as Temporal told it. ``campaign_run``: the campaign's first run;
+    empty where that is not known.
+    """
 
     attempt: int
+    campaign_run: str = ""
     closed: AwareDatetime | None
     digest: str
     index: int

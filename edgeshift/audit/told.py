@@ -69,6 +69,7 @@ async def _outcome(client: Client, execution: WorkflowExecution, spool: Spool) -
         return
     line = {
         "attempt": attempt,
+        "campaign_run": str(memo.get("origin") or memo.get("campaign_run") or ""),
         "closed": execution.close_time.isoformat() if execution.close_time else None,
         "digest": result.digest,
         "index": index,

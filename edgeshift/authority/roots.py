@@ -11,7 +11,9 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field
 
 from edgeshift.authority.signers import Signers
+from edgeshift.authority.sshsig import PublicKey
 from edgeshift.authority.statements import Attested
+from edgeshift.campaign_file.parts import DIRECT
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import canonical_bytes, sha256
 from edgeshift.model.sign_off import SignOffPolicy, person
@@ -62,14 +64,16 @@ class LeastPolicy(_Part):
 
 
 class ServiceRoot(_Part):
-    """A service, and what may be sent there: references of credentials; and beside it which proxies,
-    webhooks of tickets.
+    """A service, and what may be sent there: references of credentials, and of destinations of log jobs; and
+    beside it which proxies, which webhooks of tickets with their secrets, and which addresses probes may ask
+    in place of DNS, for they carry a scope's secret.
     """
 
     base_url: str
     credentials: Annotated[tuple[str, ...], Field(min_length=1)]
     proxies: tuple[str, ...] = ()
     webhooks: tuple[str, ...] = ()
+    probes: tuple[str, ...] = ()
 
 
 class RootsFile(_Part):
@@ -118,19 +122,28 @@ class Roots:
         """
         statement = said.statement
         by = statement.by
-        if why := self.signers.may_sign(said.key, by, statement.issued):
-            return why
         if why := self.signers.may_sign(said.key, by, now):
+            return why
+        if why := self.refuses_key(said.key, by, role, statement.issued, now):
+            return why
+        found = self.file.people[by]
+        if account is not None and found.accounts and account not in found.accounts:
+            return f"{by} is no {role.value} of this account"
+        if not now < statement.expires:
+            return f"what {by} signed has expired"
+        return None
+
+    def refuses_key(self, key: PublicKey, by: str, role: Role, issued: datetime, now: datetime) -> str | None:
+        """Why what this key has signed in somebody's name, at that time, is no word of theirs in this role;
+        or None.
+        """
+        if why := self.signers.may_sign(key, by, issued):
             return why
         found = self.file.people.get(by)
         if found is None or role not in found.roles:
             return f"{by} is no {role.value}"
-        if account is not None and found.accounts and account not in found.accounts:
-            return f"{by} is no {role.value} of this account"
-        if statement.issued > now + SKEW_AHEAD:
+        if issued > now + SKEW_AHEAD:
             return f"what {by} signed is from the future"
-        if not now < statement.expires:
-            return f"what {by} signed has expired"
         return None
 
     def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:
@@ -172,10 +185,19 @@ class Roots:
         for credential in service.credentials:
             if not listed(credential.reference, found.credentials):
                 return f"the credential {credential.reference} is not for {service.base_url}, by the roots"
-        if service.proxy and not listed(str(service.proxy), found.proxies):
-            return "its proxy is none of the roots"
-        if spec.tickets.webhook and not listed(str(spec.tickets.webhook), found.webhooks):
+        job, edge = spec.log_fields.job, spec.esc.probe.edge
+        if job is not None and not listed(job.destination, found.credentials):
+            return f"the destination {job.destination} is not for {service.base_url}, by the roots"
+        if edge and not (here and is_rehearsal(edge)) and edge not in found.probes:
+            return f"{edge} is no address that probes may ask, by the roots"
+        tickets = spec.tickets
+        for proxy in (service.proxy, tickets.proxy):
+            if proxy and str(proxy) != DIRECT and not listed(str(proxy), found.proxies):
+                return "its proxy is none of the roots"
+        if tickets.webhook and not listed(str(tickets.webhook), found.webhooks):
             return "its webhook for tickets is none of the roots"
+        if tickets.secret and not listed(tickets.secret, found.webhooks):
+            return f"the secret {tickets.secret} is not for a webhook, by the roots"
         return None
 
 

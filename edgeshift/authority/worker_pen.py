@@ -1,4 +1,6 @@
-"""A worker's own key, with which it signs what it has read at the service. It permits nothing."""
+"""A worker's own key, with which it signs what it has read at the service, and what it records.
+It permits nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from edgeshift.authority.loading import RootsError
 from edgeshift.authority.roots import Role, Roots
 from edgeshift.authority.signing import Signer, SigningFailed, signer_at
 from edgeshift.authority.statements import ResultStatement
+from edgeshift.authority.worker_records import RecordStatement
 
 HOW = (
     "`edgeshift keys make NAME --file PATH` makes one, `edgeshift keys add NAME --key PATH.pub --role worker`"
@@ -28,9 +31,9 @@ class WorkerPen:
         """The identifier of its key."""
         return self._signer.key.id
 
-    async def sign(self, result: ResultStatement) -> str:
-        """The signature of a result. Raises SigningFailed."""
-        return await self._signer.sign(result.bytes)
+    async def sign(self, said: ResultStatement | RecordStatement) -> str:
+        """The signature of a result, or of a record. Raises SigningFailed."""
+        return await self._signer.sign(said.bytes)
 
 
 def worker_pen(path: Path | None, roots: Roots | None) -> WorkerPen | None:

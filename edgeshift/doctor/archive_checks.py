@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from temporalio.client import Client
 from temporalio.service import RPCError
 
@@ -9,9 +11,18 @@ from edgeshift.doctor.check import Check, State, ok
 from edgeshift.messages import PUBLISHED, CampaignSummary
 from edgeshift.model.counts import counted
 from edgeshift.stores.archive import Archive, ArchiveError
+from edgeshift.stores.documents import Unproven, unproven_there
+from edgeshift.stores.documents.unproven import MOST
 from edgeshift.stores.identity import known_identity
 
 NAME = "archive of campaigns"
+
+RECORDS = "records of workers"
+
+FEW = 3
+"""Records that are named."""
+
+FIX = "see archive-unsigned in docs/runbook.md"
 
 _RUNNING = "WorkflowType = 'Campaign' AND ExecutionStatus = 'Running'"
 
@@ -42,3 +53,27 @@ async def check_campaigns(client: Client, url: str) -> list[Check]:
         fix = "name the archive of their workers: --archive URL or EDGESHIFT_ARCHIVE_URL"
         return [Check(NAME, State.FAILED, said, fix)]
     return [ok(NAME, f"{counted(count, 'running campaign')} began with this one")] if count else []
+
+
+async def check_records(url: str) -> list[Check]:
+    """Whether workers have come upon records that none of them has signed, and that are still there; nothing
+    where the archive cannot be read, which another check says.
+    """
+    try:
+        found, more = await unproven_there(Archive(url))
+    except (ArchiveError, ValueError):
+        return []
+    if more:
+        said = f"there are more than {MOST:,} words of such records: somebody floods the archive. "
+        return [Check(RECORDS, State.WARNING, said + _named(found), FIX)]
+    if not found:
+        return [ok(RECORDS, "workers have found none that does not count")]
+    return [Check(RECORDS, State.WARNING, _named(found), FIX)]
+
+
+def _named(found: Sequence[Unproven]) -> str:
+    names = [f"{one.key} ({one.why})" for one in found[:FEW]]
+    if len(found) > FEW:
+        names.append(f"and {len(found) - FEW:,} more")
+    said = f"{counted(len(found), 'record')} {'does' if len(found) == 1 else 'do'} not count"
+    return f"{said}: {'; '.join(names)}" if names else said

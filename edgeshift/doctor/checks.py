@@ -14,7 +14,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
-from edgeshift.doctor.archive_checks import check_campaigns
+from edgeshift.doctor.archive_checks import check_campaigns, check_records
 from edgeshift.doctor.area_checks import any_zone, check_area, check_permissions, check_rights
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.doctor.profile import check_profile
@@ -55,6 +55,7 @@ async def check_all(settings: Settings, spec: CampaignSpec | None) -> list[Check
         found += [await check_workers(client), *await check_roots(client, settings)]
         found.append(await check_clock(client))
     found.append(await check_archive(settings.archive))
+    found += await check_records(settings.archive)
     if client is not None:
         found += await check_campaigns(client, settings.archive)
     found.append(await check_tickets(settings, spec))

@@ -14,7 +14,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
-from edgeshift.authority.keyring import Keyring
+from edgeshift.authority.keyring import WORKER, Keyring
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.signing import FileSigner
@@ -27,12 +27,14 @@ from edgeshift.authority.statements import (
     WaveSaid,
     WordStatement,
 )
+from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.messages import ChangeResult, Step
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Plan, campaign_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import FrozenTargets, put_document
+from edgeshift.stores.documents import EvidenceGathered, FrozenTargets, gathered_key, put_document
+from tests.kit.signing import signed
 from tests.service.gate_kit import Gate, gate
 
 ROLES = {"olga": ("starter", "operator"), "ada": ("approver",), "grace": ("approver",), "sam": ("operator",)}
@@ -51,7 +53,9 @@ COUNTED: dict[str, Any] = {
 
 @dataclass
 class Guarded:
-    """A zone, the door before it, and the keys of everybody. ``stranger``: a key that nobody knows."""
+    """A zone, the door before it, and the keys of everybody. ``stranger``: a key that nobody knows.
+    ``shown``: the evidence that messages name.
+    """
 
     gate: Gate
     keyring: Keyring
@@ -61,6 +65,7 @@ class Guarded:
     roots: str
     base_url: str
     start: str = ""
+    shown: str = ""
 
     def key(self, name: str) -> FileSigner:
         """The key of a person."""
@@ -164,8 +169,8 @@ class Guarded:
         said = {**self.about(by), "start": self.start, "verb": verb}
         return await self.put(AgainStatement(**{**said, **more}))
 
-    async def evidence(self, verdict: EvidenceVerdict, **more: Any) -> str:
-        """Archive what a window saw."""
+    async def evidence(self, verdict: EvidenceVerdict, *, gathered: bool = True, **more: Any) -> str:
+        """Archive what a window saw. ``gathered``: by the worker."""
         now = datetime.now(UTC)
         said = {"zone": self.gate.zone.id, "proposal": self.digest, **more}
         found = Evidence(
@@ -174,11 +179,30 @@ class Guarded:
             why="",
             **{**COUNTED, "since": now - timedelta(days=8), "until": now - timedelta(minutes=1), **said},
         )
-        return await put_document(self.archive, found)
+        stored = await put_document(self.archive, found)
+        if gathered:
+            start = self.gate.start
+            record = EvidenceGathered(run=start.origin or start.campaign_run, spec=start.spec)
+            await self.gate.connections.records.create(gathered_key(self.gate.zone, stored), record)
+        return stored
+
+    async def gathers(self, evidence: str, by: str) -> None:
+        """Somebody else than the worker says to have gathered evidence, or the worker, for another run or
+        zone; nobody says a word.
+        """
+        key, start = gathered_key(self.gate.zone, evidence), self.gate.start
+        said = {"run": "other" if by == "another run" else start.campaign_run, "spec": start.spec}
+        signer = {"a stranger": self.stranger, "an approver": self.key("ada")}.get(by, self.key(WORKER))
+        name = "ada" if by == "an approver" else WORKER
+        of = key.replace(self.gate.zone.id, "f" * 32) if by == "another zone" else key
+        if by != "nobody":
+            await self.archive.create_once(key, await signed(key, said, signer, by=name, of=of))
 
     async def commit(self, **how: Any) -> ChangeResult:
-        """Let the door send the commit. The messages say that it was approved, always."""
-        return await self.gate.change(self.gate.body, self.gate.body, **how)
+        """Let the door send the commit. The messages say that it was approved, always, and have the evidence
+        that is in ``shown``.
+        """
+        return await self.gate.change(self.gate.body, self.gate.body, **{"evidence": self.shown, **how})
 
     async def sent(self) -> int:
         """How many changes the service was sent."""
@@ -197,7 +221,7 @@ class Guarded:
         spec = (await self.gate.connections.spec(self.gate.start.spec)).model_copy(update={"name": name})
         stored = await put_document(self.archive, spec)
         start = self.gate.start.model_copy(update={"campaign": campaign_id(name), "spec": stored})
-        return replace(self, gate=replace(self.gate, start=start), start="")
+        return replace(self, gate=replace(self.gate, start=start), start="", shown="")
 
     def with_start(self, **more: Any) -> Guarded:
         """The same, whose messages say otherwise."""
@@ -211,7 +235,8 @@ async def guarded(folder: Path, *, plan: Plan = Plan.PRO, **more: Any) -> AsyncI
     keyring.make()
     for name, roles in ROLES.items():
         keyring.signer(name, roles)
-    async with gate(folder, roots=RootsFiles(keyring.roots), plan=plan, **more) as found:
+    pen = WorkerPen(FileSigner(PrivateKey(keyring.worker().read_bytes())), WORKER)
+    async with gate(folder, roots=RootsFiles(keyring.roots), pen=pen, plan=plan, **more) as found:
         archive = found.connections.archive
         spec = await found.connections.spec(found.start.spec)
         targets = await put_document(archive, FrozenTargets((found.start.target,)))

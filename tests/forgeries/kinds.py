@@ -5,15 +5,17 @@ with other roles. Each must lead to nothing.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import WaveSaid, sealed
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Plan
 from edgeshift.model.sign_off import Choice
-from edgeshift.stores.documents import FrozenTargets, put_document
+from edgeshift.stores.documents import FrozenTargets, Intent, intent_key, put_document
 from tests.forgeries.doors import Guarded
 
 Forgery = Callable[[Guarded], Awaitable[Guarded | None]]
@@ -284,6 +286,56 @@ async def a_signature_for_another_purpose(door: Guarded) -> None:
     key = PrivateKey((keys / "ada").read_bytes())
     signed = sealed(statement, key.sign(statement.bytes, "git"))
     await door.plant(signed, statement.digest)
+
+
+async def _shown(door: Guarded, by: str) -> Guarded | None:
+    """Everybody has approved the fingerprint, and the zone shows whole evidence that this one says to have
+    gathered. A zone that needs no evidence is left without an approval.
+    """
+    await door.begin()
+    if door.gate.zone.plan is not Plan.ENTERPRISE:
+        return None
+    await door.approve(about="fingerprint", subjects=(door.fingerprint,), zone=None, attempt=None)
+    evidence = await door.evidence(EvidenceVerdict.PASS, gathered=by == "the worker")
+    if by != "the worker":
+        await door.gathers(evidence, by)
+    return replace(door, shown=evidence)
+
+
+@alone
+async def evidence_that_nobody_gathered(door: Guarded) -> Guarded | None:
+    return await _shown(door, "nobody")
+
+
+@alone
+async def evidence_gathered_by_a_stranger(door: Guarded) -> Guarded | None:
+    return await _shown(door, "a stranger")
+
+
+@alone
+async def evidence_gathered_by_an_approver(door: Guarded) -> Guarded | None:
+    return await _shown(door, "an approver")
+
+
+@alone
+async def evidence_of_another_run(door: Guarded) -> Guarded | None:
+    return await _shown(door, "another run")
+
+
+@alone
+async def evidence_of_another_zone(door: Guarded) -> Guarded | None:
+    return await _shown(door, "another zone")
+
+
+@alone
+async def evidence_from_before_its_validation(door: Guarded) -> Guarded | None:
+    """A worker has gathered it, and was about to set the zone into validation since."""
+    found = await _shown(door, "the worker")
+    gate = door.gate
+    record = Intent(step="validate", at=datetime.now(UTC), campaign=gate.start.campaign)
+    key = intent_key(gate.zone, gate.start.area, f"validated-{door.campaign}")
+    await gate.connections.records.create(key, record)
+    return found
 
 
 @alone

@@ -43,6 +43,7 @@ OTHERS = (
     "unheard",
     "apart",
     "tells",
+    "planted",
     "waits-on",
 )
 FLEET = "\n".join(

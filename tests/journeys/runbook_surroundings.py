@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -314,6 +315,24 @@ def out_of_reach(here: Desk) -> None:
     assert "archive" not in here.alarms("main")
 
 
+def unsigned(here: Desk) -> None:
+    """A record that somebody has planted long ago: a worker comes upon it, and the zone goes on beside it."""
+    here.start("planted", full("planted"))
+    here.until("planted", lambda places: places == {"awaiting": 1})
+    name = f"intent/{here.zone_id('planted.example')}/waf/planted"
+    file = here.stack.places.archive / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('{"step": "commit", "campaign": "campaign/planted", "at": "2024-01-01T00:00:00+00:00"}')
+    os.utime(file, (0, 0))
+    here.ok("sign-off", "approve", "planted", "--zone", "planted.example", "--yes")
+    here.until("planted", lambda places: places == {"migrated": 1})
+    assert name in here.alarmed("archive-unsigned")["text"]
+    here.look("archive-unsigned")
+    here.act("archive-unsigned")
+    file.unlink()
+    here.over("archive-unsigned")
+
+
 SURROUNDINGS: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("archive-damaged", "batch-fails", "pausing-lasts"): damaged,
     ("campaign-ended",): ended,
@@ -325,5 +344,6 @@ SURROUNDINGS: dict[tuple[str, ...], Callable[[Desk], None]] = {
     ("no-worker", "search-attributes", "retention", "campaign-silent"): nobody_there,
     ("temporal-unreachable", "archive"): out_of_reach,
     ("told-wrong",): told_wrong,
+    ("archive-unsigned",): unsigned,
 }
 """Each situation by the codes of the entries that it plays."""

@@ -20,6 +20,7 @@ from edgeshift.authority.signers import line_of
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import Statement
+from edgeshift.authority.worker_records import sealed, statement_of
 from edgeshift.operations.signed import Pen
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.testbed.invariants.keys import KeyHeld
@@ -191,3 +192,19 @@ async def insisted(record: Callable[[], Awaitable[T]]) -> T:
             if asyncio.get_running_loop().time() > limit:
                 raise
         await asyncio.sleep(0.3)
+
+
+async def signed(
+    name: str,
+    contents: Mapping[str, Any],
+    signer: FileSigner,
+    *,
+    by: str = WORKER,
+    issued: datetime | None = None,
+    of: str = "",
+) -> bytes:
+    """A record signed with this key in a worker's name. ``of``: the name that is signed, where that is
+    another.
+    """
+    statement = statement_of(of or name, contents, by, issued or datetime.now(UTC))
+    return sealed(contents, statement, await signer.sign(statement.bytes))

@@ -8,6 +8,7 @@ DOOR = "edgeshift/authority/door.py"
 RECORDS = "edgeshift/authority/records.py"
 ROOTS = "edgeshift/authority/roots.py"
 AUTHORITY = "activities/authority.py"
+EVIDENCE = "activities/evidence_at_the_door.py"
 
 NO_DOOR = Edit(
     AUTHORITY,
@@ -63,9 +64,9 @@ AT_THE_DOOR = (
         1,
         [
             Edit(
-                AUTHORITY,
-                "return mine and passes(evidence, judged.evidence, judged.window, now)",
-                "return mine",
+                EVIDENCE,
+                "if not passes(evidence, judged.evidence, judged.window, now) or evidence.since is None:",
+                "if evidence.since is None:",
             )
         ],
         "evidence-that-did-not-pass",

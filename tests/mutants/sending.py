@@ -27,7 +27,7 @@ NO_REFUSAL = [
 
 NO_GIVING_UP = Edit(
     INTENTS,
-    "    if await create_record(connections.archive, key, record):\n        return Fixed.GIVEN_UP\n",
+    "    if await connections.records.create(key, record):\n        return Fixed.GIVEN_UP\n",
     "    if not (key and record):\n        return Fixed.GIVEN_UP\n",
 )
 """A campaign that is paused gives no permit up in the archive, and waits for its zones."""
@@ -98,7 +98,7 @@ SENDING = (
         [
             Edit(
                 FENCE,
-                "created = await create_record(self.connections.archive, key, record)",
+                "created = await self.connections.archive.create_once(key, data)",
                 "created = bool(key and record)",
             )
         ],
@@ -169,7 +169,7 @@ SENDING = (
                 '        "retry_policy": ONCE,\n        "heartbeat_timeout": timedelta(seconds=1),\n',
             ),
             # Else it would be given up, which keeps it from being sent.
-            Edit(FENCE, "        if created or await self._is_this(key, record):\n", "        if key:\n"),
+            Edit(FENCE, "        if created or await self._is_this(key, data):\n", "        if key:\n"),
             NO_SIGNED_STOP,
         ],
         "stalled-in-a-pause",

@@ -21,6 +21,7 @@ from edgeshift.stores.documents import (
     CoveredZones,
     EffectTook,
     EscRecord,
+    EvidenceGathered,
     FrozenTargets,
     Intent,
     JobBefore,
@@ -39,6 +40,7 @@ from edgeshift.stores.documents import (
     SnapshotTaken,
     StepWritten,
     TargetCalls,
+    Unproven,
     WafRecord,
 )
 
@@ -122,6 +124,12 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     ),
     (NothingMore(reason="it shows"), NothingMore, {"reason": "it shows"}),
     (Seen(), Seen, {}),
+    (EvidenceGathered(run="r", spec="s"), EvidenceGathered, {"run": "r", "spec": "s"}),
+    (
+        Unproven(key="nothing/z/waf/p-1", why="no worker has signed it", at=AT),
+        Unproven,
+        {"at": AT_TEXT, "key": "nothing/z/waf/p-1", "why": "no worker has signed it"},
+    ),
     (Answered(), Answered, {}),
     (
         Snapshot(zone=ZONE, reading=esc.Reading(always=True, secret=esc.Secret.OWN)),

@@ -22,6 +22,7 @@ from activities.waf.proposing import configuration_digest
 from activities.waf.zone import read_zone
 from edgeshift.areas import waf
 from edgeshift.authority.loading import RootsFiles
+from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec, ValidationMode
 from edgeshift.messages import Change, ChangeResult, Permit, Step, ZoneStart
@@ -141,12 +142,13 @@ async def gate(
     clock: Clock | None = None,
     request_limit: str = "30s",
     roots: RootsFiles | None = None,
+    pen: WorkerPen | None = None,
     plan: Plan = Plan.ENTERPRISE,
     settings: Body | None = None,
     **more: Any,
 ) -> AsyncIterator[Gate]:
     """A gate before a zone of the simulator. ``pacer``: of the calls of the activity; what comes before it,
-    the reading of the zone, waits for no turn. ``roots``: of its worker. ``settings``: of the zone.
+    the reading of the zone, waits for no turn. ``roots``, ``pen``: of its worker. ``settings``: of the zone.
     ``more``: of the campaign's file.
     """
     chosen: list[Pacer] = [Unpaced()]
@@ -170,6 +172,7 @@ async def gate(
             lambda credential, campaign: chosen[-1],
             str(folder / "tickets"),
             roots=roots,
+            pen=pen,
         )
         found = fleet.zones[0]
         zone = Zone(id=found.id, name=found.name, account=found.account, plan=plan)

@@ -19,17 +19,17 @@ from tests.audited_kit import SENT, audited
 
 async def test_results_that_workers_signed_are_in_it_and_counted(tmp_path: Path) -> None:
     """By a key in the role of a worker; a result by somebody else is none, and what Temporal tells beyond the
-    results is named as signed by nobody.
+    results is named as signed by nobody; so is an outcome whose result is of another run of the campaign.
     """
     found = await audited(tmp_path)
     found.keys["worker"] = PrivateKey.made()
     start = (await SignedRecords(found.archive).starts("autumn"))[0].statement
     assert isinstance(start, StartStatement)
 
-    async def saw(place: int, by: str, key: PrivateKey | None = None) -> None:
+    async def saw(place: int, by: str, key: PrivateKey | None = None, run: str = "r") -> None:
         result = ResultStatement(
             **found.about(by, SENT),
-            run="r",
+            run=run,
             spec=start.spec,
             zone=found.zones[place].id,
             attempt=1,
@@ -41,19 +41,22 @@ async def test_results_that_workers_signed_are_in_it_and_counted(tmp_path: Path)
     await saw(0, "worker")
     await saw(1, "worker", found.stranger)
     await saw(2, "ada")
+    await saw(3, "worker", run="earlier")
+    await saw(4, "worker")
 
     async def told(spool: Spool) -> bool:
-        for place in range(4):
+        for place in range(6):
             row = {
                 "attempt": 1,
+                "campaign_run": "" if place == 4 else "r",
                 "closed": None,
                 "digest": "",
                 "index": place,
-                "outcome": "migrated" if place < 3 else "blocked",
+                "outcome": "migrated" if place < 5 else "blocked",
                 "reason": "",
                 "record": "",
                 "run": "z",
-                "workflow": f"zone/{found.zones[place].id}/waf",
+                "workflow": f"zone/{found.zones[min(place, 4)].id}/waf",
             }
             spool.add(Kind.OUTCOME, f"{place:09d}/000001/z", row)
         return True
@@ -68,7 +71,7 @@ async def test_results_that_workers_signed_are_in_it_and_counted(tmp_path: Path)
     proof = prove(io.BytesIO(data), roots)
     assert (proof.holds, proof.results, proof.told, proof.unsigned) == (
         True,
-        {"migrated": 1},
-        {"migrated": 3, "blocked": 1},
-        2,
+        {"migrated": 3},
+        {"migrated": 5, "blocked": 1},
+        3,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from edgeshift.model.fleet import Plan
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.slots import Lane
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import Intent, create_record, intent_key
 from tests.forgeries.doors import guarded
 from tests.forgeries.kinds import FORGERIES
 from tests.service.gate_kit import Gate, gate
@@ -283,3 +285,43 @@ async def test_two_workers_make_as_many_commits_an_hour_as_the_roots_say(tmp_pat
     assert went == [True] * 12 + [False] * 12
     later = now + timedelta(hours=1)
     assert await other._counted(later, 1, "p") and not await one._counted(later, 1, "p")
+
+
+@pytest.mark.parametrize("by", ["nobody", "a stranger", "an approver", "another run", "another zone"])
+async def test_evidence_that_no_worker_gathered_joins_no_zone(tmp_path: Path, by: str) -> None:
+    """However whole it is: it counts where a worker has signed that it read this, for this campaign."""
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE) as door:
+        await door.begin()
+        await door.approve(about="fingerprint", subjects=(door.fingerprint,), zone=None, attempt=None)
+        planted = await door.evidence(EvidenceVerdict.PASS, gathered=False)
+        await door.gathers(planted, by)
+        assert (await door.commit(evidence=planted)).uncounted
+        assert await door.sent() == 0
+        passed = await door.evidence(EvidenceVerdict.PASS, clients=1)
+        assert (await door.commit(permit=2, evidence=passed)).status is ChangeStatus.ANSWERED
+
+
+async def test_a_window_from_before_the_zone_was_validated_joins_no_zone(tmp_path: Path) -> None:
+    """A message can have a worker gather the events of any time: what counts is what was seen since the zone
+    was last set into validation.
+    """
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE) as door:
+        await door.begin()
+        await door.approve(about="fingerprint", subjects=(door.fingerprint,), zone=None, attempt=None)
+        early = await door.evidence(EvidenceVerdict.PASS)
+        assert (await door.gate.validate()).status is ChangeStatus.ANSWERED
+        assert (await door.commit(permit=2, evidence=early)).uncounted
+
+
+async def test_a_planted_validation_takes_no_zone_its_evidence(tmp_path: Path) -> None:
+    """No worker has signed it; the zone was found in validation, and its window counts."""
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE) as door:
+        await door.begin()
+        await door.approve(about="fingerprint", subjects=(door.fingerprint,), zone=None, attempt=None)
+        key = intent_key(door.gate.zone, door.gate.start.area, "planted")
+        said = Intent(step="validate", at=datetime.now(UTC), campaign=door.gate.start.campaign)
+        await create_record(door.archive, key, said)
+        assert door.archive.folder is not None
+        os.utime(door.archive.folder / key, (0, 0))
+        evidence = await door.evidence(EvidenceVerdict.PASS)
+        assert (await door.commit(evidence=evidence)).status is ChangeStatus.ANSWERED

@@ -10,19 +10,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 from temporalio.testing import ActivityEnvironment
 
 from activities import connections
 from activities.change import calling_off, intents
 from activities.change.door import MutationActivities
 from activities.change.fence import Fence
+from activities.records import WorkerRecords
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, GiveUpPermits, PermitsGivenUp, Step
 from edgeshift.model.fleet import Area
 from edgeshift.rate_limit.breaker import Fate
 from edgeshift.rate_limit.others import Told
 from edgeshift.rate_limit.slots import Lane
-from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import Answered, Document, FrozenTargets, create_record, encoded
+from edgeshift.stores.documents import Answered, FrozenTargets, encoded
 from tests.kit import eventually
 from tests.service.gate_kit import Gate, gate
 
@@ -225,14 +226,14 @@ async def test_an_answer_is_not_lost_to_an_archive_that_is_slow_to_record_it(
 ) -> None:
     """What is known stays known; its zone is asked instead."""
     monkeypatch.setattr(intents, "RECORDED_WITHIN", 0.2)
-    create = create_record
+    create = WorkerRecords.create
 
-    async def slow(archive: Archive, key: str, record: Document) -> bool:
+    async def slow(records: WorkerRecords, key: str, record: BaseModel) -> bool:
         if isinstance(record, Answered):
             await asyncio.get_running_loop().create_future()
-        return await create(archive, key, record)
+        return await create(records, key, record)
 
-    monkeypatch.setattr(intents, "create_record", slow)
+    monkeypatch.setattr(WorkerRecords, "create", slow)
     async with gate(tmp_path) as play:
         change = await play.message(play.body, play.body)
         assert (await play.change(play.body, play.body)).status is ChangeStatus.ANSWERED

@@ -23,8 +23,10 @@ from activities.change.intents import (
     seen_through,
 )
 from activities.connections import Connections
+from activities.records import WorkerRecords
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area, Plan, ScopeKind, Zone
+from edgeshift.runtime.clock import Clock
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import DocumentUnreadable, Intent
 
@@ -40,7 +42,9 @@ class Sent:
 
     def __init__(self, folder: Path) -> None:
         self.archive = Archive(folder)
-        found = SimpleNamespace(archive=self.archive, clock=SimpleNamespace(now=lambda: NOW))
+        clock = cast(Clock, SimpleNamespace(now=lambda: NOW))
+        records = WorkerRecords(None, self.archive, clock)
+        found = SimpleNamespace(archive=self.archive, clock=clock, records=records)
         self.connections = cast(Connections, found)
 
     async def intend(self, step: str, ago: timedelta, campaign: str = "mine", run: str = "run") -> str:

@@ -13,7 +13,7 @@ import pytest
 from activities.authority import NotSigned
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.sign_off import Choice
-from edgeshift.stores.documents import Intent, create_record, intent_key
+from edgeshift.stores.documents import Intent, create_record, intent_key, unproven_there
 from tests.forgeries.doors import Guarded, guarded
 
 HOUR = timedelta(hours=1)
@@ -27,8 +27,8 @@ async def ask(door: Guarded) -> None:
     await there.authority.check(change, spec, there.targets, datetime.now(UTC))
 
 
-async def sent(door: Guarded, name: str = "p", **more: Any) -> None:
-    """Record a commit of what is proposed."""
+async def sent(door: Guarded, name: str = "p", *, by_worker: bool = True, **more: Any) -> None:
+    """Record a commit of what is proposed. ``by_worker``: signed by one."""
     said: dict[str, Any] = {
         "step": "commit",
         "at": datetime.now(UTC),
@@ -38,7 +38,11 @@ async def sent(door: Guarded, name: str = "p", **more: Any) -> None:
         "attempt": 1,
     }
     key = intent_key(door.gate.zone, door.gate.start.area, name)
-    assert await create_record(door.archive, key, Intent(**{**said, **more}))
+    record = Intent(**{**said, **more})
+    if by_worker:
+        assert await door.gate.connections.records.create(key, record)
+    else:
+        assert await create_record(door.archive, key, record)
 
 
 async def test_what_people_agreed_to_is_undone_without_asking(tmp_path: Path) -> None:
@@ -82,6 +86,33 @@ async def test_a_planted_record_triggers_no_rollback(tmp_path: Path, planted: di
         await sent(door, "odd", step="opened")
         with pytest.raises(NotSigned, match="it would undo"):
             await ask(door)
+
+
+async def test_a_planted_commit_that_people_had_agreed_to_triggers_no_rollback(tmp_path: Path) -> None:
+    """Nobody has sent it: no worker has signed its record. What workers find so is said in the archive."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await sent(door, "planted", by_worker=False)
+        with pytest.raises(NotSigned, match="nothing is on record that it would undo"):
+            await ask(door)
+        (said,) = (await unproven_there(door.archive)).found
+        assert said.key == intent_key(door.gate.zone, door.gate.start.area, "planted")
+        assert said.why == "no worker has signed it"
+        await sent(door)
+        await ask(door)
+
+
+async def test_a_commit_of_a_worker_whose_key_was_revoked_is_undone(tmp_path: Path) -> None:
+    """What it has sent has to be taken back all the same."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await sent(door)
+        from edgeshift.authority.editing import RootsEditor
+
+        RootsEditor(door.keyring.roots).revoke("worker")
+        await ask(door)
 
 
 async def test_a_rollback_of_nothing_is_refused(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from edgeshift.stores.documents.codec import (
         Document,
         DocumentUnreadable,
+        contents_of,
         create_record,
         decoded,
         encoded,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         put_document,
     )
     from edgeshift.stores.documents.effects import EffectTook
+    from edgeshift.stores.documents.gathered import EvidenceGathered, gathered_key
     from edgeshift.stores.documents.intents import Answered, Intent, NothingMore, Seen, intent_key
     from edgeshift.stores.documents.log_fields import (
         JobBefore,
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
         PlannedReading,
         PlannedReadings,
     )
+    from edgeshift.stores.documents.unproven import Unproven, unproven_key, unproven_there
 
 __all__ = [
     "DOCUMENTS",
@@ -64,6 +67,7 @@ __all__ = [
     "DocumentsPart",
     "EffectTook",
     "EscRecord",
+    "EvidenceGathered",
     "FrozenTargets",
     "Intent",
     "JobBefore",
@@ -82,25 +86,31 @@ __all__ = [
     "SnapshotTaken",
     "StepWritten",
     "TargetCalls",
+    "Unproven",
     "WafRecord",
     "WatchedRecord",
     "ZoneRecord",
     "calls_folder",
+    "contents_of",
     "create_record",
     "decoded",
     "encoded",
+    "gathered_key",
     "get_document",
     "get_record",
     "intent_key",
     "put_document",
     "put_proposal",
     "snapshot_key",
+    "unproven_key",
+    "unproven_there",
 ]
 
 _NAMES = {
     "codec": (
         "Document",
         "DocumentUnreadable",
+        "contents_of",
         "create_record",
         "decoded",
         "encoded",
@@ -110,6 +120,7 @@ _NAMES = {
     ),
     "calls": ("CallsMade", "TargetCalls", "calls_folder"),
     "effects": ("EffectTook",),
+    "gathered": ("EvidenceGathered", "gathered_key"),
     "intents": ("Answered", "Intent", "NothingMore", "Seen", "intent_key"),
     "log_fields": ("JobBefore", "JobCreated", "RulesBefore", "RulesSent", "StepWritten"),
     "proposals": ("ProbedProposal", "Proposal", "put_proposal"),
@@ -126,6 +137,7 @@ _NAMES = {
     "rulings": ("RulingRecord",),
     "snapshots": ("Snapshot", "SnapshotTaken", "snapshot_key"),
     "targets": ("AssessedTargets", "CoveredZones", "FrozenTargets", "PlannedReading", "PlannedReadings"),
+    "unproven": ("Unproven", "unproven_key", "unproven_there"),
 }
 """What each module has that is found here, loaded when it is first asked for."""
 

@@ -57,13 +57,17 @@ def title_of(model: type[BaseModel]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower()
 
 
+def contents_of(document: BaseModel) -> Any:
+    """The JSON value that a document is."""
+    return document.contents() if isinstance(document, Document) else document.model_dump(mode="json")
+
+
 def encoded(document: BaseModel) -> bytes:
     """The bytes of a document. Raises ArchiveError where it has no canonical JSON, such as a number past
     2^53.
     """
-    contents = document.contents() if isinstance(document, Document) else document.model_dump(mode="json")
     try:
-        return canonical_bytes(contents)
+        return canonical_bytes(contents_of(document))
     except NotCanonical as why:
         raise ArchiveError(f"the {title_of(type(document))} was not archived: {why}") from None
 

@@ -24,7 +24,7 @@ from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.invariants import check_rules
 from edgeshift.testbed.invariants.seen import Signature
 from tests.faults_kit import Stage, staged, zone
-from tests.forgeries.running import foreign, words
+from tests.forgeries.running import archived, foreign, words
 from tests.forgeries.running.attack import (
     BOTH,
     ENEMY,
@@ -46,6 +46,7 @@ __all__ = [
     "KINDS",
     "Attacked",
     "Tried",
+    "archived",
     "attacked",
     "foreign",
     "mixed",

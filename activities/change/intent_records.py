@@ -1,0 +1,136 @@
+"""Reading the intents of a target, and what is recorded beside them: which of them count, and as of when."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from temporalio import activity
+
+from activities.connections import Connections
+from edgeshift.messages import Step
+from edgeshift.model.fleet import Area, Zone
+from edgeshift.stores.documents import (
+    Answered,
+    DocumentUnreadable,
+    Intent,
+    NothingMore,
+    Seen,
+    get_record,
+    intent_key,
+)
+
+ANSWERED = "answered"
+"""Why nothing more is recorded to come of an intent whose effect is immediate, once it was answered."""
+
+SHOWS = "it shows"
+"""Why nothing more is recorded to come of an intent whose effect has been seen, or seen undone."""
+
+OPENED = "opened"
+"""The step that a record names which stands before the intents of a step of several requests."""
+
+GIVEN_UP = "given_up"
+"""The step that a record names which keeps anything from being sent under its permit."""
+
+EFFECTIVE = frozenset({None, ANSWERED, SHOWS})
+"""What may be recorded of an intent that has had an effect, or may have had one."""
+
+
+AHEAD = timedelta(days=1)
+"""How far the clock of whoever wrote an intent may be ahead of this one's."""
+
+BY_HAND_AFTER = timedelta(days=1)
+"""How long after an intent was stored that cannot be read a person's word counts that nothing came of it: no
+change takes so long to show.
+"""
+
+
+@dataclass(frozen=True)
+class SentBefore:
+    """An intent of a zone, by whomever. ``proven``: whether a worker has signed it, whom the roots know; else
+    it stands for whatever may have been sent before it was stored, and for nothing that the campaign did.
+    """
+
+    key: str
+    record: Intent
+    proven: bool = True
+
+    @property
+    def commits(self) -> bool:
+        """Whether it may be a commit."""
+        return not self.proven or self.record.step == Step.COMMIT.value
+
+
+async def intents_of(connections: Connections, zone: Zone, area: Area) -> AsyncIterator[SentBefore]:
+    """Every intent of a zone, by whomever, in no order.
+
+    Raises ArchiveError, naming the record, where one cannot be read: it may stand for what was sent. Unless
+    it is recorded beside it that nothing came of it, as a person may do who has looked (docs/operators.md, A
+    record that cannot be read).
+    """
+    async for key in connections.archive.list(intent_key(zone, area)):
+        try:
+            found = await connections.records.find(Intent, key)
+        except DocumentUnreadable:
+            if not await _put_right(connections, key):
+                raise
+            continue
+        if found is None:
+            continue
+        if found.unproven is not None:
+            yield SentBefore(key, await as_stored(connections, key, found.record), proven=False)
+        elif found.record.step not in (OPENED, GIVEN_UP):
+            yield SentBefore(key, await _dated(connections, key, found.record))
+
+
+async def _put_right(connections: Connections, key: str) -> bool:
+    """Whether it is recorded of an intent that cannot be read that nothing came of it: by a worker; or by a
+    person, who signs nothing there, once nothing can come of it any more.
+    """
+    if await reason_of(connections, key) not in EFFECTIVE:
+        return True
+    said = await get_record(connections.archive, NothingMore, beside_of(key, "nothing"))
+    if said is None or said.reason in EFFECTIVE:
+        return False
+    return _now(connections) >= await connections.archive.stored_at(key) + BY_HAND_AFTER
+
+
+async def as_stored(connections: Connections, key: str, record: Intent) -> Intent:
+    """The record, as of when the archive took it: whatever it says of its time is anybody's word."""
+    return record.model_copy(update={"at": await connections.archive.stored_at(key)})
+
+
+async def _dated(connections: Connections, key: str, record: Intent) -> Intent:
+    """The record, at a time that can be: none is written before its time, so that one from the future is of
+    when the archive took it, which is not before anything was sent. Else it would keep the zone for ever.
+    """
+    if record.at <= _now(connections) + AHEAD:
+        return record
+    stored = await connections.archive.stored_at(key)
+    activity.logger.warning("%s is of %s, which has not come; it was stored at %s", key, record.at, stored)
+    return record.model_copy(update={"at": min(record.at, stored)})
+
+
+def _now(connections: Connections) -> datetime:
+    now = connections.clock.now()
+    return max(now, activity.info().started_time) if activity.in_activity() else now
+
+
+def beside_of(intent: str, what: str) -> str:
+    """The archive's name of what is recorded of an intent: that nothing came of it, or that it was seen."""
+    return intent.replace("intent/", f"{what}/", 1)
+
+
+async def is_answered(connections: Connections, intent: str) -> bool:
+    return await connections.records.proven(Answered, beside_of(intent, "over")) is not None
+
+
+async def reason_of(connections: Connections, intent: str) -> str | None:
+    """Why nothing, or nothing more, comes of an intent; None where that is not recorded."""
+    found = await connections.records.proven(NothingMore, beside_of(intent, "nothing"))
+    return None if found is None else found.reason
+
+
+async def is_seen(connections: Connections, intent: str) -> bool:
+    return await connections.records.proven(Seen, beside_of(intent, "seen")) is not None

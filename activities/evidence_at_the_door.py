@@ -1,0 +1,69 @@
+"""The evidence of a zone, judged again just before its commit, from the archive alone."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from activities.records import WorkerRecords
+from edgeshift.areas import area_of
+from edgeshift.areas.waf.evidence_again import AHEAD, passes
+from edgeshift.areas.waf.evidence_terms import Evidence
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Change, Step, ZoneStart
+from edgeshift.model.fleet import Plan
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import (
+    DocumentUnreadable,
+    EvidenceGathered,
+    Intent,
+    gathered_key,
+    get_document,
+    intent_key,
+)
+
+
+async def evidence_passes(
+    archive: Archive, recorded: WorkerRecords, change: Change, spec: CampaignSpec, now: datetime
+) -> bool | None:
+    """Whether the zone's own evidence passed, by the campaign's file; None where its step needs none. It has
+    to be what a worker gathered for this campaign, in a window that began once the zone was last set into
+    validation. ``spec``: its durations scaled. Raises ArchiveError.
+    """
+    start, judged = change.start, spec.validation
+    zone = start.target.zone
+    if change.step is not Step.COMMIT or not area_of(spec.area).validates:
+        return None
+    if zone.plan is not Plan.ENTERPRISE or not judged.modes:
+        return None
+    if not change.evidence:
+        return False
+    evidence = await get_document(archive, Evidence, change.evidence)
+    if evidence.zone != zone.id or evidence.proposal != change.digest:
+        return False
+    if not passes(evidence, judged.evidence, judged.window, now) or evidence.since is None:
+        return False
+    if not await gathered_here(recorded, start, change.evidence):
+        return False
+    validated = await _last_validation(archive, recorded, start)
+    return validated is None or validated <= evidence.since + min(AHEAD / spec.time_scale, AHEAD)
+
+
+async def gathered_here(recorded: WorkerRecords, start: ZoneStart, evidence: str) -> bool:
+    """Whether a worker has gathered the evidence with this digest, of this zone and for this campaign. Raises
+    ArchiveError.
+    """
+    said = await recorded.proven(EvidenceGathered, gathered_key(start.target.zone, evidence))
+    return said is not None and (said.run, said.spec) == (start.origin or start.campaign_run, start.spec)
+
+
+async def _last_validation(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> datetime | None:
+    """When a worker was last about to set the zone into validation; None where none was: it was found so."""
+    last: datetime | None = None
+    async for key in archive.list(intent_key(start.target.zone, start.area)):
+        try:
+            record = await recorded.proven(Intent, key)
+        except DocumentUnreadable:
+            continue
+        if record is not None and record.step == Step.VALIDATE.value:
+            last = max(last or record.at, record.at)
+    return last

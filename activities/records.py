@@ -1,0 +1,141 @@
+"""Named records of the archive that decide something, each signed by the worker that wrote it.
+
+Whoever may write to the archive can put anything under any name. So where the roots ask for signatures, a
+record counts only where a worker whom they know has signed it (edgeshift/authority/worker_records.py); what
+does not count is said in the log and in the archive, where ``edgeshift alarms`` and ``doctor`` find it.
+Without roots, in a rehearsal on this machine, records count as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+from temporalio import activity
+
+from edgeshift.authority.loading import RootsError, RootsFiles
+from edgeshift.authority.roots import Roots
+from edgeshift.authority.signing import SigningFailed
+from edgeshift.authority.worker_pen import WorkerPen
+from edgeshift.authority.worker_records import refused, sealed, statement_of
+from edgeshift.model.digests import NotCanonical
+from edgeshift.runtime.clock import Clock
+from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveError, ArchiveUnavailable
+from edgeshift.stores.documents import Unproven, contents_of, create_record, decoded, encoded, unproven_key
+
+Model = TypeVar("Model", bound=BaseModel)
+
+MOST_KNOWN = 1_000
+"""Records that do not count, and of which a worker remembers that it has said so."""
+
+
+@dataclass(frozen=True)
+class Found(Generic[Model]):
+    """A record that is there. ``unproven``: why it does not count, or None where it does."""
+
+    record: Model
+    unproven: str | None = None
+
+
+class WorkerRecords:
+    """What one worker records, and what it counts of what workers have recorded. ``roots``: None where it has
+    none; ``pen``: None where it needs none.
+    """
+
+    def __init__(
+        self, roots: RootsFiles | None, archive: Archive, clock: Clock, pen: WorkerPen | None = None
+    ) -> None:
+        self._files = roots
+        self._archive = archive
+        self._clock = clock
+        self._pen = pen
+        self._told: set[str] = set()
+
+    async def bytes_of(self, key: str, document: BaseModel) -> bytes:
+        """The bytes of a record under this name, signed where this worker signs. Raises ArchiveError."""
+        if self._pen is None:
+            return encoded(document)
+        contents = contents_of(document)
+        try:
+            statement = statement_of(key, contents, self._pen.name, self._clock.now())
+            return sealed(contents, statement, await self._pen.sign(statement))
+        except NotCanonical as why:
+            raise ArchiveError(f"{key} was not archived: {why}") from None
+        except SigningFailed as why:
+            raise ArchiveUnavailable(f"{key} could not be signed: {why}"[:200]) from None
+
+    async def create(self, key: str, document: BaseModel) -> bool:
+        """Create a record, once; False where one was there, which stays. Raises ArchiveError."""
+        return await self._archive.create_once(key, await self.bytes_of(key, document))
+
+    async def create_own(self, key: str, document: BaseModel) -> bool:
+        """The same, where a way back rests on the record. Raises ArchiveCorrupt where one is there that does
+        not count: somebody has taken its name.
+        """
+        if await self.create(key, document):
+            return True
+        found = await self.find(type(document), key)
+        if found is not None and found.unproven is not None:
+            raise ArchiveCorrupt(f"the record {key} in the archive does not count: {found.unproven}")
+        return False
+
+    async def find(self, model: type[Model], key: str, *, forgiving: bool = False) -> Found[Model] | None:
+        """The record of this name, and whether it counts; None where there is none. ``forgiving``: it counts
+        also where its key was revoked since. Raises ArchiveError; DocumentUnreadable where it is another
+        thing.
+        """
+        data = await self._archive.get_named(key)
+        if data is None:
+            return None
+        why = await self._refused(key, data, forgiving=forgiving)
+        return Found(decoded(model, data, key), why)
+
+    async def proven(self, model: type[Model], key: str, *, forgiving: bool = False) -> Model | None:
+        """The record of this name where it counts, else None. Raises ArchiveError; DocumentUnreadable where
+        it counts, and is another thing.
+        """
+        data = await self._archive.get_named(key)
+        if data is None or await self._refused(key, data, forgiving=forgiving) is not None:
+            return None
+        return decoded(model, data, key)
+
+    async def _refused(self, key: str, data: bytes, *, forgiving: bool) -> str | None:
+        roots = self._roots()
+        if roots is None:
+            return None
+        now = self._now()
+        why = refused(key, data, roots.forgiving if forgiving else roots, now)
+        if why is not None:
+            await self._tell(key, data, why, now)
+        return why
+
+    def _roots(self) -> Roots | None:
+        """The roots, where they ask for signatures. Raises ArchiveUnavailable where they cannot be read."""
+        try:
+            roots = self._files.current() if self._files else None
+        except RootsError as why:
+            raise ArchiveUnavailable(f"whose records count is not known: {why}"[:200]) from None
+        return roots if roots is not None and roots.signed else None
+
+    def _now(self) -> datetime:
+        now = self._clock.now()
+        return max(now, activity.info().started_time) if activity.in_activity() else now
+
+    async def _tell(self, key: str, data: bytes, why: str, now: datetime) -> None:
+        """Say in the archive that a record does not count, for people to look at it."""
+        name = unproven_key(key, data)
+        if name in self._told:
+            return
+        if len(self._told) >= MOST_KNOWN:
+            self._told.clear()
+        self._told.add(name)
+        if activity.in_activity():
+            activity.logger.warning("%s in the archive does not count: %s", key, why)
+        try:
+            await create_record(self._archive, name, Unproven(key=key, why=why[:200], at=now))
+        except ArchiveError as failure:
+            self._told.discard(name)
+            if activity.in_activity():
+                activity.logger.warning("not recorded that %s does not count: %s", key, failure)
