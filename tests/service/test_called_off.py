@@ -227,10 +227,10 @@ async def test_an_answer_is_not_lost_to_an_archive_that_is_slow_to_record_it(
     monkeypatch.setattr(intents, "RECORDED_WITHIN", 0.2)
     create = create_record
 
-    async def slow(archive: Archive, key: str, record: Document) -> bool:
+    async def slow(archive: Archive, key: str, record: Document, *, lasting: bool = True) -> bool:
         if isinstance(record, Answered):
             await asyncio.get_running_loop().create_future()
-        return await create(archive, key, record)
+        return await create(archive, key, record, lasting=lasting)
 
     monkeypatch.setattr(intents, "create_record", slow)
     async with gate(tmp_path) as play:
