@@ -131,9 +131,12 @@ def heartbeating(work: Work) -> Work:
     async def beat(details: list[Any]) -> None:
         limit = activity.info().heartbeat_timeout
         pause = min(10.0, limit.total_seconds() / 3) if limit else 10.0
-        while True:
+        if details:
             activity.heartbeat(*details)
+        while True:
+            # Most are over before the first one is due, which would be a call of the server's for nothing.
             await asyncio.sleep(pause)
+            activity.heartbeat(*details)
 
     @functools.wraps(work)
     async def beating(*args: Any, **kwargs: Any) -> Any:

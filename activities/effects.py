@@ -79,7 +79,8 @@ class Effects:
         kind.recorded += 1
         try:
             key = f"{_folder(start, what)}/{start.target.zone.id}"
-            await create_record(self._archive, key, EffectTook(seconds=round(seconds, 3)))
+            took = EffectTook(seconds=round(seconds, 3))
+            await create_record(self._archive, key, took, lasting=False)
         except ArchiveError as failure:
             activity.logger.info("time not recorded for other workers: %s", failure)
 

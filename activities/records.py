@@ -66,9 +66,11 @@ class WorkerRecords:
         except SigningFailed as why:
             raise ArchiveUnavailable(f"{key} could not be signed: {why}"[:200]) from None
 
-    async def create(self, key: str, document: BaseModel) -> bool:
-        """Create a record, once; False where one was there, which stays. Raises ArchiveError."""
-        return await self._archive.create_once(key, await self.bytes_of(key, document))
+    async def create(self, key: str, document: BaseModel, *, lasting: bool = True) -> bool:
+        """Create a record, once; False where one was there, which stays. ``lasting``: as of the archive.
+        Raises ArchiveError.
+        """
+        return await self._archive.create_once(key, await self.bytes_of(key, document), lasting=lasting)
 
     async def create_own(self, key: str, document: BaseModel) -> bool:
         """The same, where a way back rests on the record. Raises ArchiveCorrupt where one is there that does

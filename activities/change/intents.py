@@ -134,13 +134,13 @@ async def came_to_nothing(connections: Connections, intent: str, reason: str) ->
 
 async def request_answered(connections: Connections, intent: str) -> None:
     """Record that the one request of a step was answered: whoever stops a campaign need not ask its zone.
-    Where that fails, the zone is asked.
+    Where that fails, or does not outlive the machine, the zone is asked.
     """
     key, record = beside_of(intent, "over"), Answered()
     try:
         # What was answered is known: a slow archive must not make it unknown.
         async with asyncio.timeout(RECORDED_WITHIN):
-            await connections.records.create(key, record)
+            await connections.records.create(key, record, lasting=False)
     except (ArchiveError, TimeoutError) as failure:
         activity.logger.info("not recorded that %s was answered: %s", intent, failure)
 

@@ -77,7 +77,8 @@ class WafActivities:
         start = message.start
         client = await self._connections.service(start.spec, start.target.zone)
         archive = self._connections.archive
-        body = (await get_document(archive, Proposal, message.proposal)).body
+        proposal = await get_document(archive, Proposal, message.proposal)
+        body = proposal.body
         before = (await get_document(archive, Snapshot[waf.Reading], message.snapshot)).reading
         state, trouble = "", ""
         status: dict[str, Any] = {}
@@ -106,7 +107,7 @@ class WafActivities:
                             return Verification(reached=True, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
                         trouble = "the zone is in validation with other rules than those that were sent"
                     if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
-                        if found := await self._read_back(client, message, before, body):
+                        if found := await self._read_back(client, message, before, proposal):
                             # What was read after it may have waited for its turn.
                             return found.model_copy(update={"took": await lookout.showed(age)})
                         trouble = "the stored rules do not show yet"
@@ -124,13 +125,13 @@ class WafActivities:
         return Verification(reached=False, unchanged=True, why=(_seen(ReasonCode.STATUS_STAYED, state),))
 
     async def _read_back(
-        self, client: ServiceClient, message: Verify, before: waf.Reading, body: dict[str, Any]
+        self, client: ServiceClient, message: Verify, before: waf.Reading, proposal: Proposal
     ) -> Verification | None:
         """The stored rules against the signed body. A difference is believed when it stays over a second
         reading; and that the zone is migrated, where the rules do not prove it, when its status says so
         again.
         """
-        zone = message.start.target.zone
+        zone, body = message.start.target.zone, proposal.body
         # Then they prove nothing: in a validation window in which they act, the zone had these very rules.
         enforced = zone.plan is Plan.ENTERPRISE and ValidationMode.ENFORCE in message.start.policy.modes
         had_rules = enforced or waf.same_rules(before.entry_point, body)
@@ -140,7 +141,7 @@ class WafActivities:
             if stored is not None and waf.same_rules(stored.raw, body):
                 if had_rules and not await shows_migrated(client, zone):
                     return None
-                record = await self._record(message, body, stored_as(stored.raw))
+                record = await self._record(message, before, proposal, stored_as(stored.raw))
                 await seen_through(self._connections, zone, message.start.area, message.start.campaign)
                 await self._connections.results.record(
                     message.start, ZoneOutcome.MIGRATED, proposal=message.digest, seen=record
@@ -156,15 +157,15 @@ class WafActivities:
         weaker = tuple(waf.weakened(seen[-1], body))
         return Verification(reached=True, why=(Reason(code=ReasonCode.STORED_RULES_DIFFER, names=weaker),))
 
-    async def _record(self, message: Verify, body: dict[str, Any], entry: EntryPoint) -> str:
+    async def _record(
+        self, message: Verify, before: waf.Reading, proposal: Proposal, entry: EntryPoint
+    ) -> str:
         archive, zone = self._connections.archive, message.start.target.zone
-        proposal = await get_document(archive, Proposal, message.proposal)
         evidence = await get_document(archive, Evidence, message.evidence) if message.evidence else None
         lost = proposal.lost
         if lost is None:
             # An earlier version has proposed it, and kept its losses in sentences.
-            before = await get_document(archive, Snapshot[waf.Reading], message.snapshot)
-            lost = waf.losses(before.reading)
+            lost = waf.losses(before)
         record = WafRecord(
             zone=zone,
             campaign=message.start.campaign,
@@ -172,7 +173,9 @@ class WafActivities:
             snapshot=message.snapshot,
             proposal=message.proposal,
             evidence=message.evidence,
-            aftercare=aftercare(zone, body, lost, evidence, entry=entry, campaign=message.start.campaign),
+            aftercare=aftercare(
+                zone, proposal.body, lost, evidence, entry=entry, campaign=message.start.campaign
+            ),
             entry_point=entry,
         )
         return await put_document(archive, record, verify=True)

@@ -18,7 +18,8 @@ from bench.fleet.many import Many, measured_many
 from bench.fleet.page import PAGE, put
 from bench.fleet.parts import PARTS, Part, chosen, summed_up
 from bench.fleet.processes import Processes, measured_processes
-from bench.fleet.tables import show_course, show_processes
+from bench.fleet.stuck import Stuck, measured_stuck
+from bench.fleet.tables import show_course, show_processes, show_stuck
 
 OUT = Path("out")
 FOLDER = OUT / "bench-fleet"
@@ -39,6 +40,8 @@ async def measure(console: Console, kept: Kept, parts: Sequence[Part]) -> None:
             show_course(console, found)
         if isinstance(part, Processes):
             show_processes(console, found)
+        if isinstance(part, Stuck):
+            show_stuck(console, found)
         write(kept, parts)
 
 
@@ -47,6 +50,8 @@ async def _one(part: Part, kept: Kept, say: Any) -> dict[str, Any]:
         return await measured_many(part, FOLDER / f"state-{part.name}", kept.code, say)
     if isinstance(part, Processes):
         return await measured_processes(part)
+    if isinstance(part, Stuck):
+        return await measured_stuck(part, FOLDER / f"state-{part.name}", say)
     return await measured(part, FOLDER / f"state-{part.name}", say)
 
 

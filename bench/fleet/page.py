@@ -15,6 +15,7 @@ from bench.fleet.tables import (
     markdown_faults,
     markdown_many,
     markdown_processes,
+    markdown_stuck,
     markdown_users,
 )
 
@@ -57,6 +58,8 @@ def text(found: Found, engine: Found | None, pictures: list[str]) -> str:
         blocks += ["## At the rate limit", markdown(paced)]
     if processes := _of("processes-", measured):
         blocks += ["## Processes of one user", markdown_processes(processes)]
+    if "stuck" in measured:
+        blocks += ["## Stopping what is stuck", markdown_stuck(measured["stuck"])]
     if "users" in measured:
         blocks += ["## Users side by side", markdown_users(measured["users"])]
     if engine is not None:

@@ -9,8 +9,9 @@ from bench.fleet import figures
 from bench.fleet.campaign import Course
 from bench.fleet.many import Many
 from bench.fleet.processes import Processes
+from bench.fleet.stuck import Stuck
 
-Part = Course | Many | Processes
+Part = Course | Many | Processes | Stuck
 """Whatever can be measured."""
 
 KEYS = (
@@ -51,6 +52,7 @@ _FAULTY = Course(name="faults-0", zones=1_000, fingerprints=50, pause_every=None
 PARTS: tuple[Part, ...] = (
     Processes(name="processes-1"),
     Processes(name="processes-12", processes=12, at_once=10),
+    Stuck(name="stuck"),
     _ENGINE,
     _ENGINE.model_copy(update={"name": "cpu-1000", "zones": 1_000}),
     _ENGINE.model_copy(update={"name": "cpu-10000", "zones": 10_000, "fingerprints": 200}),
@@ -96,6 +98,7 @@ alone makes 110,000 calls.
 
 SHORT: dict[str, dict[str, object]] = {
     "processes": {"seconds": 60.0},
+    "stuck": {"zones": 100, "pauses": 2},
     "cpu-1000": {"zones": 300},
     "cpu-10000": {"zones": 900, "fingerprints": 20},
     "faults": {"zones": 200, "fingerprints": 10, "window": 400},
@@ -138,6 +141,16 @@ MANY_GOALS: dict[str, tuple[str, float]] = {
     "sweep.found_share": (">=", 1),
     "refused": ("<=", 0),
     "double_commits": ("<=", 0),
+}
+
+STUCK_GOALS: dict[str, tuple[str, float]] = {
+    "answer_most_seconds.pause": ("<=", 1),
+    "answer_most_seconds.abort": ("<=", 1),
+    "answer_most_seconds.status": ("<=", 1),
+    "sent_after_pause": ("<=", 0),
+    "sent_after_abort": ("<=", 0),
+    "double_commits": ("<=", 0),
+    "rules_broken": ("<=", 0),
 }
 
 PROCESSES_GOALS: dict[str, tuple[str, float]] = {
@@ -218,7 +231,8 @@ def _goals(name: str) -> Mapping[str, tuple[str, float]]:
         return GOALS
     if name.startswith("processes"):
         return PROCESSES_GOALS
-    return {"users": USERS_GOALS, "crowd": CROWD_GOALS, "many": MANY_GOALS}.get(name, SAFE_GOALS)
+    own = {"users": USERS_GOALS, "crowd": CROWD_GOALS, "many": MANY_GOALS, "stuck": STUCK_GOALS}
+    return own.get(name, SAFE_GOALS)
 
 
 def with_broken(one: Mapping[str, Any]) -> dict[str, Any]:

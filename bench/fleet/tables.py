@@ -112,6 +112,38 @@ def show_processes(console: Console, one: Found) -> None:
     show(console, f"{one['processes']} processes of one user, calling as fast as they are let", rows)
 
 
+def _stuck(one: Found) -> list[tuple[str, object]]:
+    most = one["answer_most_seconds"]
+    asked = {what: len(some) for what, some in one["answers_seconds"].items()}
+    return [
+        ("zones stuck; zones that wait for a turn", f"{one['stuck']:,}; {one['waiting_for_a_turn']:,}"),
+        *(
+            (f"{what} answered, the slowest of {asked[what]}, seconds (goal ≤ 1)", most[what])
+            for what in ("pause", "abort", "status")
+        ),
+        ("commits sent after the pause; after the abort (goal 0)", _after(one)),
+        ("zones committed twice (goal 0)", one["double_commits"]),
+        ("workers' memory, MB", one["worker_rss_mb"]),
+        (f"rules broken, of {len(one['rules'])} (goal 0)", with_broken(one)["rules_broken"]),
+    ]
+
+
+def _after(one: Found) -> str:
+    return f"{one['sent_after_pause']}; {one['sent_after_abort']}"
+
+
+def show_stuck(console: Console, one: Found) -> None:
+    """How soon a campaign is stopped whose zones are all stuck, in a terminal."""
+    rows = [(name, _text(value)) for name, value in _stuck(one)]
+    show(console, f"{one['stuck']:,} zones stuck, the quota spent", rows)
+
+
+def markdown_stuck(one: Found) -> str:
+    """The same in Markdown."""
+    rows = "\n".join(f"| {name} | {_text(value)} |" for name, value in _stuck(one))
+    return f"| Measure | Value |\n|---|---|\n{rows}"
+
+
 def markdown_processes(columns: Mapping[str, Found]) -> str:
     """One process beside many of the same user."""
     names = [str(one["processes"]) for one in columns.values()]

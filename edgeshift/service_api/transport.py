@@ -27,6 +27,7 @@ import httpx
 from edgeshift.model.addresses import is_loopback_host
 from edgeshift.runtime.tls import BadCaFile, tls_context
 from edgeshift.runtime.unpacking import EncodingError, Unpacking
+from edgeshift.service_api.connections import ServerConnections
 from edgeshift.service_api.credential import Credential
 from edgeshift.service_api.documents import NotADocument, document_of
 from edgeshift.service_api.errors import (
@@ -48,8 +49,6 @@ _SLOW = 5.0
 """Seconds of an answer up to which all of the limit can be used."""
 
 _CONNECT_LIMIT = 10.0
-# Shorter than servers keep an idle connection, so that a reading seldom begins on one that is being closed.
-_KEPT_ALIVE = 4.0
 _OF_THE_LIMIT = 0.9
 """Of a request's limit that may pass until there is a connection for it: then it was never sent."""
 
@@ -146,11 +145,14 @@ class Transport:
             "Accept": "application/json",
             "Accept-Encoding": "gzip",
         }
-        self._pool = self._client(
-            httpx.Limits(max_connections=most_connections, keepalive_expiry=_KEPT_ALIVE)
+        self._connections = ServerConnections(
+            self._headers,
+            self._tls,
+            self._proxy,
+            limit=self._limit,
+            connect=min(_CONNECT_LIMIT, self._limit),
         )
-        # Whoever waits for a connection waits here: httpcore looks at all that wait, and at all of its
-        # connections, with every call.
+        # Whoever waits for a connection waits here.
         self._free = asyncio.Semaphore(most_connections)
         self._told: tuple[datetime, float] | None = None
 
@@ -171,26 +173,13 @@ class Transport:
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         self._told = (moment, time.monotonic())
 
-    def _client(self, limits: httpx.Limits) -> httpx.AsyncClient:
-        return httpx.AsyncClient(
-            headers=self._headers,
-            verify=self._tls,
-            proxy=self._proxy,
-            limits=limits,
-            timeout=httpx.Timeout(self._limit, connect=min(_CONNECT_LIMIT, self._limit)),
-            follow_redirects=False,
-            trust_env=False,
-        )
-
     async def exchange(self, call: Call) -> Received:
         """Send the call once and read its answer. Raises ServiceError for whatever the transport meets."""
         try:
             async with asyncio.timeout(self._limit):
                 if not call.write:
                     return await self._shared(call)
-                async with self._client(
-                    httpx.Limits(max_connections=1, max_keepalive_connections=0)
-                ) as alone:
+                async with self._connections.fresh() as alone:
                     return await self._exchange(alone, call)
         except TimeoutError:
             raise call.failed(TimedOut, f"no whole answer within {self._limit:g} s") from None
@@ -213,27 +202,36 @@ class Transport:
         except TimeoutError:
             raise httpx.PoolTimeout("") from None
         try:
-            return await self._exchange(self._pool, call)
+            async with self._connections.kept() as one:
+                return await self._exchange(one, call)
         finally:
             self._free.release()
 
-    async def _exchange(self, client: httpx.AsyncClient, call: Call) -> Received:
+    async def _exchange(self, connection: httpx.AsyncBaseTransport, call: Call) -> Received:
         url = f"{self.base_url}{call.path}"
-        async with client.stream(call.method, url, params=call.params, json=call.json) as answer:
-            self._note_time(answer.headers.get("date"))
-            unpacking = Unpacking(answer.headers.get("content-encoding", ""))
-            body = bytearray()
-            async for part in answer.aiter_raw():
-                body += unpacking.more(part, LARGEST_BODY + 1 - len(body))
-                if len(body) > LARGEST_BODY:
-                    raise call.failed(
-                        NotUnderstood,
-                        f"expected an answer of at most {LARGEST_BODY // 2**20} MB",
-                        status=answer.status_code,
-                        ray=answer.headers.get("cf-ray"),
-                    )
-            unpacking.end()
-            return Received(answer.status_code, answer.headers, bytes(body))
+        request = self._connections.request(call.method, url, call.params, call.json)
+        answer = await connection.handle_async_request(request)
+        try:
+            return await self._read(call, answer)
+        finally:
+            await answer.aclose()
+
+    async def _read(self, call: Call, answer: httpx.Response) -> Received:
+        self._note_time(answer.headers.get("date"))
+        unpacking = Unpacking(answer.headers.get("content-encoding", ""))
+        body = bytearray()
+        assert isinstance(answer.stream, httpx.AsyncByteStream)
+        async for part in answer.stream:
+            body += unpacking.more(part, LARGEST_BODY + 1 - len(body))
+            if len(body) > LARGEST_BODY:
+                raise call.failed(
+                    NotUnderstood,
+                    f"expected an answer of at most {LARGEST_BODY // 2**20} MB",
+                    status=answer.status_code,
+                    ray=answer.headers.get("cf-ray"),
+                )
+        unpacking.end()
+        return Received(answer.status_code, answer.headers, bytes(body))
 
     def _why_not_connected(self, why: Exception) -> str:
         at = urlsplit(self.base_url).netloc
@@ -253,7 +251,7 @@ class Transport:
 
     async def aclose(self) -> None:
         """Close the shared connections."""
-        await self._pool.aclose()
+        await self._connections.aclose()
 
     async def __aenter__(self) -> Self:
         return self

@@ -25,6 +25,7 @@ import rfc8785
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore, ObjectStore
 
+from edgeshift.stores import folder_files
 from edgeshift.stores.object_stores import StoreRefused, folder_of, in_words, remote_store
 
 T = TypeVar("T")
@@ -164,8 +165,9 @@ class Archive:
         except (ValueError, RecursionError):
             raise ArchiveCorrupt(f"{self._name}: object {digest} is not JSON") from None
 
-    async def create_once(self, key: str, data: bytes) -> bool:
-        """Create the named record; False where one was there already, which stays as it was.
+    async def create_once(self, key: str, data: bytes, *, lasting: bool = True) -> bool:
+        """Create the named record; False where one was there already, which stays as it was. ``lasting``: on
+        a folder, it is on the disk when this returns, and outlives the machine.
 
         Of several that try at once, one is told True. Where storing was tried and its answer lost, the
         record may be there: ask again and it is False.
@@ -175,7 +177,8 @@ class Archive:
             await self._reach("create", key, obstore.put_async(self._store, key, data, mode="create"))
         except _THERE:
             return False
-        await self._flush(key)
+        if lasting:
+            await self._flush(key)
         return True
 
     async def get_named(self, key: str) -> bytes | None:
@@ -202,6 +205,11 @@ class Archive:
     async def list(self, prefix: str = "") -> AsyncIterator[str]:
         """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order."""
         under = checked_key(prefix) if prefix else None
+        if self._folder is not None:
+            named = folder_files.in_a_thread(folder_files.names, self._folder, under or "")
+            for key in await self._reach("list", prefix, named):
+                yield key
+            return
         try:
             async for batch in obstore.list(self._store, prefix=under):
                 for item in batch:
@@ -217,6 +225,10 @@ class Archive:
         raise ArchiveUnavailable(f"{self._name}: what was written is not listed")
 
     async def _read(self, key: str) -> bytes | None:
+        if self._folder is not None:
+            read_here = folder_files.in_a_thread(folder_files.content, self._folder / key)
+            return await self._reach("read", key, read_here)
+
         async def read() -> bytes:
             found = await obstore.get_async(self._store, key)
             return bytes(await found.bytes_async())
@@ -237,7 +249,9 @@ class Archive:
     def _unavailable(self, verb: str, key: str, why: Exception) -> ArchiveUnavailable:
         # Texts of the store can carry whole requests: only their kind and, on a folder, the reason is named.
         reason = in_words(why)
-        if self._folder and (found := re.search(r"\(os error (\d+)\)", str(why))):
+        if isinstance(why, OSError) and why.strerror:
+            reason = why.strerror
+        elif self._folder and (found := re.search(r"\(os error (\d+)\)", str(why))):
             reason = os.strerror(int(found.group(1)))
         return ArchiveUnavailable(f"{self._name}: could not {verb} {key[:120] or 'it'}: {reason}")
 

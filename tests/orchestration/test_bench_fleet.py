@@ -14,6 +14,7 @@ from temporalio.client import Client
 from bench.fleet.campaign import Course, ended, measured
 from bench.fleet.many import Many, measured_many
 from bench.fleet.parts import KEYS, with_broken
+from bench.fleet.stuck import RULES, Stuck, measured_stuck
 from bench.naive import measure_naive
 from bench.stand import simulator
 from bench.waf import INSTANT, equal_zones
@@ -86,3 +87,22 @@ async def test_one_campaign_over_many_zones_is_measured_stage_by_stage(tmp_path:
     assert found["migrated"]["migrated"] >= 10
     assert found["double_commits"] == 0
     assert found["state_bytes"] > 0
+
+
+@pytest.mark.long
+@pytest.mark.stack
+@pytest.mark.timeout(600)
+async def test_a_campaign_whose_zones_are_stuck_is_stopped(tmp_path: Path) -> None:
+    """Of a few: all are committed or have a permit when it is paused, and nothing is sent after a stop."""
+    told: list[str] = []
+    part = Stuck(name="stuck", zones=10, pauses=2, turns_for=3.0)
+    found = await measured_stuck(part, tmp_path / "state", told.append)
+    assert (found["stuck"], found["waiting_for_a_turn"]) == (10, 2)
+    assert found["abort_told_of"] == 10
+    assert (found["sent_after_pause"], found["sent_after_abort"], found["double_commits"]) == (0, 0, 0)
+    assert {what: len(some) > 0 for what, some in found["answers_seconds"].items()} == dict.fromkeys(
+        ("status", "pause", "abort"), True
+    )
+    assert {rule["rule"] for rule in found["rules"]} == RULES
+    assert with_broken(found)["rules_broken"] == 0, found["rules"]
+    assert not (tmp_path / "state").exists()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bench.fleet.campaign import Course
-from bench.fleet.parts import PARTS, chosen
+from bench.fleet.parts import PARTS, chosen, missed
 from bench.fleet.users import by_user, users_of
 from bench.fleet.zones import email_of, fleet_of
 from edgeshift.testbed.invariants.requests import Request
@@ -70,6 +70,16 @@ def test_every_part_is_had_in_minutes_too() -> None:
         assert short.name == whole.name
         assert short != whole or whole.name == "cpu-100"
     assert [one.zones for one in chosen(["users"], zones=50, short=True) if isinstance(one, Course)] == [50]
+
+
+def test_a_stop_that_is_slow_or_does_not_hold_is_missed() -> None:
+    """Of the part whose zones are stuck: each answer within a second, and nothing sent after it."""
+    most = {"pause": 0.4, "abort": 1.2, "status": 0.1}
+    found = {"answer_most_seconds": most, "sent_after_pause": 1, "sent_after_abort": 0, "double_commits": 0}
+    assert missed({"stuck": {**found, "rules": []}}) == [
+        "stuck: answer_most_seconds.abort: 1.2, not <= 1",
+        "stuck: sent_after_pause: 1, not <= 0",
+    ]
 
 
 def test_a_name_that_no_part_has_is_refused() -> None:

@@ -98,6 +98,21 @@ async def test_a_prefix_is_of_whole_parts(tmp_path: Path) -> None:
     assert [key async for key in archive.list("snapshot")] == []
 
 
+async def test_what_is_no_record_is_neither_read_nor_listed(tmp_path: Path) -> None:
+    """A folder, a link that leads nowhere, a file that somebody was killed at writing."""
+    archive = Archive(tmp_path)
+    assert await archive.create_once("seen/aa/waf/1", b"{}", lasting=False)
+    assert not await archive.create_once("seen/aa/waf/1", b"other", lasting=False)
+    place = tmp_path / "seen" / "aa" / "waf"
+    (place / "2#17").write_bytes(b"half")
+    (place / "3").symlink_to(tmp_path / "nowhere")
+    (place / "4").mkdir()
+    assert [key async for key in archive.list("seen")] == ["seen/aa/waf/1"]
+    assert [await archive.get_named(f"seen/aa/waf/{number}") for number in (1, 3, 4)] == [b"{}", None, None]
+    with pytest.raises(ArchiveUnavailable, match=r"could not read seen/aa/waf/1/x: Not a directory"):
+        await archive.get_named("seen/aa/waf/1/x")
+
+
 @pytest.mark.parametrize("key", ["", "/etc/passwd", "a/../b", "a//b", "a/.", "a b", "a#1", "a/\n", "é"])
 async def test_a_key_that_leaves_the_archive_is_refused(tmp_path: Path, key: str) -> None:
     """Keys are plain parts; nothing is read or written for any other."""

@@ -228,10 +228,10 @@ async def test_an_answer_is_not_lost_to_an_archive_that_is_slow_to_record_it(
     monkeypatch.setattr(intents, "RECORDED_WITHIN", 0.2)
     create = WorkerRecords.create
 
-    async def slow(records: WorkerRecords, key: str, record: BaseModel) -> bool:
+    async def slow(records: WorkerRecords, key: str, record: BaseModel, *, lasting: bool = True) -> bool:
         if isinstance(record, Answered):
             await asyncio.get_running_loop().create_future()
-        return await create(records, key, record)
+        return await create(records, key, record, lasting=lasting)
 
     monkeypatch.setattr(WorkerRecords, "create", slow)
     async with gate(tmp_path) as play:

@@ -23,11 +23,11 @@ class Fails(Archive):
 
     down = False
 
-    async def create_once(self, key: str, data: bytes) -> bool:
+    async def create_once(self, key: str, data: bytes, *, lasting: bool = True) -> bool:
         """Create a record, unless it is down."""
         if self.down:
             raise ArchiveUnavailable("it is down")
-        return await super().create_once(key, data)
+        return await super().create_once(key, data, lasting=lasting)
 
 
 @pytest.fixture

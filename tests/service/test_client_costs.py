@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from edgeshift.service_api import Refused, documents, transport
+from edgeshift.runtime.tls import tls_context
+from edgeshift.service_api import Refused, ServiceError, documents, transport
+from edgeshift.service_api.connections import KEPT_ALIVE, ServerConnections
 from edgeshift.service_api.transport import connections_for
-from tests.service.client_kit import ZONE, client
-from tests.service.raw_service import Request, envelope, http, raw_service, refusal
+from tests.service.client_kit import BODY, ZONE, client
+from tests.service.raw_service import RawService, Request, envelope, http, raw_service, refusal
 
 
 @pytest.mark.parametrize(("rate", "connections"), [(0.1, 8), (4, 20), (40, 64)])
@@ -32,6 +34,55 @@ async def test_calls_beyond_the_pool_wait_for_a_connection() -> None:
         await asyncio.gather(*(calls.verify_token() for _ in range(60)), return_exceptions=True)
         assert len(service.requests) == 60
         assert len({request.connection for request in service.requests}) <= 20
+
+
+async def test_one_call_after_the_other_takes_one_connection() -> None:
+    """It is handed on; a connection that was idle for too long is closed, and another one is made."""
+    now = 0.0
+    tls = tls_context(None)
+    connections = ServerConnections({}, tls, None, limit=5.0, connect=5.0, clock=lambda: now)
+
+    async def read(service: RawService) -> None:
+        async with connections.kept() as one:
+            request = connections.request("GET", f"{service.base_url}/ips", {"page": "1"}, None)
+            answer = await one.handle_async_request(request)
+            await answer.aread()
+
+    async with raw_service(lambda request: http(200, b"{}")) as service:
+        for _ in range(3):
+            await read(service)
+        now += KEPT_ALIVE + 1
+        await read(service)
+        await connections.aclose()
+        await read(service)
+        await read(service)
+    assert [one.connection for one in service.requests] == [1, 1, 1, 2, 3, 4]
+    assert {tuple(one.query["page"]) for one in service.requests} == {("1",)}
+
+
+async def test_a_write_has_a_connection_of_its_own() -> None:
+    """It neither takes one that was used before, nor leaves its own to others."""
+    async with (
+        raw_service(lambda request: http(200, envelope({"id": ZONE, "name": "a.example"}))) as service,
+        client(service) as calls,
+    ):
+        for _ in range(2):
+            with contextlib.suppress(ServiceError):
+                await calls.waf_status(ZONE)
+            with contextlib.suppress(ServiceError):
+                await calls.put_entry_point(ZONE, BODY, "pending")
+    read = {one.connection for one in service.requests if one.method == "GET"}
+    written = [one.connection for one in service.requests if one.method == "PUT"]
+    assert len({*written}) == 2 and not read & {*written}
+
+
+async def test_no_cookie_is_sent_back() -> None:
+    """What an answer would have remembered is nobody's business in the next call."""
+    answer = http(200, envelope({}), set_cookie="__cf_bm=abc; path=/")
+    async with raw_service(lambda request: answer) as service, client(service) as calls:
+        for _ in range(2):
+            await calls.waf_status(ZONE)
+    assert ["cookie" in one.headers for one in service.requests] == [False, False]
 
 
 @pytest.mark.parametrize("answer", [http(200, envelope([])), http(400, refusal({"code": 1001}))])

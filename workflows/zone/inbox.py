@@ -1,7 +1,6 @@
 """What a zone's workflow hears: messages from people and from its campaign; and its one query."""
 
-from __future__ import annotations
-
+# Without postponed annotations: the SDK reads those of each handler again for each zone.
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 

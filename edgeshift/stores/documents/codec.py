@@ -105,9 +105,11 @@ async def get_document(archive: Archive, model: type[Model], digest: str) -> Mod
     return decoded(model, await archive.get_object(digest), digest[:12])
 
 
-async def create_record(archive: Archive, key: str, document: BaseModel) -> bool:
-    """Create a named record, once; False where one was there, which stays. Raises ArchiveError."""
-    return await archive.create_once(key, encoded(document))
+async def create_record(archive: Archive, key: str, document: BaseModel, *, lasting: bool = True) -> bool:
+    """Create a named record, once; False where one was there, which stays. ``lasting``: as of the archive.
+    Raises ArchiveError.
+    """
+    return await archive.create_once(key, encoded(document), lasting=lasting)
 
 
 async def get_record(archive: Archive, model: type[Model], key: str) -> Model | None:

@@ -1,0 +1,93 @@
+"""The connections to one server, each lent to one request at a time.
+
+httpx's own pool looks at all of its connections, twice, with every call: at twenty of them that is as much
+work as the call itself. Here whoever has finished hands the connection to whoever comes next, and only those
+that have been idle for too long are looked at.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+
+KEPT_ALIVE = 4.0
+"""Seconds for which an idle connection is kept: shorter than servers do, so that a reading seldom begins on
+one that is being closed.
+"""
+
+
+class ServerConnections:
+    """Connections that are kept for readings, and fresh ones for writes.
+
+    ``headers``: of each request. ``limit``: seconds of a whole request, of which ``connect`` may pass until
+    there is a connection. A request is sent as it is, and its answer is the one that comes: no redirect is
+    followed, no cookie is kept, and what the environment says of proxies does not count.
+    """
+
+    def __init__(
+        self,
+        headers: Mapping[str, str],
+        tls: ssl.SSLContext,
+        proxy: httpx.Proxy | None,
+        *,
+        limit: float,
+        connect: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._headers = httpx.Headers({**headers, "Connection": "keep-alive"})
+        self._tls, self._proxy, self._clock = tls, proxy, clock
+        self._more = {"timeout": httpx.Timeout(limit, connect=connect).as_dict()}
+        self._idle: deque[tuple[float, httpx.AsyncHTTPTransport]] = deque()
+        self._closed = False
+
+    def request(self, method: str, url: str, params: Mapping[str, str] | None, body: Any) -> httpx.Request:
+        """A request. ``body``: what is sent as JSON, or None."""
+        return httpx.Request(
+            method,
+            f"{url}?{urlencode(params)}" if params else url,
+            headers=self._headers,
+            json=body,
+            extensions=self._more,
+        )
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[httpx.AsyncHTTPTransport]:
+        """A connection that was used before, where one is idle; the last one that was used, so that those
+        which nobody needs any more grow old.
+        """
+        await self._close_the_old()
+        one = self._idle.pop()[1] if self._idle else self._made(keep=1)
+        try:
+            yield one
+        finally:
+            # What went wrong with it has closed it: then it connects anew for the next one.
+            self._idle.append((self._clock(), one))
+            if self._closed:
+                await self.aclose()
+
+    @asynccontextmanager
+    async def fresh(self) -> AsyncIterator[httpx.AsyncHTTPTransport]:
+        """A connection that nobody has used, nor will."""
+        async with self._made(keep=0) as one:
+            yield one
+
+    def _made(self, *, keep: int) -> httpx.AsyncHTTPTransport:
+        limits = httpx.Limits(max_connections=1, max_keepalive_connections=keep, keepalive_expiry=None)
+        return httpx.AsyncHTTPTransport(verify=self._tls, proxy=self._proxy, limits=limits, trust_env=False)
+
+    async def _close_the_old(self) -> None:
+        while self._idle and self._idle[0][0] < self._clock() - KEPT_ALIVE:
+            await self._idle.popleft()[1].aclose()
+
+    async def aclose(self) -> None:
+        """Close those that nobody uses, and the others as soon as they are given back."""
+        self._closed = True
+        while self._idle:
+            await self._idle.popleft()[1].aclose()
