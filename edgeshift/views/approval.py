@@ -12,10 +12,10 @@ from datetime import datetime
 from shlex import quote
 
 from edgeshift.areas import area_of
-from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.body_view import Mark
 from edgeshift.operations import Preview
+from edgeshift.operations.group import Rest
 from edgeshift.views.pages import environment, style
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.words import short
@@ -34,7 +34,7 @@ class Sheet:
     """One thing to decide. ``names``: of the zones that it is about, the first of ``zones``; ``separate``:
     how many more propose the same and are signed singly; ``waves``: counted from 1. ``shown``: the proposal
     of one of them; None where it cannot be shown, and ``why_not``: why. ``single``: whether it is about one
-    zone.
+    zone. ``rest``: how the other zones stand to the one that is shown.
     """
 
     title: str
@@ -46,6 +46,7 @@ class Sheet:
     separate: int = 0
     waves: tuple[int, ...] = ()
     single: bool = False
+    rest: Rest = field(default_factory=Rest)
 
     @property
     def counts(self) -> list[tuple[str, str, str, int]]:
@@ -62,8 +63,7 @@ class Sheet:
     @property
     def speaks_against(self) -> bool:
         """Whether the evidence of the zone itself failed: an approval of it is offered to nobody."""
-        seen = self.shown.evidence if self.shown else None
-        return self.single and seen is not None and seen.verdict is EvidenceVerdict.FAIL
+        return self.single and self.shown is not None and self.shown.speaks_against
 
     def command(self, choice: str, campaign: str) -> str:
         """The command that decides so on exactly this."""
