@@ -109,7 +109,7 @@ def show_rest(shell: Shell, rest: Rest, campaign: str) -> None:
         return
     told = "as this one" if not rest.otherwise else f"{rest.same:,} as this one"
     if compared := rest.count - rest.unseen:
-        shell.tell(told, lead=f"the other {counted(compared, 'zone')}: ")
+        shell.tell(told, lead="the other zone: " if compared == 1 else f"the other {compared:,} zones: ")
     for some in rest.otherwise:
         show_otherwise(shell, some)
     if rest.unseen:

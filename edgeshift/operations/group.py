@@ -46,8 +46,13 @@ class Rest:
 
 
 def chosen_example(shown: Sequence[Preview]) -> Preview:
-    """The zone that is shown for all: the first of which something was seen at work, else the first."""
-    return next((one for one in shown if one.evidence or one.probe), shown[0])
+    """The zone that is shown for all: one of which something was seen at work, where there is one; of these,
+    the first of those that are as most are.
+    """
+    some = [one for one in shown if one.evidence or one.probe] or shown
+    facts = [tuple(_facts(one)) for one in some]
+    usual, _ = Counter(facts).most_common(1)[0]
+    return some[facts.index(usual)]
 
 
 def rest_of(example: Preview, shown: Sequence[Preview], unseen: int = 0) -> Rest:

@@ -18,7 +18,7 @@ from edgeshift.operations import Preview
 from edgeshift.operations.group import Rest
 from edgeshift.views.pages import environment, style
 from edgeshift.views.parts import VIEWS
-from edgeshift.views.words import short
+from edgeshift.views.words import short, word
 
 MARKS: Mapping[Mark, tuple[str, str, str]] = {
     Mark.ADDED: ("+", "done", "added"),
@@ -101,12 +101,13 @@ class Approval:
         groups = [sheet for sheet in self.sheets if not sheet.single]
         singly = len(self.sheets) - len(groups) + self.left_out.get("singly", 0)
         support = len(self.support) + self.left_out.get("support", 0)
+        noun = f"{word('zone', self.summary.area)}s"
         found = [
             ("fingerprints that wait", len(groups) + self.left_out.get("groups", 0)),
-            ("zones that they reach", sum(sheet.zones for sheet in groups)),
-            ("zones to be signed singly", singly),
+            (f"{noun} that they reach", sum(sheet.zones for sheet in groups)),
+            (f"{noun} to be signed singly", singly),
         ]
-        return [*found, ("zones with the provider's support", support)] if support else found
+        return [*found, (f"{noun} with the provider's support", support)] if support else found
 
 
 def render_approval(approval: Approval) -> str:

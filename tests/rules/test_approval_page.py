@@ -167,6 +167,7 @@ def test_a_name_in_a_command_is_quoted() -> None:
 def test_a_probe_is_said_to_have_finished() -> None:
     """Its differences are in the body; that it finished is no verdict."""
     shown = text(esc_approval())
+    assert "scopes to be signed singly" in shown and "zones to be signed singly" not in shown
     assert "finished, 3 differences" in shown and "redirect rule" in shown
     assert "turn esc off for every request, for this zone" in shown
     assert not re.search(r"\bpass\b", shown) and html.escape("301") in shown

@@ -95,6 +95,9 @@ def test_the_zone_that_is_shown_is_one_of_which_something_was_seen() -> None:
     )
     assert rest.same == 3
     assert rest_of(shown[0], shown[:1]) == Rest()
+    # Of those, one that is as most are.
+    usual = [waf(0, LOW, events=40), waf(1, HIGH, events=40), waf(2, HIGH, events=40), waf(3, LOW)]
+    assert chosen_example(usual) is usual[1]
     alike = [waf(1, events=40), waf(2, events=40)]
     assert rest_of(alike[0], alike).evidence == ("all 2 zones passed a validation window, on 40 events each",)
 
