@@ -27,7 +27,7 @@ SUPPORT = (
     Kind(
         "support-refusal",
         Severity.WARNING,
-        "the service refused the zone in words that ask for its support: a ticket is open",
+        "the zone waits for the provider's support: the service refused it, or it could not be asked why",
         _LOOK,
         (_FIXED,),
     ),
@@ -152,7 +152,7 @@ OUTCOMES = (
     Kind(
         "aborted",
         Severity.NOTICE,
-        "its campaign was aborted; an Enterprise zone of the area waf may have been left in validation mode",
+        "its campaign was aborted before the zone was done: its history says what had been sent by then",
         _LOOK,
         (REOPEN,),
     ),

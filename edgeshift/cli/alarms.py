@@ -44,6 +44,7 @@ def alarms(
     from edgeshift.views.alarming import gather
 
     shell = current()
+    shell.check_stack()
     facts = run(gather(shell.settings, campaign, service=service), waiting="looking at every part")
     found = [alarm for alarm in alarms_of(facts) if RANK[alarm.severity] <= RANK[least]]
     if as_json:

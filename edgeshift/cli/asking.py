@@ -26,6 +26,7 @@ class Asking:
     """What a shell needs to ask, with its consoles (edgeshift/cli/shell.py)."""
 
     as_json: bool
+    quiet: bool
     if TYPE_CHECKING:
 
         @property
@@ -70,6 +71,12 @@ class Asking:
                 "cannot prompt without a terminal; nothing was changed",
                 ExitCode.REFUSED,
                 hint="pass --yes to go on without a question",
+            )
+        if self.as_json and self.quiet:
+            raise CommandError(
+                "with --json and --quiet, nothing of what is asked about is shown; nothing was changed",
+                ExitCode.BAD_INPUT,
+                hint="leave --quiet out, or pass --yes to go on without a question",
             )
         if self._answer(question) not in ("y", "yes"):
             raise not_confirmed()

@@ -131,7 +131,8 @@ async def _ask(shell: Shell, client: Client, campaign: str, places: list[str], b
         counts = await operations.counts_at(client, campaign, places)
     if (many := sum(counts.values())) > MANY:
         each = ", ".join(f"{count:,} {place.replace('_', ' ')}" for place, count in counts.items())
-        shell.console.print(f"Campaign {campaign} has {each}.", markup=False, soft_wrap=True)
+        told = f"Campaign {campaign}: {each}; all of them would restart."
+        shell.console.print(told, markup=False, soft_wrap=True)
         shell.confirm(
             f"Restart {counted(many, 'zone')} of campaign {campaign}{shell.here} as {by}?", yes=False
         )

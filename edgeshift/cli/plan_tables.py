@@ -103,7 +103,7 @@ def _verdicts(zones: Sequence[ZoneAssessment], area: Area) -> Columns:
 
 
 def _waves(zones: Sequence[ZoneAssessment], result: AssessmentResult, area: Area) -> Columns:
-    numbers = (f"{word('zone', area)}s", area_of(area).phrases.to_change, "shapes")
+    numbers = (f"{word('zone', area)}s", area_of(area).phrases.to_change, "fingerprints")
     table = Columns("wave", "name", *numbers, title="\nWaves", right=numbers)
     for wave in result.waves:
         some = [line for line in zones if line.wave == wave.number]
@@ -118,7 +118,7 @@ def _fingerprints(zones: Sequence[ZoneAssessment]) -> Columns:
     for line in zones:
         if line.fingerprint and line.verdict in _MIGRATING:
             groups[line.fingerprint].append(line)
-    title = f"\nFingerprints: {counted(len(groups), 'shape')} to sign off"
+    title = f"\nFingerprints: {len(groups):,} to sign off"
     table = Columns("fingerprint", "zones", "plans", "for example", title=title, right={"zones"})
     for fingerprint, some in sorted(groups.items(), key=lambda item: -len(item[1]))[:MOST_FINGERPRINTS]:
         table.add(fingerprint[:12], f"{len(some):,}", _plans(some), some[0].zone.name)
@@ -126,7 +126,7 @@ def _fingerprints(zones: Sequence[ZoneAssessment]) -> Columns:
         left = sum(len(some) for some in groups.values()) - sum(
             len(some) for some in sorted(groups.values(), key=len, reverse=True)[:MOST_FINGERPRINTS]
         )
-        table.add("…", f"{left:,}", f"in {counted(len(groups) - MOST_FINGERPRINTS, 'more shape')}", "")
+        table.add("…", f"{left:,}", f"in {counted(len(groups) - MOST_FINGERPRINTS, 'more fingerprint')}", "")
     return table
 
 

@@ -12,10 +12,11 @@ from edgeshift.areas import area_of
 from edgeshift.cli.parts import CLI, MOST_LINES
 from edgeshift.cli.shell import Shell
 from edgeshift.model.body_view import Item, Mark
-from edgeshift.model.counts import counted
+from edgeshift.model.counts import agreed, counted
 
 if TYPE_CHECKING:
     from edgeshift.operations import Preview
+    from edgeshift.operations.group import Otherwise, Rest
 
 MOST_CHANGES = 20
 
@@ -96,6 +97,39 @@ def show_facts(
             shell.tell(f"… and {len(lines) - limit} more: {where}", lead=f"{label}: ")
     if evidence:
         part.show_evidence(shell, shown)
+
+
+def show_rest(shell: Shell, rest: Rest, campaign: str) -> None:
+    """Print how the other zones of a fingerprint stand to the one that was shown: what is true of some of
+    them alone is signed with the rest.
+    """
+    for line in rest.evidence:
+        shell.tell(line, lead="evidence of all: ")
+    if not rest.count:
+        return
+    told = "as this one" if not rest.otherwise else f"{rest.same:,} as this one"
+    if compared := rest.count - rest.unseen:
+        shell.tell(told, lead="the other zone: " if compared == 1 else f"the other {compared:,} zones: ")
+    for some in rest.otherwise:
+        show_otherwise(shell, some)
+    if rest.unseen:
+        shell.tell(
+            f"{counted(rest.unseen, 'more zone')} {agreed(rest.unseen, 'was', 'were')} not compared:"
+            f" edgeshift status {campaign} --phase awaiting lists them, edgeshift show ZONE shows one",
+            style="yellow",
+        )
+
+
+def show_otherwise(shell: Shell, some: Otherwise, *, named: bool = True, indent: int = 2) -> None:
+    """Print what is other in some zones than in the one that was shown. ``named``: with their names."""
+    if named:
+        names = ", ".join(some.zones[:MOST_LINES])
+        more = f" and {len(some.zones) - MOST_LINES:,} more" if len(some.zones) > MOST_LINES else ""
+        lead = f"otherwise in {counted(len(some.zones), 'zone')}: "
+        shell.tell(f"{names}{more}", lead=lead, indent=indent, style="yellow")
+    for lead, lines in (("also: ", some.more), ("not: ", some.less)):
+        for line in lines:
+            shell.tell(line, lead=lead, indent=indent + 2, longest=LONGEST)
 
 
 def show_items(shell: Shell, items: tuple[Item, ...]) -> None:

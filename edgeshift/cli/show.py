@@ -133,7 +133,13 @@ def _print(shell: Shell, found: Found | None, body: Body, digest: str) -> None:
     shell.tell(f"Campaign {found.campaign}, attempt {found.state.attempt}: {phase}", indent=0)
     show_proposal(shell, found.preview, most=EVERYTHING)
     if found.waiting > 1:
-        shell.tell(f"zones that wait with this fingerprint: {found.waiting:,}")
+        command = (
+            f"edgeshift sign-off approve {found.campaign} --fingerprint {found.preview.fingerprint[:12]}"
+        )
+        shell.tell(
+            f"{found.waiting:,}; `{command}` says how they differ, before it asks",
+            lead="zones that wait with this fingerprint: ",
+        )
 
 
 def _rules(body: Body) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes
 from edgeshift.cli.parts import MOST_LINES
-from edgeshift.cli.proposals import show_digest, show_facts, show_proposal
+from edgeshift.cli.proposals import show_digest, show_facts, show_proposal, show_rest
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.signed_elsewhere import Elsewhere
 from edgeshift.model.counts import counted
@@ -352,6 +352,7 @@ def _show_shapes(
         shell.tell(f"{group.zones - group.separate:,}{apart}", lead="zones that wait: ")
         if (shown := found.shown.get(group.fingerprint)) is not None:
             show_facts(shell, shown, example=True, raw=raw)
+            show_rest(shell, found.rest[group.fingerprint], campaign)
         else:
             shell.tell(found.unseen[group.fingerprint], lead="not shown, and not signed: ", style="yellow")
     if chosen.separate:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.parts import CLI
-from edgeshift.cli.proposals import show_digest, show_facts
+from edgeshift.cli.proposals import show_digest, show_facts, show_otherwise
 from edgeshift.cli.shell import Shell
 from edgeshift.cli.signed_elsewhere import Elsewhere
 from edgeshift.model.counts import agreed, counted
@@ -59,10 +59,18 @@ async def show_causes(shell: Shell, campaign: str, wave: int | None, *, as_json:
         shell.tell(f"{names}{more}")
     if total > len(zones):
         shell.tell(f"These are the first {len(zones):,} of {total:,} zones.", indent=0, style="yellow")
-    shell.tell("To see the evidence of each of its zones, and decide:", indent=0)
+    # An approval is offered of no zone whose evidence failed.
+    offered = next((group for group in groups if not _failed(group)), None)
+    choice = "approve" if offered else "reject"
+    shell.tell(f"To see the evidence of each of its zones, and {choice} them:", indent=0)
     # On a line of its own, so that it can be copied.
-    command = f"  edgeshift sign-off approve {campaign} --cause {groups[0].cause.key}"
+    command = f"  edgeshift sign-off {choice} {campaign} --cause {(offered or groups[0]).cause.key}"
     shell.console.print(command, markup=False, soft_wrap=True)
+
+
+def _failed(group: Alike) -> bool:
+    """Whether the evidence of one of these zones failed."""
+    return any(one.shown is not None and one.shown.speaks_against for one in group.zones)
 
 
 async def sign_each(
@@ -190,6 +198,8 @@ def _shown_ones(shell: Shell, choice: Choice, chosen: list[Apart]) -> list[Apart
 
 def _show(shell: Shell, chosen: Sequence[Apart], *, raw: bool) -> None:
     """Print each body once, and below it every zone that proposes it, with its own evidence."""
+    from edgeshift.operations.group import Otherwise, differences
+
     bodies: dict[str, list[Apart]] = {}
     for one in chosen:
         bodies.setdefault(one.state.fingerprint, []).append(one)
@@ -205,6 +215,8 @@ def _show(shell: Shell, chosen: Sequence[Apart], *, raw: bool) -> None:
             if one.shown is None:
                 shell.tell(one.trouble, lead="not shown: ", indent=4, style="yellow")
             else:
+                more, less = differences(example, one.shown) if example else ((), ())
+                show_otherwise(shell, Otherwise((), more, less), named=False)
                 CLI.of(one.shown.area).show_evidence(shell, one.shown)
 
 

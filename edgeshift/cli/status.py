@@ -84,7 +84,8 @@ def status(
             raise CommandError(
                 "--until needs a campaign" if until else "--zone, --wave and --phase need a campaign",
                 ExitCode.BAD_INPUT,
-                hint="edgeshift status CAMPAIGN --zone ZONE; `edgeshift status` lists the campaigns",
+                hint=f"edgeshift status CAMPAIGN {'--until ' + until if until else '--zone ZONE'};"
+                " `edgeshift status` lists the campaigns",
             )
         lines = run(_all(shell), waiting="asking Temporal for its campaigns")
         if as_json:
@@ -121,7 +122,7 @@ def _check_phase(phase: str, area: Area | None = None) -> None:
     if phase and not is_phase(phase, area):
         near = near_phase(phase, area)
         raise CommandError(
-            f"--phase {phase!r} is not a phase, a place or an outcome",
+            f"--phase {phase!r} is not a phase or an outcome",
             ExitCode.BAD_INPUT,
             hint=f"did you mean {near}?" if near else "docs/output.md lists them, such as awaiting or failed",
         )

@@ -199,9 +199,9 @@ def _introduce(shell: Shell, running: Stack) -> None:
         table.add(Text(name, style="bold"), value)
     console.print(table, soft_wrap=True)
     found_by_itself = running.places.folder.name == ".edgeshift"
-    console.print("\nIt has a campaign file:")
-    for verb in ("plan", "start"):
-        console.print(Text(f"  edgeshift {verb} {running.campaign_file}"), soft_wrap=True)
+    console.print("\nIt has a campaign file for each area; plan it, then start it:")
+    for file in running.campaign_files:
+        console.print(Text(f"  edgeshift plan {file}"), soft_wrap=True)
     if found_by_itself:
         console.print(
             Text(

@@ -86,6 +86,8 @@ def of_failure(subject: str, cause: BaseException | None) -> OperationError:
         known = of_activity(cause.type)
         kind = BY_EXIT_CODE.get(known.exit) if known else None
         hint = hint_of(cause.type)
+        if subject.startswith("campaign "):
+            hint = hint.replace("CAMPAIGN", subject.removeprefix("campaign "))
         return kind(cause.message, hint) if kind else Failed(f"{subject} failed: {cause.message}", hint)
     if isinstance(cause, CancelledError):
         return Failed(f"{subject} was cancelled")

@@ -62,6 +62,18 @@ class ProposalPart:
         """
         return None
 
+    def without_own_names(self, text: str) -> str:
+        """A fact of a zone's proposal without what only tells it from other zones, such as a number that the
+        service has given, so that it can be compared with theirs.
+        """
+        return text
+
+    def seen_of_all(self, evidence: Mapping[str, BaseModel | None]) -> Sequence[str]:
+        """What was seen at work of zones that are signed together, all in all, in sentences. ``evidence``: of
+        each by its name, or None.
+        """
+        return ()
+
 
 def plain_items(body: Body) -> tuple[Item, ...]:
     """A body for people where an area says nothing better: each of its keys with its value."""

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from edgeshift.areas.esc.probe import ProbeReport
-from edgeshift.areas.waf.evidence import Evidence
+from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict
 from edgeshift.areas.waf.losses import Loss
 from edgeshift.areas.waf.rule_items import DELETION
 from edgeshift.messages import Step, ZoneState
@@ -61,6 +61,11 @@ class Preview:
     names: Mapping[str, str] = field(default_factory=dict)
     compare: tuple[str, ...] = ()
     lost: tuple[Loss, ...] = ()
+
+    @property
+    def speaks_against(self) -> bool:
+        """Whether the zone's own evidence failed: an approval of it is offered to nobody."""
+        return self.evidence is not None and self.evidence.verdict is EvidenceVerdict.FAIL
 
 
 async def preview_of(archive: Archive, state: ZoneState, area: Area) -> Preview:

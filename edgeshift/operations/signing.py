@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from temporalio.client import Client, WorkflowHandle
 
@@ -28,7 +28,8 @@ from edgeshift.model.reason_texts import text_of
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.calls import ask, tell
-from edgeshift.operations.errors import BadInput, NotAsSigned, NotFound, Refused
+from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refused, TemporalTrouble
+from edgeshift.operations.group import Rest, chosen_example, rest_of
 from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signed import Pen
 from edgeshift.operations.zones import FoundZone, check_wave, zone_state
@@ -39,7 +40,10 @@ MOST_AT_ONCE = 300
 """Fingerprints of one update: at 100,000 zones in 20 waves, the campaign is busy with them for some 40 ms."""
 
 TRIED_OF_EACH = 3
-"""Zones of a fingerprint that are tried until one can be shown."""
+"""Zones of a fingerprint that are looked at where there are very many fingerprints."""
+
+MOST_COMPARED = 1_000
+"""Zones that are looked at and compared before one decision: each is asked, and what it proposes is read."""
 
 AT_ONCE = 8
 GONE = "none of its zones waits with it any more"
@@ -184,7 +188,8 @@ def _on_hold(summary: CampaignSummary) -> str:
 async def waiting_zone(client: Client, found: FoundZone, digest: str | None = None) -> ZoneState:
     """The state of a zone that waits for its sign-off. ``digest``: what the person saw, if they say.
 
-    Raises NotFound where it does not wait, Refused where another digest waits by now.
+    Raises BadInput where that is no digest, NotFound where it does not wait, Refused where another digest
+    waits by now.
     """
     state = await zone_state(client, found)
     if state.phase is not ZonePhase.AWAITING_SIGN_OFF or not state.digest:
@@ -198,6 +203,11 @@ async def waiting_zone(client: Client, found: FoundZone, digest: str | None = No
             what += f" ({text_of(*state.why)})" if state.why else ""
         raise NotFound(f"zone {found.name} does not wait for a sign-off; it is {what}", hint)
     seen = (digest or "").strip().lower().rstrip("…")
+    if digest is not None and (not SHORTEST_DIGEST <= len(seen) <= 64 or set(seen) - set("0123456789abcdef")):
+        raise BadInput(
+            f"--digest {digest!r} is not a digest",
+            f"give its first {SHORTEST_DIGEST} to 64 hexadecimal digits, as `edgeshift show` has them",
+        )
     if digest is not None and not _is_one(seen, state):
         raise Refused(
             f"zone {found.name} no longer proposes {digest[:12]}…; it waits with {state.digest[:12]}…",
@@ -224,10 +234,13 @@ async def shown(client: Client, archive: Archive, area: Area, target: Target) ->
 
 @dataclass(frozen=True)
 class Examples:
-    """What was found to show of fingerprints: of each the proposal of one zone, or why there is none."""
+    """What was found to show of fingerprints: of each the proposal of one zone, or why there is none, and how
+    the other zones that a decision reaches stand to that one.
+    """
 
     shown: Mapping[str, Preview]
     unseen: Mapping[str, str]
+    rest: Mapping[str, Rest] = field(default_factory=dict)
 
 
 async def examples(
@@ -238,38 +251,47 @@ async def examples(
     name: str,
     chosen: ToSign,
 ) -> Examples:
-    """One zone's proposal for each fingerprint that a decision would be about. One that no zone waits with
-    any more, or whose proposal the archive does not have as it waits, has a reason instead.
+    """One zone's proposal for each fingerprint that a decision would be about, compared with those of the
+    others. One that no zone waits with any more, or whose proposal the archive does not have as it waits, has
+    a reason instead. Raises TemporalTrouble.
     """
+    some = chosen.reached or chosen.groups[:1]
+    most = max(TRIED_OF_EACH, MOST_COMPARED // max(1, len(some)))
+    asking, looking = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(AT_ONCE)
 
-    async def one(group: Waiting) -> Preview | str:
+    async def look(fingerprint: str, index: int) -> Preview | OperationError | ArchiveError | None:
+        async with looking:
+            try:
+                proposed = await shown(client, archive, area, targets[index])
+            except (ArchiveError, OperationError) as trouble:
+                return trouble
+        # It may have drifted to another proposal a moment ago.
+        return proposed if proposed is not None and proposed.fingerprint == fingerprint else None
+
+    async def one(group: Waiting) -> tuple[Preview, Rest] | str:
         wave, fingerprint = chosen.wave, group.fingerprint
         places = (AWAITING,) if group.zones > group.separate else (SEPARATE,)
-        found = await zones_at(client, name, places, TRIED_OF_EACH, wave=wave, fingerprint=fingerprint)
-        why = GONE
-        for waiting in found.targets:
-            try:
-                proposed = await shown(client, archive, area, targets[waiting.index])
-            except (ArchiveError, NotAsSigned) as trouble:
-                why = getattr(trouble, "text", str(trouble))
-                continue
-            # It may have drifted to another proposal a moment ago.
-            if proposed is not None and proposed.fingerprint == fingerprint:
-                return proposed
-        return why
+        async with asking:
+            found = await zones_at(client, name, places, most, wave=wave, fingerprint=fingerprint)
+        looked = await asyncio.gather(*(look(fingerprint, one.index) for one in found.targets))
+        there = [one for one in looked if isinstance(one, Preview)]
+        troubles = [one for one in looked if isinstance(one, Exception)]
+        if not there:
+            for trouble in troubles:
+                if isinstance(trouble, TemporalTrouble):
+                    raise trouble
+            return next((getattr(one, "text", str(one)) for one in reversed(troubles)), GONE)
+        example = chosen_example(there)
+        reached = group.zones - group.separate or group.zones
+        unseen = max(0, reached - len(found.targets)) + len(troubles)
+        return example, rest_of(example, there, unseen)
 
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def gated(group: Waiting) -> Preview | str:
-        async with gate:
-            return await one(group)
-
-    some = chosen.reached or chosen.groups[:1]
-    found = await asyncio.gather(*map(gated, some))
+    found = await asyncio.gather(*map(one, some))
     pairs = [(group.fingerprint, one) for group, one in zip(some, found, strict=True)]
     return Examples(
-        shown={fingerprint: one for fingerprint, one in pairs if not isinstance(one, str)},
+        shown={fingerprint: one[0] for fingerprint, one in pairs if not isinstance(one, str)},
         unseen={fingerprint: one for fingerprint, one in pairs if isinstance(one, str)},
+        rest={fingerprint: one[1] for fingerprint, one in pairs if not isinstance(one, str)},
     )
 
 

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from temporalio.client import Client
 
 from edgeshift.messages import SupportResolved, ZonePhase, ZoneState
-from edgeshift.model.fleet import Area, Target, migration_id
+from edgeshift.model.fleet import Area, Target, ZoneOutcome, migration_id
 from edgeshift.operations.calls import ask, told
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.stores.archive import Archive
@@ -108,6 +108,12 @@ async def support_resolved(client: Client, found: FoundZone, *, by: str, reason:
     if state.phase is not ZonePhase.NEEDS_SUPPORT:
         phase = state.outcome.value if state.outcome else state.phase.value
         hint = f"`edgeshift history {found.name}` tells what happened to it"
+        if state.outcome is ZoneOutcome.NEEDS_SUPPORT:
+            campaign = state.campaign.removeprefix("campaign/")
+            raise NotFound(
+                f"zone {found.name} no longer waits for support: nobody said in time that it is fixed",
+                f"`edgeshift retry {campaign} --zone {found.name}` reads it again",
+            )
         phase = phase.replace("_", " ").replace("sign off", "sign-off")
         raise NotFound(f"zone {found.name} does not wait for support; it is {phase}", hint)
     with told(f"zone {found.name}"):

@@ -28,6 +28,9 @@ _STATUSES = {
     "unknown": "no clear answer: it may or may not have happened",
 }
 
+_HOUSEKEEPING = frozenset({"record_rejection", "look_back_at_commits"})
+"""Activities that keep what another line of the history says, and say nothing of the zone themselves."""
+
 
 @dataclass
 class Context:
@@ -115,6 +118,7 @@ def tell_activity(
         entry.text = f"{'did' if ended else 'doing'} {one_line(name.replace('_', ' '), 100)}"
         if summary:
             entry.text += f" ({summary})"
+        entry.technical = not failure and name in _HOUSEKEEPING
     if failure:
         entry.details.append(f"failed: {one_line(failure)}")
         if entry.kind in (EntryKind.OTHER, EntryKind.TOLD):

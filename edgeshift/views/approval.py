@@ -12,13 +12,13 @@ from datetime import datetime
 from shlex import quote
 
 from edgeshift.areas import area_of
-from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.body_view import Mark
 from edgeshift.operations import Preview
+from edgeshift.operations.group import Rest
 from edgeshift.views.pages import environment, style
 from edgeshift.views.parts import VIEWS
-from edgeshift.views.words import short
+from edgeshift.views.words import short, word
 
 MARKS: Mapping[Mark, tuple[str, str, str]] = {
     Mark.ADDED: ("+", "done", "added"),
@@ -34,7 +34,7 @@ class Sheet:
     """One thing to decide. ``names``: of the zones that it is about, the first of ``zones``; ``separate``:
     how many more propose the same and are signed singly; ``waves``: counted from 1. ``shown``: the proposal
     of one of them; None where it cannot be shown, and ``why_not``: why. ``single``: whether it is about one
-    zone.
+    zone. ``rest``: how the other zones stand to the one that is shown.
     """
 
     title: str
@@ -46,6 +46,7 @@ class Sheet:
     separate: int = 0
     waves: tuple[int, ...] = ()
     single: bool = False
+    rest: Rest = field(default_factory=Rest)
 
     @property
     def counts(self) -> list[tuple[str, str, str, int]]:
@@ -62,8 +63,7 @@ class Sheet:
     @property
     def speaks_against(self) -> bool:
         """Whether the evidence of the zone itself failed: an approval of it is offered to nobody."""
-        seen = self.shown.evidence if self.shown else None
-        return self.single and seen is not None and seen.verdict is EvidenceVerdict.FAIL
+        return self.single and self.shown is not None and self.shown.speaks_against
 
     def command(self, choice: str, campaign: str) -> str:
         """The command that decides so on exactly this."""
@@ -101,12 +101,13 @@ class Approval:
         groups = [sheet for sheet in self.sheets if not sheet.single]
         singly = len(self.sheets) - len(groups) + self.left_out.get("singly", 0)
         support = len(self.support) + self.left_out.get("support", 0)
+        noun = f"{word('zone', self.summary.area)}s"
         found = [
             ("fingerprints that wait", len(groups) + self.left_out.get("groups", 0)),
-            ("zones that they reach", sum(sheet.zones for sheet in groups)),
-            ("zones to be signed singly", singly),
+            (f"{noun} that they reach", sum(sheet.zones for sheet in groups)),
+            (f"{noun} to be signed singly", singly),
         ]
-        return [*found, ("zones with the provider's support", support)] if support else found
+        return [*found, (f"{noun} with the provider's support", support)] if support else found
 
 
 def render_approval(approval: Approval) -> str:

@@ -15,6 +15,7 @@ from edgeshift.messages import CampaignSummary, TargetAt, Waiting
 from edgeshift.model.fleet import Target
 from edgeshift.operations import Examples, FoundZone, NotAsSigned, OperationError, ToSign
 from edgeshift.operations.archives import check_archive
+from edgeshift.operations.group import Rest
 from edgeshift.operations.signing import AWAITING, SEPARATE, shown
 from edgeshift.runtime.files import write_whole
 from edgeshift.stores.archive import Archive, ArchiveError
@@ -79,6 +80,7 @@ async def gather_approval(client: Client, archive: Archive, campaign: str) -> Ap
             zones=group.zones - group.separate,
             shown=found.shown.get(group.fingerprint),
             why_not=found.unseen.get(group.fingerprint, ""),
+            rest=found.rest.get(group.fingerprint, Rest()),
             separate=group.separate,
             waves=tuple(wave + 1 for wave in group.waves),
         )

@@ -270,8 +270,9 @@ def waiting_block(
         table.add_row(digest, f"{item.zones:,}", step, waves, singly)
         narrow.append(digest + Text(f" {targets(item.zones, summary.area)}, {step}, waves {waves} ") + singly)
     parts: list[RenderableType] = [ByWidth(table, Group(*narrow), 60)]
-    for fingerprint in dict.fromkeys(item.fingerprint for item in summary.waiting[:most]):
-        # It waits still: it takes more people.
+    together = (item.fingerprint for item in summary.waiting[:most] if item.zones > item.separate)
+    for fingerprint in dict.fromkeys(together):
+        # It waits still: it takes more people. What waits singly waits for its own sign-off, not for these.
         if said := approvals_so_far(summary, fingerprint):
             parts.append(Text(f"{short(fingerprint)}: {said}; more have to approve", style="yellow"))
     if len(summary.waiting) > most:

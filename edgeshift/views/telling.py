@@ -231,7 +231,11 @@ class Teller:
         took = (end.at - event.at).total_seconds()
         if end.type == "TimerFired":
             text = f"waited {lasting(length)}{why}"
-            return Entry(at=event.at, kind=EntryKind.WAITED, text=text, took=took, event=event.id)
+            # The shortest of timers keep an order between workflow tasks; nobody waited for anything.
+            brief = length < timedelta(seconds=0.01)
+            return Entry(
+                at=event.at, kind=EntryKind.WAITED, text=text, took=took, event=event.id, technical=brief
+            )
         text = f"stopped waiting early, of {lasting(length)}{why}"
         return Entry(at=event.at, kind=EntryKind.WAITED, text=text, took=took, event=event.id, technical=True)
 

@@ -117,6 +117,11 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
     assert "'mallory' is not an approver of this campaign; approvers are ada, grace" in said
     said = place.refused(6, *sign, "--zone", "odd.example", "--by", "ada", "--digest", "0" * 64)
     assert "no longer proposes 000000000000…; it waits with " in said
+    for wrong in ("123", "zz" * 16, "0" * 65):
+        said = place.refused(2, *sign, "--zone", "odd.example", "--by", "ada", "--digest", wrong)
+        assert f"--digest {wrong!r} is not a digest" in said and "12 to 64 hexadecimal digits" in said
+    said = place.refused(5, "retry", "main", "--zone", "odd.example")
+    assert "nothing to restart" in said and "`edgeshift status main` shows where its zones are" in said
     assert "is not a fingerprint" in place.refused(2, *sign, "--fingerprint", "zz")
     assert "waits for a sign-off of fingerprint 00000000" in place.refused(
         5, *sign, "--fingerprint", "00000000"
@@ -199,7 +204,8 @@ def test_what_waits_singly_is_grouped_by_cause_and_decided_on_as_a_list(place: P
     assert [zone["zone"] for zone in cause["zones"]] == ["editor.example"]
     out = place.ok("sign-off", "causes", "main")
     assert f"{cause['cause']}  1 zone: the new WAF alone stops requests: rule" in out
-    assert f"edgeshift sign-off approve main --cause {cause['cause']}" in out
+    # Its evidence failed: an approval is not what is offered.
+    assert f"edgeshift sign-off reject main --cause {cause['cause']}" in out and "approve" not in out
     sign = ("sign-off", "reject", "main", "--yes", "--by", "ada")
     assert "--except needs --cause" in place.refused(2, *sign, "--zone", "odd.example", "--except", "x")
     assert "waits by itself for cause 'gaps'" in place.refused(5, *sign, "--cause", "gaps")

@@ -312,6 +312,7 @@ def test_a_folder_whose_stack_has_stopped_asks_no_other_server(
             ("abort", "waf-1", "--yes"),
             ("plan", str(tmp_path / "campaign.yaml")),
             ("doctor",),
+            ("alarms",),
             ("worker",),
         ):
             ran = in_process(*verb)

@@ -13,7 +13,7 @@ from temporalio.client import Client
 
 from edgeshift import operations
 from edgeshift.cli.plan_tables import show_plan
-from edgeshift.cli.proposals import show_facts
+from edgeshift.cli.proposals import show_facts, show_rest
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import Area, ScopeKind, ZoneOutcome
@@ -99,6 +99,7 @@ async def proposals_of(play: Scene) -> str:
     shell.console = Console(width=100, file=io.StringIO(), record=True)
     for one in found.shown.values():
         show_facts(shell, one, example=True)
+        show_rest(shell, found.rest[one.fingerprint], name)
     return " ".join(shell.console.export_text().split())
 
 
@@ -232,6 +233,7 @@ async def test_a_campaign_of_log_fields_is_seen_in_its_own_words(client: Client,
     }
     fleet = fleet_of(
         {"name": "busy.example", "plan": "enterprise", "logs": {"jobs": [job]}},
+        {"name": "both.example", "plan": "enterprise", "logs": {"jobs": [job, job | {"name": "audit"}]}},
         {"name": "fresh.example", "plan": "enterprise"},
         {"name": "small.example", "plan": "pro"},
     )
@@ -250,7 +252,7 @@ async def test_a_campaign_of_log_fields_is_seen_in_its_own_words(client: Client,
             ],
         )
         await play.begin()
-        for name in ("busy.example", "fresh.example"):
+        for name in ("both.example", "busy.example", "fresh.example"):
             await play.zone_until(name, lambda state: state.phase is ZonePhase.AWAITING_SIGN_OFF)
         has(
             await proposals_of(play),
@@ -261,6 +263,9 @@ async def test_a_campaign_of_log_fields_is_seen_in_its_own_words(client: Client,
                 "+ the zone's ruleset for custom log fields",
                 "also lists: Cookies",
                 "+ log job edgeshift-",
+                # One more job than in the zone that is shown, or one fewer: the fingerprint is the same.
+                "the other zone: 0 as this one otherwise in 1 zone:",
+                "changed: log job audit",
             ],
         )
         await play.until(lambda summary: summary.places.get("blocked") == 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import cache
 
@@ -18,6 +19,7 @@ from edgeshift.messages import Step, Waiting
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Zone, ZoneOutcome
 from edgeshift.operations import Preview
+from edgeshift.operations.group import Otherwise, Rest
 from edgeshift.views.approval import Approval, Sheet, WithSupport, render_approval
 from tests.pages.page_kit import (
     BEGAN,
@@ -59,6 +61,17 @@ def preview(zone: Zone, number: int, seen: Evidence | None) -> Preview:
     )
 
 
+def rest_of_first(some: Sequence[Zone]) -> Rest:
+    """Eight other zones: two lose something else by the same rules."""
+    other = Otherwise(
+        zones=tuple(zone.name for zone in some[6:8]),
+        more=(f"lost: {text_of_loss(LOST[4])}",),
+        less=(f"lost: {text_of_loss(LOST[0])}",),
+    )
+    seen = "all 9 zones have none: nothing has been seen of the rules at work"
+    return Rest(same=6, otherwise=(other,), evidence=(seen,))
+
+
 @cache
 def approval_data() -> Approval:
     """What waits: three fingerprints, two zones whose own evidence did not pass, two with support."""
@@ -74,6 +87,7 @@ def approval_data() -> Approval:
             shown=shown,
             separate=1 if number == 1 else 0,
             waves=(1, 2, 3),
+            rest=rest_of_first(some) if number == 1 else Rest(same=9 * number - 1),
         )
         for number, shown in enumerate(groups, 1)
     ]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.model.body_view import Item, Line, Mark
 from edgeshift.model.digests import digest, fingerprint
+from edgeshift.operations.group import Otherwise, Rest
 from edgeshift.runtime.safe_text import visible
 from edgeshift.views.approval import Approval, Sheet, WithSupport, render_approval
 from tests.pages.page_kit import evidence, zones
@@ -122,6 +123,18 @@ def test_nobody_is_offered_to_approve_what_failed_or_cannot_be_shown() -> None:
     assert "edgeshift sign-off" not in page
 
 
+def test_zones_that_lose_something_else_are_named() -> None:
+    """A decision on a fingerprint reaches them as well: the page says what is other."""
+    data = approval_data()
+    odd = Otherwise(("odd.example",), ("lost: rule 7: off",), ("lost: sensitivity high",))
+    rest = Rest(same=6, otherwise=(odd,), unseen=2, evidence=("9 of 9 zones have none",))
+    page = text(render_approval(replace(data, sheets=(replace(data.sheets[0], rest=rest),))))
+    assert "All in all: 9 of 9 zones have none." in page and "6 of 9: as " in page
+    for said in ("Otherwise in 1: odd.example", "also: lost: rule 7: off", "not: lost: sensitivity high"):
+        assert said in page
+    assert "2 more zones were not compared: edgeshift status waf-autumn --phase awaiting" in page
+
+
 def test_what_is_left_out_is_counted_and_who_waits_for_support_is_named() -> None:
     """The page never looks complete where it is not."""
     data = replace(approval_data(), left_out={"groups": 3, "singly": 7, "support": 0})
@@ -154,6 +167,7 @@ def test_a_name_in_a_command_is_quoted() -> None:
 def test_a_probe_is_said_to_have_finished() -> None:
     """Its differences are in the body; that it finished is no verdict."""
     shown = text(esc_approval())
+    assert "scopes to be signed singly" in shown and "zones to be signed singly" not in shown
     assert "finished, 3 differences" in shown and "redirect rule" in shown
     assert "turn esc off for every request, for this zone" in shown
     assert not re.search(r"\bpass\b", shown) and html.escape("301") in shown

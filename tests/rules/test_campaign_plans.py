@@ -126,5 +126,5 @@ def test_a_plan_of_log_fields_tells_fields_rulesets_and_jobs() -> None:
     assert "2 zones: a log job also pushes Cookies" in told
     assert "1 zone: a ruleset for custom log fields is created" in told
     assert "9.1 KB of 8 KB" in told and "Blocked: 1 zone" in told
-    assert "Fingerprints: 2 shapes to sign off" in told and "besides sign-offs, the wait for log" in told
+    assert "Fingerprints: 2 to sign off" in told and "besides sign-offs, the wait for log" in told
     assert "in each validation window" not in told

@@ -26,6 +26,7 @@ from edgeshift.areas.esc.probe import Difference, ProbeReport
 from edgeshift.areas.esc.report import summary
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Finding, Kind
 from edgeshift.areas.waf.evidence_terms import ClientLine, RuleLine
+from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.proposals import show_proposal
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import Step, ZonePhase, ZoneState
@@ -257,3 +258,18 @@ def test_what_is_longer_than_the_terminal_can_be_paged(tmp_path: Path, lines: in
     assert seen.rindex(b"asked") > seen.rindex(b"line ")
     if lines == 100:
         assert b"\x1b[32m" in paged.read_bytes()
+
+
+def test_nobody_is_asked_about_what_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --json what is signed is read on stderr, which --quiet silences: then no question is asked, and
+    --yes goes on as it does anywhere.
+    """
+    monkeypatch.setattr(Shell, "interactive", True)
+    monkeypatch.setattr("builtins.input", lambda: "y")
+    silent = Shell(as_json=True, quiet=True)
+    with pytest.raises(CommandError) as refused:
+        silent.confirm("Approve 1 fingerprint?", yes=False)
+    assert refused.value.code is ExitCode.BAD_INPUT and "leave --quiet out" in str(refused.value.hint)
+    silent.confirm("Approve 1 fingerprint?", yes=True)
+    for shell in (Shell(as_json=True), Shell(quiet=True)):
+        shell.confirm("Approve 1 fingerprint?", yes=False)

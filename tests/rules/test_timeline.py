@@ -240,6 +240,21 @@ def test_events_that_nobody_knows_are_told_by_their_type() -> None:
     assert "event WorkflowExecutionTimeSkippingTransitioned" in texts
 
 
+def test_housekeeping_is_told_only_when_asked() -> None:
+    """What keeps the book, and timers that nobody waits for, are technical, unless they failed."""
+    history = migrated()
+    history.local("record_rejection", {}, summary="record the rejection")
+    history.local("look_back_at_commits", {}, summary="what is left of earlier attempts")
+    history.local("look_back_at_commits", failure="the archive does not answer")
+    started = history.add("TimerStarted", facts={"seconds": 0.001}, summary="the end is kept")
+    history.add("TimerFired", refers=started)
+    texts = {entry.text: entry.technical for entry in history.told().attempts[0].entries}
+    assert texts["did record rejection (record the rejection)"]
+    assert texts["did look back at commits (what is left of earlier attempts)"]
+    assert not texts["did look back at commits"]
+    assert texts["waited 0.0s (the end is kept)"]
+
+
 def test_the_view_shows_technical_lines_only_when_asked() -> None:
     """Workflow tasks and search attributes are counted, and shown with --all."""
     history = migrated()

@@ -140,6 +140,12 @@ def test_a_status_fits(width: int, plain: bool) -> None:
     check(text, width, *NAMES, DIGEST[:12], CAMPAIGN, *waves, "12:00:00", "14:00:00")
     # Who has approved what waits still: it takes more people.
     assert "approved by grace@the-shops.example" in re.sub(r"\s+", " ", text)
+    # What waits singly for its own sign-off has all the approvals that its fingerprint can have.
+    singly = now.model_copy(
+        update={"waiting": [one.model_copy(update={"separate": one.zones}) for one in now.waiting]}
+    )
+    assert "more have to approve" in re.sub(r"\s+", " ", text)
+    assert "approve" not in drawn(campaign_view(singly, progress, now.now, plain=plain), width)
     closed = summary("closed")
     check(drawn(totals_view(closed, progress), width), width, CAMPAIGN, "migrated")
     line = CampaignLine(

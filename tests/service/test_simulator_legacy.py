@@ -169,6 +169,20 @@ async def test_the_time_scale_lets_more_happen_in_less_time(tmp_path: Path) -> N
         )
 
 
+async def test_a_large_time_scale_reaches_back_before_a_validation(tmp_path: Path) -> None:
+    """At 3,600, a query from before the validation to after it finds the events of both: the years before
+    the fleet began, times the scale, are more than a date can hold.
+    """
+    time = MovableTime()
+    async with in_process(tmp_path, fleet=_busy_fleet(), time=time, time_scale=3600) as call:
+        body = await _config(call)
+        time.pass_by(10)
+        await _put(call, "validation", log_only(body))
+        time.pass_by(10)
+        found = await _events(call, time, 20 / 3600)
+        assert {one["source"] for one in found} == {"waf", "firewallManaged"}
+
+
 async def test_wrong_queries_are_answered_in_graphqls_own_form(tmp_path: Path) -> None:
     """Syntax, unknown fields, a zone out of scope, a wrong token: data null and errors with messages."""
     async with in_process(tmp_path) as call:

@@ -16,6 +16,7 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.cli.parts import CliPart
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.counts import agreed, counted
+from edgeshift.views.widths import Paragraph
 
 MOST_ZONES = 20
 
@@ -50,7 +51,7 @@ def _done(console: Console, ready: Sequence[ZoneAssessment]) -> None:
         return
     console.print(Text("\nWhat would be done", style="bold"))
     for said, number in counts.most_common(12):
-        console.print(Text(f"  {counted(number, 'zone')}: {said}"), soft_wrap=True)
+        console.print(Paragraph(Text("  "), f"{counted(number, 'zone')}: {said}", hang=4), soft_wrap=True)
     if len(counts) > 12:
         console.print(f"  … and {len(counts) - 12} more kinds (--json names all)")
 

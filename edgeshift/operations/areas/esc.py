@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -12,6 +12,7 @@ from edgeshift.areas.esc.body_items import items
 from edgeshift.areas.esc.probe import ProbeReport
 from edgeshift.areas.esc.report import summary
 from edgeshift.messages import ZoneState
+from edgeshift.model.counts import counted
 from edgeshift.model.digests import Body, canonical_bytes
 from edgeshift.operations.errors import NotAsSigned
 from edgeshift.operations.parts import Cause, ProposalPart, joined
@@ -49,6 +50,18 @@ class EscProposals(ProposalPart):
         if evidence.controls.alarms:
             found.append(Cause("changes-by-itself", "what the probe reads changes by itself"))
         return joined(found) if found else None
+
+    def seen_of_all(self, evidence: Mapping[str, BaseModel | None]) -> Sequence[str]:
+        """How much the probes looked at, and where least: what a probe did not ask for, it did not see."""
+        probes = {zone: seen for zone, seen in evidence.items() if isinstance(seen, ProbeReport)}
+        if not probes:
+            return ()
+        least, most = (pick(probe.coverage.urls for probe in probes.values()) for pick in (min, max))
+        scopes = counted(len(probes), "scope")
+        if least == most:
+            return (f"the probes of all {scopes} looked at {counted(most, 'URL')} each",)
+        where = next(zone for zone, probe in probes.items() if probe.coverage.urls == least)
+        return (f"the probes of {scopes} looked at {least:,} to {most:,} URLs each, least at {where}",)
 
 
 PART = EscProposals()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pydantic import BaseModel
@@ -14,6 +15,8 @@ from edgeshift.operations.parts import ProposalPart
 from edgeshift.profiles import SPECIFICATION
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Snapshot, get_document
+
+_JOB = re.compile(r"\blog job \d+\b")
 
 
 class LogFieldsProposals(ProposalPart):
@@ -32,6 +35,10 @@ class LogFieldsProposals(ProposalPart):
                 snapshot.facts if snapshot else SPECIFICATION,
             ),
         }
+
+    def without_own_names(self, text: str) -> str:
+        """Without the number that the service has given a log job: another zone's has another."""
+        return _JOB.sub("log job", text)
 
 
 PART = LogFieldsProposals()

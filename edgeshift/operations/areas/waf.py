@@ -4,7 +4,7 @@ a migrated zone still is as signed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,6 +16,7 @@ from edgeshift.areas.waf.losses import of_fate
 from edgeshift.areas.waf.rule_items import items
 from edgeshift.areas.waf.standing import standing
 from edgeshift.messages import Step, ZoneState
+from edgeshift.model.counts import agreed, counted
 from edgeshift.model.digests import Body
 from edgeshift.operations.parts import Cause, CheckPart, ProposalPart, TargetCheck
 from edgeshift.service_api import ServiceClient
@@ -73,6 +74,19 @@ class WafProposals(ProposalPart):
         code = evidence.cause.value if evidence.cause else evidence.verdict.value
         return Cause.of(code, cause_text(evidence, names), *rules_of_cause(evidence))
 
+    def seen_of_all(self, evidence: Mapping[str, BaseModel | None]) -> Sequence[str]:
+        """How many zones passed a window, on how many events, and of how many nothing was seen."""
+        found, shown = [], list(evidence.values())
+        if passed := [seen for seen in shown if isinstance(seen, Evidence) and seen.verdict is _PASS]:
+            least, most = (pick(seen.events for seen in passed) for pick in (min, max))
+            events = counted(most, "event") if least == most else f"{least:,} to {most:,} events"
+            each = " each" if len(passed) > 1 and least == most else ""
+            found.append(f"{_of(len(passed), len(shown))} passed a validation window, on {events}{each}")
+        if without := sum(not isinstance(seen, Evidence) for seen in shown):
+            had = agreed(without, "has", "have")
+            found.append(f"{_of(without, len(shown))} {had} none: nothing has been seen of the rules at work")
+        return found
+
 
 class WafChecks(CheckPart):
     """The zone's entry point, against the body that was signed and committed."""
@@ -95,6 +109,13 @@ class WafChecks(CheckPart):
             notes=found.notes,
             current=current,
         )
+
+
+_PASS = EvidenceVerdict.PASS
+
+
+def _of(some: int, total: int) -> str:
+    return f"all {total:,} zones" if some == total else f"{some:,} of {total:,} zones"
 
 
 PART = WafProposals()

@@ -72,6 +72,11 @@ class Stack:
         return self.places.campaign
 
     @property
+    def campaign_files(self) -> tuple[Path, ...]:
+        """A campaign file of each area for the whole fleet."""
+        return tuple(self.places.campaign_of(area) for area in Area)
+
+    @property
     def credentials(self) -> tuple[CredentialSpec, ...]:
         """References to credentials, one for each account, for a campaign's specification."""
         return credential_specs(self.places, self.fleet)

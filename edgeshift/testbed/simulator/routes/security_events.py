@@ -86,13 +86,15 @@ def zone_events(state: State, record: ZoneRecord, since: datetime, until: dateti
         first, last = max(since, begins), min(until, ends)
         if first >= last:
             continue
+        # A mode that began before is not followed back: times a scale, that may lie before the year 1.
+        start = clock.stretched(first, anchor)
         for event in firewall_events(
             record.zone,
-            since=clock.stretched(first, anchor),
+            since=start,
             until=clock.stretched(last, anchor),
             mode="complete" if mode == "default" else mode,
             entry_point=entry_point or {"name": "default", "rules": []},
-            mode_since=clock.stretched(max(begins, anchor - timedelta(days=3650)), anchor),
+            mode_since=start,
         ):
             moment = clock.shortened(parse_timestamp(event["datetime"]), anchor)
             found.append({**event, "datetime": moment})
