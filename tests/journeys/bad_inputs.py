@@ -127,7 +127,7 @@ OF_USAGE = [
     Bad("--verbos status", 2, "No such option: --verbos"),
     Bad("status -q -v", 2, "--quiet and --verbose exclude each other"),
     Bad("status c --until done", 2, "'done' is not one of"),
-    Bad("status --until paused", 2, "--until needs a campaign"),
+    Bad("status --until paused", 2, "--until needs a campaign", "edgeshift status CAMPAIGN --until paused"),
     Bad("status c --timeout 3m", 2, "--timeout needs --until", "--until finished"),
     Bad("status c --until paused --timeout soon", 2, "--timeout 'soon': a duration is written as 90s"),
     Bad("watch c --reconnect soon", 2, "--reconnect 'soon': a duration is written as 90s"),

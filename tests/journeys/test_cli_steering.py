@@ -192,7 +192,11 @@ def test_many_are_reopened_after_a_question(within: None, monkeypatch: pytest.Mo
     """Many are few here. Named ones are meant, and so are those of which somebody has said yes."""
     monkeypatch.setattr(begin_again, "MANY", 1)
     ran = in_process("reopen", "one", "--outcome", "rejected")
-    assert ran.code == 6 and "Campaign one has 2 rejected." in ran.out and "--yes" in ran.err
+    assert (
+        ran.code == 6
+        and "Campaign one: 2 rejected; all of them would restart." in ran.out
+        and "--yes" in ran.err
+    )
     ran = in_process("reopen", "one", "--zone", "shop-1.example", "--json")
     told = receipt(ran, receipts.BegunAgain)
     assert told["zones"] == ["shop-1.example"] and told["outcomes"] == []

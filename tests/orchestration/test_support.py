@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from edgeshift import operations
 from edgeshift.messages import ZonePhase
 from tests.kit import fleet_of, scene
 
@@ -39,6 +40,13 @@ async def test_a_refusal_for_support_opens_one_ticket_wherever_it_comes(
         assert len(state.tickets) == 1
         result = await play.result()
         assert result.outcomes == {"needs_support": 1}
+        # Whoever says it too late is told so, and how the zone is read again.
+        start = await operations.campaign_input(play.client, play.spec.name)
+        targets = await operations.frozen_targets(play.archive, start.targets)
+        found = operations.pick_zone(targets, "a.example", play.spec.name, start.area)
+        with pytest.raises(operations.NotFound, match="nobody said in time that it is fixed") as late:
+            await operations.support_resolved(play.client, found, by="ada")
+        assert f"`edgeshift retry {play.spec.name} --zone a.example`" in late.value.hint
         assert [entry["effect"] for entry in await play.commits()] == (["none"] if at == "put" else [])
         assert len(list((tmp_path / "state" / "tickets").glob("*.md"))) == 1
         await play.check_rules(absent={1, 2, 3, 4, 5, 7, 8, 9})
