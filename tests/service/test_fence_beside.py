@@ -19,10 +19,10 @@ def commits_at_once(play: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither of two creates its intent before both have looked for others."""
     both, create = asyncio.Barrier(2), play.connections.archive.create_once
 
-    async def together(key: str, data: bytes) -> bool:
+    async def together(key: str, data: bytes, **options: bool) -> bool:
         if key.startswith("intent/"):
             await both.wait()
-        return await create(key, data)
+        return await create(key, data, **options)
 
     monkeypatch.setattr(play.connections.archive, "create_once", together)
 
@@ -52,8 +52,8 @@ async def test_an_intent_that_was_stored_and_not_answered_is_ones_own(
         archive = play.connections.archive
         create = archive.create_once
 
-        async def unanswered(key: str, data: bytes) -> bool:
-            await create(key, data)
+        async def unanswered(key: str, data: bytes, **options: bool) -> bool:
+            await create(key, data, **options)
             raise ArchiveUnavailable("no answer")
 
         monkeypatch.setattr(archive, "create_once", unanswered)
@@ -66,7 +66,7 @@ async def test_an_intent_that_is_not_known_to_be_there_is_not_acted_upon(
 ) -> None:
     """The archive can be neither written nor read: nothing is sent."""
 
-    async def gone(*_: object) -> bool:
+    async def gone(*_: object, **options: bool) -> bool:
         raise ArchiveUnavailable("gone")
 
     async with gate(tmp_path) as play:
