@@ -66,11 +66,14 @@ class ServerConnections:
         one = self._idle.pop()[1] if self._idle else self._made(keep=1)
         try:
             yield one
-        finally:
-            # What went wrong with it has closed it: then it connects anew for the next one.
-            self._idle.append((self._clock(), one))
-            if self._closed:
-                await self.aclose()
+        except BaseException:
+            # It may still wait for an answer that nobody reads: a request that is cut off while its answer is
+            # being closed leaves its connection taken for good.
+            await one.aclose()
+            raise
+        self._idle.append((self._clock(), one))
+        if self._closed:
+            await self.aclose()
 
     @asynccontextmanager
     async def fresh(self) -> AsyncIterator[httpx.AsyncHTTPTransport]:

@@ -60,6 +60,29 @@ async def test_one_call_after_the_other_takes_one_connection() -> None:
     assert {tuple(one.query["page"]) for one in service.requests} == {("1",)}
 
 
+async def test_a_connection_whose_call_was_cut_off_is_not_handed_on() -> None:
+    """Its answer was never closed, so that it would take no other request; the next call has another one."""
+
+    def answered(request: Request) -> bytes:
+        return http(200, envelope(None))
+
+    async with raw_service(answered) as service:
+        connections = ServerConnections({}, tls_context(None), None, limit=1, connect=1)
+        request = connections.request("GET", f"{service.base_url}/ips", None, None)
+        with contextlib.suppress(asyncio.CancelledError):
+            async with connections.kept() as cut_off:
+                await cut_off.handle_async_request(request)
+                raise asyncio.CancelledError
+        async with connections.kept() as other:
+            answer = await other.handle_async_request(request)
+            assert answer.status_code == 200 and await answer.aread()
+
+            await answer.aclose()
+        async with connections.kept() as again:
+            assert again is other is not cut_off
+        await connections.aclose()
+
+
 async def test_a_write_has_a_connection_of_its_own() -> None:
     """It neither takes one that was used before, nor leaves its own to others."""
     async with (
