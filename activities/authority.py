@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
+from activities.commit_caps import CommitCaps, caps_of
 from activities.evidence_at_the_door import evidence_passes
 from activities.records import WorkerRecords
 from edgeshift.authority.door import (
@@ -39,9 +40,6 @@ Targets = Callable[[str], Awaitable[Sequence[Target]]]
 Specs = Callable[[str], Awaitable[CampaignSpec]]
 """The specification with a digest, its durations scaled."""
 
-LISTED_AFTER = 3
-"""Places of an hour that other workers have taken meanwhile, after which the hour is listed again."""
-
 MOST_PASSED = 1_000
 """Steps whose evidence passed, of which a worker remembers that."""
 
@@ -63,15 +61,6 @@ class NotSigned(Exception):
         self.halted = halted
         self.uncounted = uncounted
         self.aborted_by = aborted_by
-
-
-@dataclass
-class _Hour:
-    """Places of an hour that are known to be taken; how many others were found so since it was listed."""
-
-    name: str
-    taken: set[str] = field(default_factory=set)
-    missed: int = LISTED_AFTER
 
 
 class _Shown(NamedTuple):
@@ -97,7 +86,7 @@ class Authority:
         self._archive = archive
         self._records = SignedRecords(archive)
         self._recorded = recorded or WorkerRecords(roots, archive, SystemClock())
-        self._hour = _Hour("")
+        self._caps = CommitCaps(archive, self._recorded)
         self._passed: OrderedDict[_Shown, None] = OrderedDict()
 
     def refuses_service(self, spec: CampaignSpec) -> str | None:
@@ -152,12 +141,15 @@ class Authority:
         be read. ``spec``: of ``change.start.spec``, its durations scaled.
         """
         roots = await self._refuse(change, spec, frozen, now)
-        most = roots.file.most_commits_an_hour if roots else None
-        if change.step is Step.COMMIT and most and not await self._counted(now, most, change.permit.name):
-            raise NotSigned(f"{most:,} commits were made in this hour, the most by the roots", halted=True)
+        if roots is None or change.step is not Step.COMMIT:
+            return
+        start = change.start
+        caps = caps_of(roots.file, spec.name, start.target, start.attempt, now)
+        if full := await self._caps.take(caps, change.permit.name):
+            raise NotSigned(str(full), halted=True)
 
     async def check_again(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
-        """The same of a step that was checked before, and has its place of the hour. Its evidence passed
+        """The same of a step that was checked before, and has its places of the caps. Its evidence passed
         then, and does not change; people's words may have.
         """
         await self._refuse(change, spec, frozen, now, again=True)
@@ -226,26 +218,6 @@ class Authority:
                 return
             why = "people had not agreed to what it would undo"
         raise NotSigned(why)
-
-    async def _counted(self, now: datetime, most: int, permit: str) -> bool:
-        """Take one of the places of this hour, each of which one commit has: the archive gives none twice."""
-        name = f"commits/{now:%Y%m%dT%H}"
-        if self._hour.name != name:
-            self._hour = _Hour(name)
-        hour = self._hour
-        for place in map(str, range(most)):
-            if hour.missed >= LISTED_AFTER:
-                # Nothing is ever given back: what is known to be taken stays so.
-                hour.missed = 0
-                hour.taken |= {key.rpartition("/")[2] async for key in self._archive.list(name)}
-            if place in hour.taken:
-                continue
-            made = await self._archive.create_once(f"{name}/{place}", permit.encode())
-            hour.taken.add(place)
-            if made:
-                return True
-            hour.missed += 1
-        return False
 
     async def _asked(self, change: Change, spec: CampaignSpec, now: datetime, *, again: bool) -> Asked:
         start = change.start

@@ -78,7 +78,8 @@ class ServiceRoot(_Part):
 
 class RootsFile(_Part):
     """A roots file. ``signers``, ``revoked``: files beside it. ``most_commits_an_hour``: over all campaigns
-    of the archive, in each hour of the clock; None for any number.
+    of the archive, in each hour of the clock; ``most_commits_a_wave``, ``most_commits_a_campaign``: of each
+    campaign of one name, however often it is started. None for any number.
     """
 
     signers: str
@@ -87,6 +88,18 @@ class RootsFile(_Part):
     policy: LeastPolicy = LeastPolicy()
     services: Annotated[tuple[ServiceRoot, ...], Field(min_length=1)]
     most_commits_an_hour: Annotated[int, Field(ge=1)] | None = None
+    most_commits_a_wave: Annotated[int, Field(ge=1)] | None = None
+    most_commits_a_campaign: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def most_commits(self) -> dict[str, int]:
+        """The most commits by what they are counted of: an hour, a wave, a campaign."""
+        found = {
+            "hour": self.most_commits_an_hour,
+            "wave": self.most_commits_a_wave,
+            "campaign": self.most_commits_a_campaign,
+        }
+        return {of: most for of, most in found.items() if most is not None}
 
 
 class Roots:

@@ -260,6 +260,8 @@ def _as_json(path: Path, roots: Roots) -> dict[str, object]:
         "policy": roots.file.policy,
         "services": roots.file.services,
         "most_commits_an_hour": roots.file.most_commits_an_hour,
+        "most_commits_a_wave": roots.file.most_commits_a_wave,
+        "most_commits_a_campaign": roots.file.most_commits_a_campaign,
     }
 
 
@@ -286,11 +288,15 @@ def _show(shell: Shell, path: Path, roots: Roots) -> None:
     eyes = ", whoever starts does not approve" if policy.four_eyes else ""
     proof = "signed" if policy.proof == "signed" else "named: no signature is asked for"
     say(("Least policy", "bold"), f"  {counted(policy.required, 'approval')}{eyes}; {proof}")
-    if roots.file.most_commits_an_hour is not None:
-        say(f"  at most {counted(roots.file.most_commits_an_hour, 'commit')} an hour")
+    for of, most in roots.file.most_commits.items():
+        say(f"  at most {counted(most, 'commit')} {'an' if of == 'hour' else 'a'} {of}")
     for service in roots.file.services:
         say(("Service", "bold"), f"  {service.base_url}  credentials {', '.join(service.credentials)}")
-        for label, some in (("proxies", service.proxies), ("webhooks", service.webhooks)):
+        for label, some in (
+            ("proxies", service.proxies),
+            ("webhooks", service.webhooks),
+            ("probes", service.probes),
+        ):
             if some:
                 say(f"  {label} {', '.join(some)}")
 

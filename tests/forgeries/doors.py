@@ -96,9 +96,10 @@ class Guarded:
         found = self._roots()
         self.keyring.roots.write_text(json.dumps({**found, "policy": policy}))
 
-    def most_commits(self, number: int) -> None:
-        """Let so many commits through an hour."""
-        self.keyring.roots.write_text(json.dumps({**self._roots(), "most_commits_an_hour": number}))
+    def most_commits(self, number: int, of: str = "hour") -> None:
+        """Let so many commits through, an hour, a ``wave`` or a ``campaign``."""
+        name = f"most_commits_{'an' if of == 'hour' else 'a'}_{of}"
+        self.keyring.roots.write_text(json.dumps({**self._roots(), name: number}))
 
     def grant(self, name: str, role: str) -> None:
         """Give a person one more role."""

@@ -153,7 +153,13 @@ AT_THE_DOOR = (
         "hours-not-counted",
         "commits go on in an hour, however many the roots allow",
         1,
-        [Edit(AUTHORITY, "if change.step is Step.COMMIT and most and not", "if most is True and not")],
+        [
+            Edit(
+                AUTHORITY,
+                "self._caps.take(caps, change.permit.name)",
+                "self._caps.take(caps[:0], change.permit.name)",
+            )
+        ],
         "more-than-an-hour-takes",
     ),
     mutant(
@@ -236,6 +242,19 @@ TOLD = (
             )
         ],
         "result-of-a-stranger",
+    ),
+    mutant(
+        "record-of-anybody",
+        "what came of a change is believed of the archive's records, whoever has laid them there",
+        2,
+        [
+            Edit(
+                "activities/records.py",
+                "        why = refused(key, data, roots.forgiving if forgiving else roots, now)\n",
+                "        why = refused(key, data, roots.forgiving if forgiving else roots, now) and None\n",
+            )
+        ],
+        "nothing-came-of-it",
     ),
 )
 """What a campaign tells of outcomes."""

@@ -78,6 +78,8 @@ def test_roots_say_whose_keys_count(roots: Path) -> None:
         ("people:", "policy: {required: 0}\npeople:", "policy.required"),
         ("people:", "policy: {proof: none}\npeople:", "policy.proof"),
         ("people:", "most_commits_an_hour: 0\npeople:", "most_commits_an_hour"),
+        ("people:", "most_commits_a_wave: many\npeople:", "most_commits_a_wave"),
+        ("people:", "most_commits_a_campaign: -1\npeople:", "most_commits_a_campaign"),
         ("people:", "people: {}\npeople:", "not YAML"),
     ],
 )

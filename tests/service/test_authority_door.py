@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
-from activities.authority import Authority
 from activities.change.fence import CHECKED_AGAIN_AFTER
+from activities.commit_caps import Cap, CommitCaps
+from activities.records import WorkerRecords
 from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Plan
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.slots import Lane
+from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import Intent, create_record, intent_key
 from tests.forgeries.doors import guarded
@@ -279,12 +281,45 @@ async def _calls(found: Gate) -> list[tuple[str, str]]:
 
 async def test_two_workers_make_as_many_commits_an_hour_as_the_roots_say(tmp_path: Path) -> None:
     """Each keeps which places of the hour are taken, and finds those that the other one took."""
-    archive, now = Archive(tmp_path / "archive"), datetime.now(UTC)
-    one, other = Authority(None, archive), Authority(None, archive)
-    went = [await worker._counted(now, 12, "p") for _ in range(8) for worker in (one, one, other)]
-    assert went == [True] * 12 + [False] * 12
-    later = now + timedelta(hours=1)
-    assert await other._counted(later, 1, "p") and not await one._counted(later, 1, "p")
+    archive = Archive(tmp_path / "archive")
+    one, other = (CommitCaps(archive, WorkerRecords(None, archive, SystemClock())) for _ in range(2))
+
+    async def went(worker: CommitCaps, hour: int, most: int) -> bool:
+        return await worker.take([Cap(f"commits/{hour}", most, "in this hour")], "p") is None
+
+    found = [await went(worker, 1, 12) for _ in range(8) for worker in (one, one, other)]
+    assert found == [True] * 12 + [False] * 12
+    assert await went(other, 2, 1) and not await went(one, 2, 1)
+
+
+@pytest.mark.parametrize("of", ["wave", "campaign"])
+async def test_no_more_commits_of_a_wave_or_a_campaign_than_the_roots_say(tmp_path: Path, of: str) -> None:
+    """A commit that is tried again counts once; where the places are taken, the zone waits until the roots
+    have more. Who plants a record that it had been counted has won nothing.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        archive, name = door.gate.connections.archive, door.campaign
+        places = f"commits/{of}/{name}" + ("/0" if of == "wave" else "")
+        counted = f"counted/{places.removeprefix('commits/')}/{door.gate.zone.id}/1"
+        door.most_commits(1, of)
+        await archive.create_once(f"{places}/0", b"another")
+        await archive.create_once(counted, b'{"place": 1}')
+        held = await door.commit()
+        assert not held.unsigned and not held.turn and f"of {name}, the most by the roots" in held.reason
+    async with guarded(tmp_path / "other") as door:
+        await door.begin()
+        await door.approve()
+        archive = door.gate.connections.archive
+        door.most_commits(1, of)
+        door.most_commits(1)
+        for hour in (datetime.now(UTC), datetime.now(UTC) + timedelta(hours=1)):
+            await archive.create_once(f"commits/{hour:%Y%m%dT%H}/0", b"another")
+        assert "in this hour" in (await door.commit()).reason
+        door.most_commits(2)
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
+        assert await door.sent() == 1
 
 
 @pytest.mark.parametrize("by", ["nobody", "a stranger", "an approver", "another run", "another zone"])

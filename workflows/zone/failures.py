@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError, TimeoutError
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.model.failures import HELD, reason_of
@@ -25,8 +25,13 @@ def failed(failure: BaseException) -> Reason:
     if isinstance(cause, TimeoutError) and tried:
         last = cause.cause
         code = ReasonCode.NOT_IN_TIME if last is None else _code_of(last)
-        return Reason(code=code, tried=tried, said="" if last is None else str(last)[:200])
-    return Reason(code=_code_of(cause), said=str(cause)[:250] or type(cause).__name__)
+        return Reason(code=code, tried=tried, said="" if last is None else _text(last)[:200])
+    return Reason(code=_code_of(cause), said=_text(cause)[:250] or type(cause).__name__)
+
+
+def _text(cause: BaseException) -> str:
+    """What it says, without the name of its class, which is for programs."""
+    return cause.message if isinstance(cause, FailureError) else str(cause)
 
 
 def _code_of(cause: BaseException) -> ReasonCode:

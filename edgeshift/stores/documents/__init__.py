@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     )
     from edgeshift.stores.documents.effects import EffectTook
     from edgeshift.stores.documents.gathered import EvidenceGathered, gathered_key
-    from edgeshift.stores.documents.intents import Answered, Intent, NothingMore, Seen, intent_key
+    from edgeshift.stores.documents.intents import (
+        Answered,
+        CountedCommit,
+        Intent,
+        NothingMore,
+        Seen,
+        intent_key,
+    )
     from edgeshift.stores.documents.log_fields import (
         JobBefore,
         JobCreated,
@@ -61,6 +68,7 @@ __all__ = [
     "Answered",
     "AssessedTargets",
     "CallsMade",
+    "CountedCommit",
     "CoveredZones",
     "Document",
     "DocumentUnreadable",
@@ -121,7 +129,7 @@ _NAMES = {
     "calls": ("CallsMade", "TargetCalls", "calls_folder"),
     "effects": ("EffectTook",),
     "gathered": ("EvidenceGathered", "gathered_key"),
-    "intents": ("Answered", "Intent", "NothingMore", "Seen", "intent_key"),
+    "intents": ("Answered", "CountedCommit", "Intent", "NothingMore", "Seen", "intent_key"),
     "log_fields": ("JobBefore", "JobCreated", "RulesBefore", "RulesSent", "StepWritten"),
     "proposals": ("ProbedProposal", "Proposal", "put_proposal"),
     "records": (

@@ -60,6 +60,15 @@ class Answered(Document):
     """
 
 
+class CountedCommit(Document):
+    """``counted/…``: an attempt's commit has this ``place`` among those that the roots let through of its
+    wave or campaign. Written and read by the change activity, so that a commit that is tried again counts
+    once.
+    """
+
+    place: int
+
+
 class Seen(Document):
     """``seen/…``, beside its intent: what was sent was watched to its end. It holds nothing; that it is there
     counts. Written by the activities that verify or watch, read by whoever takes a change up again.

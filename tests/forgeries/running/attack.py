@@ -223,7 +223,15 @@ async def sent(stage: Stage) -> list[Request]:
 
 
 async def told_wrong(stage: Stage) -> list[str]:
-    """What the campaign says of an outcome that the service does not show, or of a zone that is open."""
+    """What the campaign says of an outcome that the service does not show, or of a zone that is open, and
+    still says when it is asked once more: others attack beside, and people begin zones again meanwhile.
+    """
+    found = await _told_wrong_now(stage)
+    again = await _told_wrong_now(stage) if found else []
+    return [text for text in found if text in again]
+
+
+async def _told_wrong_now(stage: Stage) -> list[str]:
     changed = {request.zone for request in await sent(stage) if request.took_effect}
     ended = [outcome.value for outcome in ZoneOutcome]
     asked = PlacesAsked(places=tuple(ended))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tests.harness.aimed import areas, door, people, results, waf
+from tests.harness.aimed import areas, door, people, records, results, waf
 from tests.harness.cases import Case, World
 from tests.harness.verdict import Verdict
 
@@ -61,6 +61,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (results.migrated_by_a_word, 2),
     (results.answered_without_a_call, 2),
     (results.result_of_a_stranger, 2),
+    (records.nothing_came_of_it, 2),
 )
 """Each scene with the zones that it plays."""
 

@@ -1,0 +1,106 @@
+"""The most commits that the roots let through: in an hour, of a campaign's wave, of a campaign."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from activities.records import WorkerRecords
+from edgeshift.authority.roots import RootsFile
+from edgeshift.model.fleet import Target
+from edgeshift.stores.archive import Archive
+from edgeshift.stores.documents import CountedCommit
+
+LISTED_AFTER = 3
+"""Places that other workers have taken meanwhile, after which they are listed again."""
+
+MOST_KNOWN = 200
+"""Hours, waves and campaigns of which a worker remembers what is taken."""
+
+
+@dataclass(frozen=True)
+class Cap:
+    """``most`` commits have places at ``name`` in the archive; ``of`` says what these are the commits of.
+    ``counted``: where it is recorded that this attempt of a zone has its place, however often it is tried;
+    empty: each try takes one.
+    """
+
+    name: str
+    most: int
+    of: str
+    counted: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.most:,} commits were made {self.of}, the most by the roots"
+
+
+def caps_of(roots: RootsFile, campaign: str, target: Target, attempt: int, now: datetime) -> tuple[Cap, ...]:
+    """What holds for a commit, that of the shortest time last. ``campaign``: its name."""
+    of_campaign, of_wave = f"commits/campaign/{campaign}", f"commits/wave/{campaign}/{target.wave}"
+    of_hour, zone = f"commits/{now:%Y%m%dT%H}", f"{target.zone.id}/{attempt}"
+    wave = f"of wave {target.wave + 1} of {campaign}"
+    found = (
+        (of_campaign, roots.most_commits_a_campaign, f"of {campaign}", f"counted/campaign/{campaign}/{zone}"),
+        (of_wave, roots.most_commits_a_wave, wave, f"counted/wave/{campaign}/{target.wave}/{zone}"),
+        (of_hour, roots.most_commits_an_hour, "in this hour", ""),
+    )
+    return tuple(Cap(name, most, of, counted) for name, most, of, counted in found if most)
+
+
+@dataclass
+class _Places:
+    """Places that are known to be taken, and the lowest that may not be; how many others were found so since
+    they were listed.
+    """
+
+    taken: set[str] = field(default_factory=set)
+    lowest: int = 0
+    missed: int = LISTED_AFTER
+
+
+class CommitCaps:
+    """Takes a place for each commit, of each cap: the archive gives none twice, whichever worker asks."""
+
+    def __init__(self, archive: Archive, recorded: WorkerRecords) -> None:
+        self._archive = archive
+        self._recorded = recorded
+        self._known: OrderedDict[str, _Places] = OrderedDict()
+
+    async def take(self, caps: Sequence[Cap], permit: str) -> Cap | None:
+        """Take a place of each; else the one that has none left. Raises ArchiveError."""
+        for cap in caps:
+            if cap.counted and await self._recorded.proven(CountedCommit, cap.counted) is not None:
+                continue
+            place = await self._place(cap, permit)
+            if place is None:
+                return cap
+            if cap.counted:
+                await self._recorded.create(cap.counted, CountedCommit(place=place))
+        return None
+
+    def _places(self, cap: Cap) -> _Places:
+        found = self._known.setdefault(cap.name, _Places())
+        self._known.move_to_end(cap.name)
+        while len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
+        return found
+
+    async def _place(self, cap: Cap, permit: str) -> int | None:
+        """A place that was free, or None where there is none."""
+        places = self._places(cap)
+        while (place := places.lowest) < cap.most:
+            if places.missed >= LISTED_AFTER:
+                # Nothing is ever given back: what is known to be taken stays so.
+                places.missed = 0
+                places.taken |= {key.rpartition("/")[2] async for key in self._archive.list(cap.name)}
+            if str(place) in places.taken:
+                places.lowest = max(places.lowest, place + 1)
+                continue
+            made = await self._archive.create_once(f"{cap.name}/{place}", permit.encode())
+            places.taken.add(str(place))
+            if made:
+                return place
+            places.missed += 1
+        return None

@@ -1,0 +1,56 @@
+"""Scenes in which somebody who may write to the archive lays records there in a worker's place."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from edgeshift.messages import ZonePhase, ZoneState
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.fleet import Area
+from edgeshift.stores.documents import intent_key
+from tests.faults_kit import zone
+from tests.harness.aimed.scene import judged, waits
+from tests.harness.aimed.waf import A_RULE, PRO
+from tests.harness.campaigns.stages import signed_stage
+from tests.harness.cases import World
+from tests.harness.verdict import Verdict
+from tests.kit import SCALE
+
+LOOKS = 15.0
+"""Seconds in which a zone that believes that nothing was sent proposes it again."""
+
+
+async def nothing_came_of_it(world: World) -> Verdict:
+    """A zone is cut off while its commit is under way, somebody lays beside the intent that nothing came of
+    it, and the zone is begun again and signed before the commit shows.
+    """
+    async with signed_stage(
+        world.client,
+        world.folder,
+        zone("a"),
+        zone("open", firewall_rules=[A_RULE]),
+        simulator={"migration_seconds": 40 * SCALE},
+        commit={"migration_limit": "160h"},
+    ) as stage:
+        play = stage.play
+        await stage.cut_off("a", ZonePhase.VERIFYING)
+        target = play.targets[play.index(stage.name("a"))].zone
+        async for intent in play.archive.list(intent_key(target, Area.WAF)):
+            planted = canonical_bytes({"reason": "answered"})
+            await play.archive.create_once(intent.replace("intent/", "nothing/", 1), planted)
+        await play.again("retry", stage.name("a"))
+
+        async def signed() -> None:
+            await play.zone_until(stage.name("a"), _asks, LOOKS)
+            await play.sign_zone(stage.name("a"))
+
+        # Where it waits for what may still show, as it should, nobody can sign anything.
+        with contextlib.suppress(TimeoutError, AssertionError):
+            await asyncio.wait_for(signed(), LOOKS)
+        await waits(stage, "open")
+        return await judged(stage, PRO)
+
+
+def _asks(state: ZoneState) -> bool:
+    return state.attempt > 1 and state.phase is ZonePhase.AWAITING_SIGN_OFF
