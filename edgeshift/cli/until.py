@@ -66,6 +66,7 @@ async def wait_until(
             try:
                 found = await describe(client, f"campaign/{campaign}")
                 if found is None:
+                    away.missing()
                     raise NotFound(
                         f"there is no campaign {campaign}", "`edgeshift status` lists the campaigns"
                     )

@@ -16,6 +16,9 @@ RECONNECT = timedelta(minutes=10)
 LONGEST_PAUSE = 15.0
 """Seconds between two tries at most; the first ones follow sooner."""
 
+STOPS_WITHIN = 10.0
+"""Seconds for which a server that is stopping may say of what is there that it is not."""
+
 
 @dataclass
 class Away:
@@ -27,6 +30,17 @@ class Away:
     within: timedelta | None = RECONNECT
     since: float | None = None
     tries: int = 0
+    seen: bool = False
+    missed_since: float | None = None
+
+    def missing(self) -> None:
+        """Temporal says that what is watched is not there: returns where that is so. Raises TemporalTrouble
+        where it was there a moment ago, as a server that is stopping says.
+        """
+        now = self.clock()
+        self.missed_since = now if self.missed_since is None else self.missed_since
+        if self.seen and now - self.missed_since < STOPS_WITHIN:
+            raise TemporalTrouble("it does not find what was there, as a server that is stopping does")
 
     def failed(self, why: TemporalTrouble) -> str:
         """A try failed: what to say of it, the first time, else empty. Raises TemporalTrouble once it has
@@ -48,6 +62,7 @@ class Away:
 
     def answered(self) -> str:
         """A try was answered: what to say of it where Temporal had been away, else empty."""
+        self.seen, self.missed_since = True, None
         if self.since is None:
             return ""
         lasted = timedelta(seconds=round(self.clock() - self.since))

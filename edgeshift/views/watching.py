@@ -131,6 +131,7 @@ class _Watcher:
             async with asyncio.timeout(ANSWER_WITHIN):
                 described = await describe(self._client, campaign_id(self._name))
                 if described is None:
+                    self._away.missing()
                     raise _missing(self._name)
                 if described.status not in _GOES_ON:
                     return await self._ended(described)

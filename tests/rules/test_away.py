@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from edgeshift.operations.errors import TemporalTrouble
-from edgeshift.views.away import LONGEST_PAUSE, Away
+from edgeshift.views.away import LONGEST_PAUSE, STOPS_WITHIN, Away
 
 GONE = TemporalTrouble("Temporal no longer answers", "try again")
 
@@ -68,3 +68,19 @@ def test_with_no_patience_the_first_failure_ends_it() -> None:
     """As `--reconnect 0s` asks for."""
     with pytest.raises(TemporalTrouble):
         Away(Clock(), timedelta(0)).failed(GONE)
+
+
+def test_what_was_there_a_moment_ago_is_not_gone_yet() -> None:
+    """A server that is stopping says that nothing is there; where it goes on saying so, it is gone."""
+    clock = Clock()
+    never, away = Away(clock), Away(clock)
+    never.missing()
+    away.answered()
+    for _ in range(2):
+        with pytest.raises(TemporalTrouble, match="as a server that is stopping does"):
+            away.missing()
+        clock.now += STOPS_WITHIN / 2
+    away.missing()
+    away.answered()
+    with pytest.raises(TemporalTrouble):
+        away.missing()
