@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import fcntl
 import json
 import sys
 from collections.abc import Sequence
@@ -106,7 +107,13 @@ def main() -> None:
         parts = chosen(given.parts, zones=given.zones, workers=given.workers, short=given.short)
     except ValueError as error:
         parser.error(str(error))
-    asyncio.run(measure(Console(), Kept(FOLDER), parts))
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            parser.error(f"another run measures in {FOLDER}: wait for its end")
+        asyncio.run(measure(Console(), Kept(FOLDER), parts))
     missed = json.loads(FIGURES.read_text())["missed"]
     for text in missed:
         print(f"missed: {text}")

@@ -108,10 +108,10 @@ def spec_of(course: Course, running: Stack) -> CampaignSpec:
         "targets": {"all": True},
         "time_scale": course.scale,
         "sign_off": {"expires_after": "3650d", "valid_for": "3650d"},
-        "validation": {"window": f"{course.window_seconds:g}s", "evidence": {"enough": 0}},
+        "validation": {"window": f"{course.window_seconds:.0f}s", "evidence": {"enough": 0}},
         # Nobody keeps a share of the limit, and what fails stops nobody: the faults are the measurement's.
         "advance": {"failures": course.zones},
-        "commit": {"migration_limit": f"{max(3_600.0, 2 * course.migration):g}s"},
+        "commit": {"migration_limit": f"{max(3_600.0, 2 * course.migration):.0f}s"},
         "service": {
             "base_url": running.service,
             "credentials": [one.model_dump() for one in running.credentials],

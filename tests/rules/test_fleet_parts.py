@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from bench.fleet.campaign import Course
+from bench.fleet.campaign import Course, spec_of
 from bench.fleet.parts import PARTS, chosen, missed
 from bench.fleet.users import by_user, users_of
 from bench.fleet.zones import email_of, fleet_of
+from edgeshift.campaign_file.service import CredentialSpec
 from edgeshift.testbed.invariants.requests import Request
 
 BEGAN = datetime(2026, 11, 1, 8, tzinfo=UTC)
@@ -53,6 +55,16 @@ def test_what_others_use_during_an_outage_is_compared_with_before() -> None:
     assert found["others_kept"] == 0.5, found
     assert (found["calls_in_vain"], found["back_in_seconds"], found["outage_seconds"]) == (2, 4.0, 10.0)
     assert found["quota_used_by_user"] == {"a@x": pytest.approx(26 / 34.5, abs=1e-4), "b@x": 0.4}
+
+
+def test_a_long_course_makes_a_campaign_file_that_is_read() -> None:
+    """Migrations and windows of weeks are written as a campaign file has them."""
+    course = Course(name="long", zones=5, window_seconds=1.5e6, migration=2e6)
+    tokens = [CredentialSpec(token="env:EDGE_TOKEN")]
+    running: Any = SimpleNamespace(service="http://127.0.0.1:1/client/v4", credentials=tokens)
+    spec = spec_of(course, running)
+    assert spec.validation.window == timedelta(seconds=1_500_000)
+    assert spec.commit.migration_limit == timedelta(seconds=4_000_000)
 
 
 def test_parts_are_chosen_by_the_beginning_of_their_names() -> None:
