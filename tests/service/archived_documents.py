@@ -18,6 +18,7 @@ from edgeshift.stores.documents import (
     Answered,
     AssessedTargets,
     CallsMade,
+    CountedCommit,
     CoveredZones,
     EffectTook,
     EscRecord,
@@ -131,6 +132,7 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
         {"at": AT_TEXT, "key": "nothing/z/waf/p-1", "why": "no worker has signed it"},
     ),
     (Answered(), Answered, {}),
+    (CountedCommit(place=3), CountedCommit, {"place": 3}),
     (
         Snapshot(zone=ZONE, reading=esc.Reading(always=True, secret=esc.Secret.OWN)),
         Snapshot[esc.Reading],
