@@ -372,9 +372,10 @@ async def _peak(folder: Path, zones: int) -> tuple[int, int]:
 @pytest.mark.timeout(900)
 async def test_zones_are_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once the caches are full (Python keeps 512 expressions), twice as many zones take hardly more: at most
-    100 bytes for each further one.
+    130 bytes for each further one, of the thousand and more that its lines have. That is its share of the
+    parts in which lines are sorted, which are small here.
     """
     monkeypatch.setattr("edgeshift.stores.archive.PART", 8 * 1024)
     few, many = await _peak(tmp_path / "few", 600), await _peak(tmp_path / "many", 1_200)
     for one, other in zip(few, many, strict=True):
-        assert other - one < 100 * 600, (few, many)
+        assert other - one < 130 * 600, (few, many)
