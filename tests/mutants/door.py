@@ -128,7 +128,12 @@ AT_THE_DOOR = (
                 DOOR,
                 '    if word is None or word.word == "resume" or asked.step is Step.ROLL_BACK:\n',
                 '    if word is None or word.word != "pause" or asked.step is Step.ROLL_BACK:\n',
-            )
+            ),
+            Edit(
+                AUTHORITY,
+                'return word if word is not None and word.word != "resume" else None',
+                'return word if word is not None and word.word == "pause" else None',
+            ),
         ],
         "aborted-by-key-alone",
     ),
