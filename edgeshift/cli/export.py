@@ -17,9 +17,8 @@ from edgeshift.areas.waf.terraform import (
     terraform_version,
     versions_file,
 )
-from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import Campaign
+from edgeshift.cli.options import Campaign, OnlyWave, OnlyZone
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
 from edgeshift.runtime.files import write_whole
@@ -39,17 +38,8 @@ def export() -> None:
 @app.command()
 def terraform(
     campaign: Campaign,
-    zone: Annotated[
-        str,
-        typer.Option(
-            help="Only this zone, by name or identifier.",
-            show_default=False,
-            autocompletion=candidates.zones,
-        ),
-    ] = "",
-    wave: Annotated[
-        int | None, typer.Option(min=1, help="Only zones of this wave.", show_default=False)
-    ] = None,
+    zone: OnlyZone = "",
+    wave: OnlyWave = None,
     provider: Annotated[
         str, typer.Option(metavar="RANGE", help="The range of the provider: 3.35, 4 or 5.")
     ] = DEFAULT_RANGE.name,

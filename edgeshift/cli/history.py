@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 
-from edgeshift.cli import candidates
-from edgeshift.cli.options import campaign_option
+from edgeshift.cli.options import OfArea, ZoneOrAccount, campaign_option
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
-from edgeshift.model.fleet import Area
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import checked_name, find_zone, zone_runs
@@ -20,19 +18,12 @@ from edgeshift.views.timeline import build_timeline
 
 
 def history(
-    zone: Annotated[
-        str,
-        typer.Argument(
-            help="The zone's name or identifier, or an account's.", autocompletion=candidates.zones
-        ),
-    ],
+    zone: ZoneOrAccount,
     campaign: Annotated[
         str | None,
         campaign_option("Only what this campaign did."),
     ] = None,
-    area: Annotated[
-        Area | None, typer.Option(help="Of this area; needed where there are several.", show_default=False)
-    ] = None,
+    area: OfArea = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the timeline as JSON.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Also technical events.")] = False,
     export_svg: Annotated[Path | None, typer.Option("--export-svg", hidden=True)] = None,

@@ -11,7 +11,7 @@ import typer
 
 from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import AsJson, Campaign, checked_out
+from edgeshift.cli.options import AsJson, Campaign, OfArea, checked_out
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.fleet import CAMPAIGN_NAME, Area, campaign_id
 
@@ -39,9 +39,7 @@ def ui(
             autocompletion=candidates.campaigns,
         ),
     ] = None,
-    area: Annotated[
-        Area | None, typer.Option(help="Of this area; needed where a zone has several.", show_default=False)
-    ] = None,
+    area: OfArea = None,
     print_only: PrintOnly = False,
     as_json: AsJson = False,
 ) -> None:

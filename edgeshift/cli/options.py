@@ -12,7 +12,7 @@ import typer
 from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.shell import person
-from edgeshift.model.fleet import CAMPAIGN_NAME
+from edgeshift.model.fleet import CAMPAIGN_NAME, Area
 from edgeshift.model.sign_off import LONGEST_NAME, LONGEST_REASON
 from edgeshift.runtime.safe_text import one_line, visible
 
@@ -112,6 +112,20 @@ Campaign = Annotated[
     typer.Argument(
         help="The campaign's name.", callback=checked_campaign, autocompletion=candidates.campaigns
     ),
+]
+OnlyZone = Annotated[
+    str,
+    typer.Option(
+        help="Only this zone, by name or identifier.", show_default=False, autocompletion=candidates.zones
+    ),
+]
+OnlyWave = Annotated[int | None, typer.Option(min=1, help="Only zones of this wave.", show_default=False)]
+ZoneOrAccount = Annotated[
+    str,
+    typer.Argument(help="The zone's name or identifier, or an account's.", autocompletion=candidates.zones),
+]
+OfArea = Annotated[
+    Area | None, typer.Option(help="Of this area; needed where a zone has several.", show_default=False)
 ]
 Reason = Annotated[str, typer.Option(help="Why; it is kept.", show_default=False, callback=checked_reason)]
 By = Annotated[

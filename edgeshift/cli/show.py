@@ -11,7 +11,7 @@ import typer
 
 from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import campaign_option
+from edgeshift.cli.options import OfArea, campaign_option
 from edgeshift.cli.proposals import show_digest, show_items, show_proposal
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.fleet import Area
@@ -36,9 +36,7 @@ def show(
         ),
     ],
     campaign: Annotated[str | None, campaign_option("Only of this campaign.")] = None,
-    area: Annotated[
-        Area | None, typer.Option(help="Of this area; needed where a zone has several.", show_default=False)
-    ] = None,
+    area: OfArea = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="Print only the bytes that the digest is of, as canonical JSON.")
     ] = False,

@@ -7,26 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from edgeshift.cli import candidates
-from edgeshift.cli.options import campaign_option
+from edgeshift.cli.options import OfArea, ZoneOrAccount, campaign_option
 from edgeshift.cli.shell import Shell, current, run
-from edgeshift.model.fleet import Area
 
 
 def snapshot(
-    zone: Annotated[
-        str,
-        typer.Argument(
-            help="The zone's name or identifier, or an account's.", autocompletion=candidates.zones
-        ),
-    ],
+    zone: ZoneOrAccount,
     campaign: Annotated[
         str | None,
         campaign_option("Only what this campaign has read."),
     ] = None,
-    area: Annotated[
-        Area | None, typer.Option(help="Of this area; needed where there are several.", show_default=False)
-    ] = None,
+    area: OfArea = None,
     attempt: Annotated[
         int | None, typer.Option(min=1, help="What this attempt has read.", show_default=False)
     ] = None,

@@ -16,7 +16,7 @@ from temporalio.client import Client, WorkflowExecution
 from edgeshift.alarms import Facts, alarms_of
 from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import checked_campaign, checked_duration
+from edgeshift.cli.options import OnlyWave, OnlyZone, checked_campaign, checked_duration
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.until import Until, wait_until
@@ -50,17 +50,8 @@ def status(
             autocompletion=candidates.campaigns,
         ),
     ] = None,
-    zone: Annotated[
-        str,
-        typer.Option(
-            help="Only this zone, by name or identifier.",
-            show_default=False,
-            autocompletion=candidates.zones,
-        ),
-    ] = "",
-    wave: Annotated[
-        int | None, typer.Option(min=1, help="Only zones of this wave.", show_default=False)
-    ] = None,
+    zone: OnlyZone = "",
+    wave: OnlyWave = None,
     phase: Annotated[
         str,
         typer.Option(
