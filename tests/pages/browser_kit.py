@@ -20,6 +20,9 @@ PHONE, TABLET, DESKTOP = (390, 844), (768, 1024), (1280, 1080)
 SLOW = 240_000
 """Milliseconds that one answer of the browser may take on a busy machine."""
 
+PAPER = (688, 1000)
+"""What A4 has between its margins, in CSS pixels."""
+
 OPEN_ALL = "() => document.querySelectorAll('details').forEach(one => { one.open = true })"
 
 OUTSIDE = """() => {

@@ -20,6 +20,7 @@ from tests.pages.browser_kit import (
     DESKTOP,
     HIDDEN,
     OUTSIDE,
+    PAPER,
     PHONE,
     TABLET,
     asked,
@@ -130,6 +131,26 @@ def test_a_page_asks_nobody_for_anything(chromium: Browser, files: dict[str, Pat
 def letters(text: str) -> str:
     """A text without spaces and ligatures, which paper has elsewhere than a page."""
     return unicodedata.normalize("NFKC", "".join(text.split()))
+
+
+@EACH
+def test_nothing_reaches_out_of_the_paper(chromium: Browser, files: dict[str, Path], name: str) -> None:
+    """Nor is a word broken in its middle, however narrow the columns of a table are there."""
+    with opened(chromium, files[name], PAPER, folds=True) as page:
+        page.emulate_media(media="print")
+        assert asked(page, OUTSIDE) == {"width": PAPER[0], "found": []}
+        assert asked(page, BROKEN) == []
+
+
+@pytest.mark.parametrize("said", LONG, ids=["word", "host", "path"])
+def test_the_longest_words_fit_on_paper_too(chromium: Browser, tmp_path: Path, said: str) -> None:
+    """Wherever names, values and reasons may stand."""
+    for number, html in enumerate((page_of(said), render_approval(with_text(said)))):
+        file = tmp_path / f"{number}.html"
+        file.write_text(html, encoding="utf-8")
+        with opened(chromium, file, PAPER, folds=True) as page:
+            page.emulate_media(media="print")
+            assert asked(page, OUTSIDE) == {"width": PAPER[0], "found": []}
 
 
 @pytest.mark.long
