@@ -226,7 +226,7 @@ class Archive:
 
     async def _read(self, key: str) -> bytes | None:
         if self._folder is not None:
-            read_here = folder_files.in_a_thread(folder_files.content, self._folder / key)
+            read_here = folder_files.in_a_thread(folder_files.content, self._folder, key)
             return await self._reach("read", key, read_here)
 
         async def read() -> bytes:

@@ -7,6 +7,7 @@ time. What is written goes through it all the same: it is whole before it has it
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,18 +30,22 @@ async def in_a_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
     return await asyncio.get_running_loop().run_in_executor(_READERS, partial(work, *args, **kwargs))
 
 
-def content(path: Path) -> bytes | None:
-    """The file's bytes; None where there is no such file. Raises OSError."""
+def content(folder: Path, name: str) -> bytes | None:
+    """The bytes of a file, by its name below the folder; None where there is no such file. Raises OSError,
+    also where there is no such folder.
+    """
     try:
-        with open(path, "rb", buffering=0) as file:
+        with open(folder / name, "rb", buffering=0) as file:
             return file.readall()
     except (FileNotFoundError, IsADirectoryError):
+        _refuse_when_gone(folder)
         return None
 
 
 def names(folder: Path, prefix: str) -> list[str]:
     """The files under a prefix of whole parts, by their names below the folder, in no order. Those that are
-    being written are left out: they have a ``#`` in their names, which no key has. Raises OSError.
+    being written are left out: they have a ``#`` in their names, which no key has. Raises OSError, also where
+    there is no such folder: then nothing is known of what it has.
     """
     found: list[str] = []
     left = [prefix]
@@ -49,6 +54,7 @@ def names(folder: Path, prefix: str) -> list[str]:
         try:
             entries = os.scandir(folder / place)
         except (FileNotFoundError, NotADirectoryError):
+            _refuse_when_gone(folder)
             continue
         with entries:
             for entry in entries:
@@ -58,3 +64,9 @@ def names(folder: Path, prefix: str) -> list[str]:
                 elif entry.is_file() and "#" not in entry.name:
                     found.append(name)
     return found
+
+
+def _refuse_when_gone(folder: Path) -> None:
+    """Raises OSError where the whole folder is gone: what is not found in it may be elsewhere."""
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "the archive's folder is gone", str(folder))

@@ -158,6 +158,28 @@ async def test_a_failing_disk_is_named(tmp_path: Path) -> None:
         await archive.put_object(b"x")
 
 
+@pytest.mark.parametrize("instead", ["nothing", "a file"])
+async def test_a_folder_that_is_gone_is_not_empty(tmp_path: Path, instead: str) -> None:
+    """Moved away under a worker: what it had is not known, and not that it had nothing."""
+    archive = Archive(tmp_path / "archive")
+    await archive.create_once("word/abort", b"{}")
+    aside = (tmp_path / "archive").rename(tmp_path / "aside")
+    if instead == "a file":
+        (tmp_path / "archive").touch()
+    for asked in (archive.get_named("word/abort"), archive.get_named("word/none"), _names(archive, "word")):
+        with pytest.raises(ArchiveUnavailable, match=r"archive: could not (read|list) word"):
+            await asked
+    if instead == "a file":
+        (tmp_path / "archive").unlink()
+    aside.rename(tmp_path / "archive")
+    assert await _names(archive, "word") == ["word/abort"] and await _names(archive, "other") == []
+    assert await archive.get_named("word/none") is None
+
+
+async def _names(archive: Archive, prefix: str) -> list[str]:
+    return [name async for name in archive.list(prefix)]
+
+
 async def test_a_remote_store_that_is_not_there_is_an_error_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody listens at the endpoint: ArchiveUnavailable within seconds, without the secret."""
     for name, value in {
