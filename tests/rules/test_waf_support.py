@@ -58,6 +58,8 @@ TOO_LONG = [
     "the expression of firewall rule 12ab has 6001 bytes",
 ]
 TOO_MANY = [
+    "zone has 47 firewall rules, only 2 can be migrated automatically",
+    "found 1,047 rules; 300 are allowed",
     "cannot migrate more than 200 firewall rules, please contact support",
     "More than 200 firewall rules to migrate",
     "too many firewall rules",

@@ -74,6 +74,7 @@ _COUNT = _words(
     r"\bmax(?:imum)? (?:\w+[\s-]){0,3}rules\b",
     r"\b(?:count|quota|limit|maximum) (?:of|for|on) (?:\w+[\s-]){0,4}rules?\b",
     r"\b(?:more than|over|at most|up to|maximum|only) \d+ (?:\w+[\s-]){0,4}rules?\b",
+    r"\b(?:has|have|holds?|contains?|found|with) \d[\d,. ]*(?:\w+[\s-]){0,4}rules?\b",
 )
 _ASKS_FOR_SUPPORT = _words(
     r"\b(?:contact\w*|reach\w* out to|get\w* in touch with|speak\w* (?:to|with)|talk\w* to|ask\w*|e-?mail)"
