@@ -131,6 +131,9 @@ class Fence:
         try:
             await check(self.change, spec, there.targets, self.now())
         except NotSigned as why:
+            if self.change.step is not Step.ROLL_BACK:
+                # A run that was reset may have sent it, by what people had signed of its own evidence.
+                await self.refuse_what_was_sent()
             if why.halted:
                 # A moment later it is called off, and goes on at once when the campaign does. Else it is as
                 # if its turn had not come: a pause passes.

@@ -33,8 +33,8 @@ async def test_a_terminated_zone_is_found_named_and_can_be_retried(
         await stage.waits("open")
         await stage.play.zone(stage.name("gone")).terminate("by hand")
         summary = await stage.play.until(lambda seen: seen.places.get("failed") == 1)
-        index = stage.play.index(stage.name("gone"))
-        assert any(f"zone {index} closed without a word: failed" in note for note in summary.notes)
+        name = stage.name("gone")
+        assert any(f"{name} closed without a word: failed" in note for note in summary.notes)
         assert await stage.changes() == []
         await again(stage, "retry", "gone")
         assert (await stage.finish()).outcomes == {"migrated": 2}
@@ -127,6 +127,27 @@ async def test_a_zone_that_is_reset_to_before_its_commit_does_not_send_twice(
         assert await stage.outcome("a", 40) is ZoneOutcome.MIGRATED
         assert len(await play.commits(stage.name("a"))) == 1
         await stage.finish()
+        await stage.check()
+
+
+async def test_a_zone_that_is_reset_to_before_its_validation_does_not_send_it_twice(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Its readings do not come any more, so that it never gets to the intent that is there already: that they
+    did not come in time does not say that nothing was sent.
+    """
+    async with staged(
+        temporal_client, tmp_path, zone("a", plan="enterprise"), zone("open"), commit={"lease": "2m"}
+    ) as stage:
+        await stage.waits("a", within=120)
+        await stage.fault("hang", "pagerules.list", "a", times=None)
+        await _reset(stage.play, stage.name("a"))
+        await stage.phase("a", ZonePhase.VALIDATING)
+        await stage.waits("a", within=60)
+        assert await stage.changes("a") == [("entrypoint.put", "validation")]
+        await stage.play.control.send("DELETE", "faults")
+        await stage.finish()
+        assert await stage.changes("a") == [("entrypoint.put", "validation"), ("entrypoint.put", "pending")]
         await stage.check()
 
 

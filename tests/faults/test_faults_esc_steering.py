@@ -21,6 +21,7 @@ from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.operations.again import begin_again
 from tests.faults_kit import Stage
+from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.stages import ESC, esc_stage, esc_zone, over
 from tests.harness.disturbances.operators import reset, tasks
 from tests.harness.oracles.reversible import Ending, esc_complaints
@@ -33,6 +34,7 @@ LONG = over(ESC, esc={"observe": "48h", "every": "16h"})
 REFUSED = json.dumps(
     {"success": False, "errors": [{"code": 1000, "message": "no"}], "messages": [], "result": None}
 )
+SLOW = {"kind": "latency", "match": {"call": "esc.set"}, "seconds": 3.0}
 SLOW_BACK = {"kind": "latency", "match": {"call": "esc.delete"}, "seconds": 3.0}
 
 
@@ -172,6 +174,28 @@ async def test_a_scope_that_is_reset_in_mid_course_is_not_turned_off_twice(
         await stage.check({3, 4, 7})
 
 
+async def test_a_scope_that_is_reset_to_before_its_probe_takes_up_what_was_signed_and_sent(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Its new run has evidence that nobody has signed, while what people had signed is on the wire: that is
+    seen through, and not taken for something that nobody has agreed to.
+    """
+    async with esc_stage(
+        temporal_client, tmp_path, esc_zone("a"), begin=False, authority=ONE, **LONG
+    ) as stage:
+        await stage.play.control.send("POST", "faults", SLOW)
+        await stage.play.begin()
+        state = await stage.waits("a", within=120)
+        await stage.play.sign_zone(stage.name("a"), digest=state.digest)
+        await eventually(partial(_intends, stage, "a", b'"commit"'), 30, "the change is on the wire")
+        await _reset(stage, "a", "probe_esc_scope")
+        assert await stage.outcome("a", 200) is ZoneOutcome.SETTLED
+        await stage.finish(200)
+        assert (await stage.changes("a")).count(("esc.set", "always")) == 1
+        await is_true(stage, "a")
+        await stage.check({3, 4, 7})
+
+
 async def test_a_scope_that_is_reset_while_its_way_back_is_on_the_wire_sees_it_through(
     temporal_client: Client, tmp_path: Path
 ) -> None:
@@ -182,7 +206,7 @@ async def test_a_scope_that_is_reset_while_its_way_back_is_on_the_wire_sees_it_t
         await stage.play.control.send("POST", "faults", SLOW_BACK)
         await stage.play.begin()
         await signed_until(stage, "a", ZonePhase.ROLLING_BACK)
-        await eventually(partial(_intends_back, stage, "a"), 30, "the way back is on the wire")
+        await eventually(partial(_intends, stage, "a", b'"roll_back"'), 30, "the way back is on the wire")
         handle = stage.play.zone(stage.name("a"))
         assert await reset(stage.play.client, handle, (await tasks(handle))[0])
         result = await asyncio.wait_for(stage.play.zone(stage.name("a")).result(), 100)
@@ -195,21 +219,23 @@ async def test_a_scope_that_is_reset_while_its_way_back_is_on_the_wire_sees_it_t
         await stage.check({3, 4, 7})
 
 
-async def _intends_back(stage: Stage, short: str) -> bool:
+async def _intends(stage: Stage, short: str, step: bytes) -> bool:
     archive, prefix = stage.play.archive, f"intent/{stage.id(short)}/esc"
     found = [await archive.get_named(key) async for key in archive.list(prefix)]
-    return any(b'"roll_back"' in (data or b"") for data in found)
+    return any(step in (data or b"") for data in found)
 
 
-async def _reset(stage: Stage, short: str) -> None:
-    """What an operator's ``temporal workflow reset`` does, to the workflow task before the last change."""
+async def _reset(stage: Stage, short: str, before: str = "change_zone") -> None:
+    """What an operator's ``temporal workflow reset`` does, to the workflow task before the last change, or
+    another activity.
+    """
     handle = stage.play.zone(stage.name(short))
     described = await handle.describe()
     at, event_id = 0, 0
     async for event in handle.fetch_history_events():
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
             at = event.event_id
-        if event.activity_task_scheduled_event_attributes.activity_type.name == "change_zone":
+        if event.activity_task_scheduled_event_attributes.activity_type.name == before:
             event_id = at
     assert event_id
     await stage.play.client.workflow_service.reset_workflow_execution(
