@@ -229,8 +229,8 @@ async def _damaged_targets(identifier: str, way: Way, world: World) -> Verdict:
 
 
 async def _damaged_specification(identifier: str, way: Way, world: World) -> Verdict:
-    """The specification is damaged before anything is read: every zone ends, and is told why; put back, they
-    are begun again.
+    """The specification is damaged before anything is read: every zone ends, and is told why. The campaign,
+    which cannot look at any, says so; once it is put back it closes, and they are begun again.
     """
 
     async def act(acting: Acting) -> None:
@@ -241,14 +241,15 @@ async def _damaged_specification(identifier: str, way: Way, world: World) -> Ver
         damage = archives.Damage(archives.object_path(acting, play.start.spec))
         await deaths.all_dead(acting, 0.0)
         acting.told("object damaged")
-        result = await asyncio.wait_for(play.campaign.result(), 120)
-        assert set(result.outcomes) <= {"failed", "settled", "migrated"}, result.outcomes
         for short in stage.names:
-            ended = await play.zone(stage.name(short)).result()
+            ended = await asyncio.wait_for(play.zone(stage.name(short)).result(), 120)
             if ended.outcome.value == "failed":
                 assert "damaged" in ended.reason, ended.reason
                 acting.told("zone told why")
+        await play.until(lambda seen: any("is damaged" in note for note in seen.notes), 120)
         damage.fix()
+        result = await asyncio.wait_for(play.campaign.result(), 120)
+        assert set(result.outcomes) <= {"failed", "settled", "migrated"}, result.outcomes
         pen = play.pen(OPERATOR)
         await begin_again(play.client, play.spec.name, "retry", by=OPERATOR, places=["failed"], pen=pen)
 
