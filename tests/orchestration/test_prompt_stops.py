@@ -100,7 +100,9 @@ async def _all_ready(play: Scene) -> bool:
 async def test_an_abort_answers_before_any_permit_has_its_turn(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """It counts none of them as in flight, and all end without a call."""
+    """It counts none of them as in flight, and all end without a call. The zones are told only then: many that
+    end all at once would hold up the answer.
+    """
     async with spent(temporal_client, tmp_path) as play:
         answer = await _answered(play, "abort")
         assert answer.sent == () and "No commit is in flight" in answer.text
@@ -108,6 +110,21 @@ async def test_an_abort_answers_before_any_permit_has_its_turn(
         assert result.outcomes == {ZoneOutcome.ABORTED: ZONES}
         assert await play.commits() == []
         await play.check_rules(absent={1, 2, 3, 4, 5, 8, 9})
+        assert await _given_up_then_told(play)
+
+
+async def _given_up_then_told(play: Scene) -> bool:
+    """Whether no zone was told before the archive had answered for the permits."""
+    names: dict[int, str] = {}
+    async for event in play.campaign.fetch_history_events():
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+            names[event.event_id] = event.activity_task_scheduled_event_attributes.activity_type.name
+            if names[event.event_id] == "tell_zones":
+                return False
+        done = names.get(event.activity_task_completed_event_attributes.scheduled_event_id)
+        if done == "give_up_permits":
+            return True
+    raise AssertionError("no permits were given up")
 
 
 async def test_a_change_that_never_had_a_place_had_no_turn(temporal_client: Client, tmp_path: Path) -> None:

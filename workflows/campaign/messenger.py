@@ -4,6 +4,8 @@ that the service answers again.
 
 from __future__ import annotations
 
+import contextlib
+from datetime import timedelta
 from itertools import islice
 
 from temporalio import workflow
@@ -12,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.campaign.target_states import OPEN, TargetState
     from edgeshift.messages import OUTLIVED, GoOn, Ruling, Stop
     from edgeshift.model.sign_off import Choice, Decision
-    from workflows.campaign.batches import MANY, Batches
+    from workflows.campaign.batches import ARCHIVE_TAKES, MANY, Batches
     from workflows.campaign.state import CampaignState
 
 
@@ -24,10 +26,13 @@ class Messenger:
         self._batches = batches
 
     async def tell_of_abort(self) -> None:
-        """Tell the next zones that are open that the campaign is aborted."""
+        """Tell the next zones that are open that the campaign is aborted, once the archive was asked for the
+        permits that are out: hundreds of zones that end all at once must not hold up whoever has aborted it.
+        """
         state = self._state
         if state.aborted is None:
             return
+        await self._until_given_up()
         still_open = state.ledger.indexes(*OPEN, first=state.told_below)
         # One that is only just being started cannot be told yet.
         left_out = (state.told, state.beginning)
@@ -41,6 +46,15 @@ class Messenger:
             await self._batches.tell(
                 "stop", indexes, stop=Stop(by=state.aborted.by, reason=state.aborted.reason)
             )
+
+    async def _until_given_up(self) -> None:
+        state = self._state
+        left = (state.stopped_at or workflow.now()) + ARCHIVE_TAKES - workflow.now()
+        if state.pausing and left > timedelta(0):
+            with contextlib.suppress(TimeoutError):
+                await workflow.wait_condition(
+                    lambda: not state.pausing, timeout=left, timeout_summary="before zones are told"
+                )
 
     async def tell_of_rejections(self) -> None:
         """Tell the next zones that their fingerprint was rejected."""

@@ -16,14 +16,11 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import Again, Answer, Permit, PermitsGivenUp, Person, Step
     from edgeshift.model.counts import agreed, counted
     from edgeshift.model.fleet import ZoneOutcome
-    from workflows.campaign.batches import MANY, Batches
+    from workflows.campaign.batches import ARCHIVE_TAKES, MANY, Batches
     from workflows.campaign.state import CampaignState
 
 MOST_NAMED = 1_000
-"""Targets that the answer of an abort names of each kind."""
-
-ARCHIVE_TAKES = timedelta(seconds=2)
-"""How long zones are told nothing of a permit that is being given up, at most."""
+"""Targets that an answer names of each kind."""
 
 SHORT = 80
 """Characters of a reason that are kept with each note, where one word needs more than one."""
@@ -290,7 +287,8 @@ class Steering:
         zones = counted(len(indexes), "zone")
         state.note(f"{zones} restarted by {message.by}: {message.reason or 'no reason given'}")
         state.changed()
-        return Answer(text=f"restarts {zones}{signed_anew(anew)}")
+        left = tuple(sorted(set(message.indexes).difference(indexes)))
+        return Answer(text=f"restarts {zones}{signed_anew(anew)}", left=left[:MOST_NAMED])
 
     def _void_rejections(self, indexes: list[int], message: Again) -> None:
         """Have it recorded that no rejection of before counts for these targets, nor for the fingerprints of
