@@ -68,7 +68,7 @@ class Looks:
             return DescribedZones(by_word=True)
         targets = await self._connections.targets(batch.targets)
         closed, later, hold = list(found.closed), list(found.later), found.hold
-        still_open = list(found.still_open)
+        still_open, names = list(found.still_open), dict(found.names)
         run = activity.info().workflow_run_id or ""
         reset_run = await self._connections.reset_of(batch.campaign, (*batch.unasked, run))
         stop = await self._stop(batch)
@@ -78,6 +78,8 @@ class Looks:
             began, places = clock(), range(done, min(done + SIDE_BY_SIDE, len(batch.indexes)))
             looks = (self._look(batch, place, targets[batch.indexes[place]]) for place in places)
             for looked in await asyncio.gather(*looks):
+                if isinstance(looked, (SilentZone, LaterAttempt, _StillOpen)):
+                    names[looked.index] = targets[looked.index].zone.name
                 if isinstance(looked, SilentZone):
                     closed.append(looked)
                 elif isinstance(looked, LaterAttempt):
@@ -93,6 +95,7 @@ class Looks:
                     "later": tuple(later),
                     "hold": hold,
                     "still_open": tuple(still_open),
+                    "names": names,
                 }
             )
             come_to(done, found)
@@ -206,9 +209,7 @@ class Looks:
         if outcome is told:
             return _ended_as(index, attempt, result)
         why = Reason(code=ReasonCode.NOT_ON_RECORD, state=told.value, said=shown[:100])
-        return SilentZone(
-            index=index, attempt=attempt, outcome=outcome, why=(why,), told=told, zone=target.zone.name
-        )
+        return SilentZone(index=index, attempt=attempt, outcome=outcome, why=(why,), told=told)
 
     async def _standing(self, batch: DescribeZones, target: Target) -> tuple[ZoneOutcome | None, str]:
         return await standing_of(self._connections, self._work, batch.area, batch.spec, target)

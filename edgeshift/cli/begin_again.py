@@ -10,7 +10,7 @@ from edgeshift.cli import candidates
 from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import AsJson, By, Campaign, Reason, Yes
 from edgeshift.cli.shell import Shell, current, run
-from edgeshift.model.counts import counted
+from edgeshift.model.counts import agreed, counted
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -113,11 +113,18 @@ async def _again(
                 zones=ids,
             )
     text = f"Campaign {campaign} {answer.text}."
-    named = [targets[index].zone.name for index in indexes]
+    named = [targets[index].zone.name for index in indexes if index not in answer.left]
+    left = [targets[index].zone.name for index in answer.left]
+    if left:
+        those = " or ".join(place.replace("_", " ") for place in places)
+        text += (
+            f" Not restarted, since {agreed(len(left), 'it is', 'they are')} not {those}: {', '.join(left)}."
+        )
     receipt = BegunAgain(
         **common(shell, verb, campaign, by, reason),
         text=text,
         zones=named,
+        skipped=left,
         outcomes=[] if zones else places,
     )
     shell.answer(receipt, text)

@@ -52,9 +52,12 @@ class SteeredAll(BaseModel):
 
 
 class BegunAgain(Receipt):
-    """Of ``retry`` and ``reopen``: which ``zones`` were named, or of which ``outcomes`` they are."""
+    """Of ``retry`` and ``reopen``: which ``zones`` were named and begin again, or of which ``outcomes`` they
+    are; ``skipped``: those that were named and do not.
+    """
 
     zones: list[str] = []
+    skipped: list[str] = []
     outcomes: list[str] = []
 
 

@@ -110,12 +110,14 @@ class Permit(Message):
 
 class Answer(Message):
     """A short answer of an update, for people. Of an abort also which targets, by index: ``sent``, whose
-    change may be past return; ``in_validation``, which may be left in validation mode.
+    change may be past return; ``in_validation``, which may be left in validation mode. Of a retry or a
+    reopening: ``left``, which were named and do not begin again.
     """
 
     text: str
     sent: tuple[int, ...] = ()
     in_validation: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
 
 
 class Person(Message):

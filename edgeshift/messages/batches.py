@@ -144,15 +144,13 @@ class SilentZone(Explained):
     """A zone that closed, settled by its own result or by reading the service.
 
     ``attempt``: which of the zone's attempts was found; 0: none of the campaign's. ``told``: what its
-    workflow ended with, where no worker has signed that and the service shows otherwise; ``zone``: its name
-    then.
+    workflow ended with, where no worker has signed that and the service shows otherwise.
     """
 
     index: int
     attempt: int = 0
     outcome: ZoneOutcome
     told: ZoneOutcome | None = None
-    zone: str = ""
 
 
 class LaterAttempt(Message):
@@ -175,7 +173,7 @@ class DescribedZones(Message):
     those that work in a later attempt than is known. ``run``: the campaign's own. ``reset_run``: the last
     of its runs that were asked about which came out of a reset. ``stop``: what the archive has that stops
     the campaign. ``still_open``: of those that are said to have ended, the ones that have not. ``by_word``:
-    none was looked at, since words count here: a rehearsal.
+    none was looked at, since words count here: a rehearsal. ``names``: of the zones that are told of here.
     """
 
     closed: tuple[SilentZone, ...] = ()
@@ -186,3 +184,8 @@ class DescribedZones(Message):
     stop: SignedStop | None = None
     still_open: tuple[int, ...] = ()
     by_word: bool = False
+    names: dict[int, str] = Field(default_factory=dict)
+
+    def name(self, index: int) -> str:
+        """A zone's name, or its number where it is not known."""
+        return self.names.get(index) or f"zone {index}"

@@ -164,7 +164,8 @@ async def _reopened(
     await launch(client, start.model_copy(update={"carried": result.carried, "again": again}))
     zones = f"{counted(len(chosen), 'zone')} {agreed(len(chosen), 'restarts', 'restart')}"
     anew = signed_anew(sum(map(ledger.uncounted.__contains__, chosen)))
-    return Answer(text=f"is reopened: {zones}{anew}")
+    left = tuple(sorted(set(indexes).difference(chosen)))
+    return Answer(text=f"is reopened: {zones}{anew}", left=left)
 
 
 def _nothing(name: str, verb: str, places: Sequence[str]) -> NotFound:

@@ -122,6 +122,10 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
         assert f"--digest {wrong!r} is not a digest" in said and "12 to 64 hexadecimal digits" in said
     said = place.refused(5, "retry", "main", "--zone", "odd.example")
     assert "nothing to restart" in said and "`edgeshift status main` shows where its zones are" in said
+    some = place.json("retry", "main", "--zone", "odd.example", "--zone", "legacy.example")
+    assert (some["zones"], some["skipped"]) == (["legacy.example"], ["odd.example"])
+    assert "Not restarted, since it is not blocked or failed or " in some["text"]
+    place.until("main", lambda places: places == came_to)
     assert "is not a fingerprint" in place.refused(2, *sign, "--fingerprint", "zz")
     assert "waits for a sign-off of fingerprint 00000000" in place.refused(
         5, *sign, "--fingerprint", "00000000"

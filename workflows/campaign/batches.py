@@ -50,6 +50,9 @@ MANY = 4 * BATCH
 MOST_GIVEN_UP = 1_000
 """Permits that are given up in one activity."""
 
+ARCHIVE_TAKES = timedelta(seconds=2)
+"""How long zones are told nothing that makes them work while permits are being given up, at most."""
+
 MOST_HOLDS = 20
 """Credentials that are kept by name."""
 
@@ -238,7 +241,7 @@ class Batches:
             state.note("this campaign was reset: its zones say again what they wait for")
             state.sweep_now()
         for one in described.later:
-            self._take_up(one.index, one.attempt)
+            self._take_up(one.index, one.attempt, described.name(one.index))
         asked = dict(zip(indexes, attempts, strict=True))
         if described.hold is None:
             # Whoever was found open, and in no later attempt, is in none, whatever somebody has said.
@@ -246,10 +249,10 @@ class Batches:
             ledger.newer_attempts -= {index for index in looked_for - elsewhere if ledger.is_open(index)}
         for zone in described.closed:
             if zone.index not in beginning:
-                self._take_end(zone, asked, said=zone.index in ended)
+                self._take_end(zone, asked, described.name(zone.index), said=zone.index in ended)
         return described
 
-    def _take_end(self, zone: SilentZone, asked: dict[int, int], *, said: bool) -> None:
+    def _take_end(self, zone: SilentZone, asked: dict[int, int], name: str, *, said: bool) -> None:
         """A zone was found closed, or not at all. ``asked``: the attempts that were asked for. ``said``: it
         was expected, since somebody had said so.
         """
@@ -263,7 +266,7 @@ class Batches:
             return
         ledger.newer_attempts.discard(zone.index)
         if self._is_missed(zone):
-            state.note(f"zone {zone.index} was to be started and is not to be found; started once more")
+            state.note(f"{name} was to be started and is not to be found; started once more")
             state.changed()
         elif state.aborted and ledger.is_open(zone.index) and self._never_began(zone):
             # It was cut off as it was about to be started.
@@ -275,14 +278,14 @@ class Batches:
                 state.tell_wrong(
                     ToldWrong(
                         index=zone.index,
-                        zone=zone.zone[:100],
+                        zone=name[:100],
                         told=zone.told,
                         shown=zone.outcome,
                         said=zone.reason[:200],
                     )
                 )
             elif not said:
-                state.note(f"zone {zone.index} closed without a word: {zone.outcome.value}, {zone.reason}")
+                state.note(f"{name} closed without a word: {zone.outcome.value}, {zone.reason}")
             state.changed()
 
     def _is_missed(self, zone: SilentZone) -> bool:
@@ -300,10 +303,10 @@ class Batches:
         begun = zone.attempt >= self._state.ledger.attempts[zone.index]
         return not begun and zone.outcome is ZoneOutcome.FAILED
 
-    def _take_up(self, index: int, attempt: int) -> None:
+    def _take_up(self, index: int, attempt: int, name: str) -> None:
         """The campaign was reset to before it began this attempt, which is open."""
         if self._state.ledger.take_up(index, attempt):
-            self._state.note(f"zone {index} was found in attempt {attempt}, which was not known")
+            self._state.note(f"{name} was found in attempt {attempt}, which was not known")
             # It may not have been told what the attempt before it was.
             self._state.told.discard(index)
             self._state.told_below = 0

@@ -72,7 +72,7 @@ class Ends:
             self._count_words()
             return
         for index in found.still_open:
-            state.note(f"zone {index} was said to have ended, and is open: that is no outcome")
+            state.note(f"{found.name(index)} was said to have ended, and is open: that is no outcome")
             # The next sweep looks again.
             ledger.recently_reported.discard(index)
         for index, word in some.items():
