@@ -100,8 +100,8 @@ async def _all_ready(play: Scene) -> bool:
 async def test_an_abort_answers_before_any_permit_has_its_turn(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """It counts none of them as in flight, and all end without a call. The zones are told only then: many that
-    end all at once would hold up the answer.
+    """It counts none of them as in flight, and all end without a call. The zones are told only then: where many
+    end at once, they would hold up the answer.
     """
     async with spent(temporal_client, tmp_path) as play:
         answer = await _answered(play, "abort")
