@@ -100,8 +100,8 @@ async def _all_ready(play: Scene) -> bool:
 async def test_an_abort_answers_before_any_permit_has_its_turn(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """It counts none of them as in flight, and all end without a call. The zones are told only then: where many
-    end at once, they would hold up the answer.
+    """It counts none of them as in flight, and all end without a call. The zones are told only then: many
+    that end at once would hold up the answer.
     """
     async with spent(temporal_client, tmp_path) as play:
         answer = await _answered(play, "abort")
@@ -118,8 +118,9 @@ async def _given_up_then_told(play: Scene) -> bool:
     names: dict[int, str] = {}
     async for event in play.campaign.fetch_history_events():
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
-            names[event.event_id] = event.activity_task_scheduled_event_attributes.activity_type.name
-            if names[event.event_id] == "tell_zones":
+            scheduled = event.activity_task_scheduled_event_attributes
+            names[event.event_id] = scheduled.activity_type.name
+            if any(b'"signal":"stop"' in payload.data for payload in scheduled.input.payloads):
                 return False
         done = names.get(event.activity_task_completed_event_attributes.scheduled_event_id)
         if done == "give_up_permits":

@@ -20,6 +20,7 @@ ticket_text = partial(waf.ticket_text, profile=SPECIFICATION)
 ZONE = Zone(id="a" * 32, name="shop.example", account="b" * 32, plan=Plan.PRO)
 
 TOO_LONG = [
+    "a firewall rule has an expression over 0.1 KB. Please contact support.",
     "a firewall rule expression is longer than 4 KB, please contact support",
     "Firewall rule expression longer than 4 KB",
     "The expression of rule 5f is too long",

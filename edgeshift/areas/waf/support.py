@@ -41,7 +41,8 @@ _OTHER_MATTER = _words(
 _RULE = _words(r"\brules?\b")
 _CONDITION = _words(r"\bexpressions?\b", r"\bfilters?\b")
 _SIZE = _words(
-    r"\b4[\s-]?k(?:i?b|ilobytes?)?\b",
+    r"\b4[\s-]?k\b",
+    r"\b\d[\d.,]*[\s-]?k(?:i?b|ilobytes?)\b",
     r"\b4[,. ]?096\b",
     r"\b4000\b",
     r"(?<![.\w])(?:kilobytes?|bytes?|characters?|chars|length|size)\b",
