@@ -12,16 +12,16 @@ from datetime import timedelta
 
 from temporalio import activity
 
-from activities.authority import Authority
+from activities.authority import Authority, NotSigned
 from edgeshift.authority.records import Flooded, SignedRecords
-from edgeshift.authority.roots import Role, is_rehearsal
+from edgeshift.authority.roots import Role, Roots, is_rehearsal
 from edgeshift.authority.statements import ResultStatement
 from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Watch, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.runtime.clock import Clock
-from edgeshift.stores.archive import Archive
+from edgeshift.stores.archive import Archive, ArchiveUnavailable
 
 COUNTS_FOR = timedelta(days=3_650)
 """How long a result counts: what was read does not become untrue."""
@@ -48,8 +48,15 @@ class Results:
         """Whether an outcome of a campaign counts only with its result: not in a rehearsal without roots,
         where names count as messages give them.
         """
-        roots = self._authority.roots_or_none()
+        roots = self._roots()
         return not is_rehearsal(spec.service.base_url) if roots is None else roots.signed
+
+    def _roots(self) -> Roots | None:
+        try:
+            return self._authority.roots_or_none()
+        except NotSigned as why:
+            # As where the archive does not answer: they can be read a little later.
+            raise ArchiveUnavailable(f"whose results count is not known: {why}"[:200]) from None
 
     async def record(
         self, start: ZoneStart, outcome: ZoneOutcome, *, proposal: str = "", seen: str = ""
@@ -107,7 +114,7 @@ class Results:
         """The outcomes of an attempt that a worker has signed whom the roots know, each with its last result.
         Raises ArchiveError.
         """
-        roots = self._authority.roots_or_none()
+        roots = self._roots()
         if roots is None or attempt < 1:
             return {}
         try:

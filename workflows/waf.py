@@ -248,6 +248,10 @@ class WafZone:
                     raise Ended(ZoneOutcome.UNKNOWN, unseen)
                 self._zone.resends += 1
             await self._parts.changes.pause_before_again(result)
+            nothing = result.status is ChangeStatus.NOTHING_HAPPENED
+            if nothing and not self._zone.stands and not self._zone.called_off:
+                # What stood in its way may be for good, as where the zone is migrated by now.
+                return False
 
     async def _window(self, prepared: Prepared, mode: ValidationMode, why: Reason) -> None:
         """Let the window pass, then judge what it saw."""

@@ -69,7 +69,8 @@ class MutationActivities:
         answer too.
         """
         fence = Fence(self._connections, change, self._connections.clock.monotonic())
-        return await unless_called_off(fence, self._made(change, fence))
+        result = await unless_called_off(fence, self._made(change, fence))
+        return await fence.unless_sent_before(result)
 
     async def _made(self, change: Change, fence: Fence) -> ChangeResult:
         area = self._work[change.start.area]
@@ -82,7 +83,7 @@ class MutationActivities:
             await fence.confirm(why.result)
             return why.result
         except (ServiceError, ArchiveError, SecretRefError) as failure:
-            # Only readings and the archive fail here, and before anything was sent: what the sending itself
+            # Only readings and the archive fail here, before this run sent anything: what the sending itself
             # raises has become a result already, and a step of several requests sees to its own middle.
             return ChangeResult(
                 status=ChangeStatus.NOTHING_HAPPENED,

@@ -24,6 +24,7 @@ from activities.change.intents import (
     is_given_up,
     record_of,
     request_answered,
+    shows_within,
 )
 from activities.connections import Connections
 from edgeshift.areas import area_of
@@ -131,9 +132,6 @@ class Fence:
         try:
             await check(self.change, spec, there.targets, self.now())
         except NotSigned as why:
-            if self.change.step is not Step.ROLL_BACK:
-                # A run that was reset may have sent it, by what people had signed of its own evidence.
-                await self.refuse_what_was_sent()
             if why.halted:
                 # A moment later it is called off, and goes on at once when the campaign does. Else it is as
                 # if its turn had not come: a pause passes.
@@ -171,6 +169,23 @@ class Fence:
         there = await self.connections.archive.get_named(key) is not None
         if there and not await self._was_given_up(key):
             raise NotSent("it has been sent under this permit before", ChangeStatus.UNKNOWN)
+
+    async def unless_sent_before(self, result: ChangeResult) -> ChangeResult:
+        """``result``, but unknown where this run came to no request of the step, and an earlier one has sent
+        it under this permit, or that cannot be seen: what stood in its way here, such as a reading that
+        failed or evidence that nobody has signed, says nothing of that.
+        """
+        sent_here = self.begun or result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN)
+        if sent_here or not self.change.anew or self.change.step is Step.ROLL_BACK:
+            return result
+        try:
+            await self.refuse_what_was_sent()
+        except NotSent as why:
+            return why.result
+        except ArchiveError as failure:
+            unseen = f"it may have been sent before, which cannot be read: {failure}"
+            return NotSent(unseen, ChangeStatus.UNKNOWN).result
+        return result
 
     def _key(self, what: str) -> str:
         start, permit = self.change.start, self.change.permit
@@ -268,7 +283,7 @@ class Fence:
             self.connections,
             start.target.zone,
             start.area,
-            start.policy.migration_limit,
+            shows_within(start),
             now=self.now(),
             beside=beside,
         )

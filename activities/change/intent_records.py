@@ -62,8 +62,11 @@ class SentBefore:
         return not self.proven or self.record.step == Step.COMMIT.value
 
 
-async def intents_of(connections: Connections, zone: Zone, area: Area) -> AsyncIterator[SentBefore]:
-    """Every intent of a zone, by whomever, in no order.
+async def intents_of(
+    connections: Connections, zone: Zone, area: Area, *, opened: bool = False
+) -> AsyncIterator[SentBefore]:
+    """Every intent of a zone, by whomever, in no order. ``opened``: also the records that a step of several
+    requests has before the first of them.
 
     Raises ArchiveError, naming the record, where one cannot be read: it may stand for what was sent. Unless
     it is recorded beside it that nothing came of it, as a person may do who has looked (docs/operators.md, A
@@ -80,7 +83,7 @@ async def intents_of(connections: Connections, zone: Zone, area: Area) -> AsyncI
             continue
         if found.unproven is not None:
             yield SentBefore(key, await as_stored(connections, key, found.record), proven=False)
-        elif found.record.step not in (OPENED, GIVEN_UP):
+        elif found.record.step != GIVEN_UP and (opened or found.record.step != OPENED):
             yield SentBefore(key, await _dated(connections, key, found.record))
 
 

@@ -190,6 +190,18 @@ async def commit_may_show(
     return False
 
 
+async def goes_on(connections: Connections, start: ZoneStart) -> bool:
+    """Whether a step of several requests was begun at the target so lately that whoever makes it, as for a
+    run that was reset since, may still have one to send.
+    """
+    since = connections.clock.now() - start.policy.over_after
+    zone, area = start.target.zone, start.area
+    async for sent in intents_of(connections, zone, area, opened=True):
+        if sent.record.step == OPENED and sent.record.at >= since:
+            return True
+    return False
+
+
 async def close_intents(connections: Connections, zone: Zone, area: Area) -> None:
     """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
     async for sent in intents_of(connections, zone, area):

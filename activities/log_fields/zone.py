@@ -8,7 +8,14 @@ from typing import Any
 from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
-from activities.change.intents import as_begun, close_intents, commit_may_show, seen_through
+from activities.change.intents import (
+    as_begun,
+    close_intents,
+    commit_may_show,
+    goes_on,
+    seen_through,
+    shows_within,
+)
 from activities.connections import Connections
 from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
@@ -98,8 +105,9 @@ class LogFieldsActivities:
         return Part(
             prepared=as_begun(mine),
             may_show=await commit_may_show(
-                self._connections, start.target.zone, start.area, start.policy.migration_limit
-            ),
+                self._connections, start.target.zone, start.area, shows_within(start)
+            )
+            or await goes_on(self._connections, start),
         )
 
     @activity.defn(name="settle_log_fields_zone")

@@ -201,7 +201,7 @@ class WafWork(AreaWork):
         if digest(deletion_body(present)) != step.change.digest:
             raise NotSent("the zone's overrides have changed since they were signed", ChangeStatus.DRIFTED)
         result = ChangeResult(status=ChangeStatus.ANSWERED)
-        for rule in step.body["rules"]:
+        for deleted, rule in enumerate(step.body["rules"]):
             identifier = str(rule["override"]["id"])
 
             def delete(identifier: str = identifier) -> Awaitable[object]:
@@ -210,6 +210,9 @@ class WafWork(AreaWork):
                 )
 
             result = await step.fence.send(delete)
+            if deleted and result.status is ChangeStatus.NOTHING_HAPPENED:
+                # Others are gone by now: what is left is found out by reading.
+                return result.model_copy(update={"status": ChangeStatus.UNKNOWN})
             if result.status is not ChangeStatus.ANSWERED:
                 return result
         return result

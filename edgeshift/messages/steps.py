@@ -34,7 +34,8 @@ class Change(Message):
     must have.
 
     ``window``: how long the activity may take before it sends. ``evidence``: digest of the zone's own, where
-    it has some.
+    it has some. ``anew``: whether the zone's run may have come out of a reset, so that an earlier one may
+    have sent this step under this permit.
     """
 
     start: ZoneStart
@@ -49,6 +50,7 @@ class Change(Message):
     decisions: tuple[Decision, ...] = ()
     window: Duration = timedelta(seconds=30)
     evidence: str = ""
+    anew: bool = False
 
 
 class ChangeStatus(StrEnum):

@@ -49,6 +49,13 @@ class ZonePolicy(Message):
     fresh: Duration = timedelta(hours=24)
     secret_takes: Duration = timedelta(seconds=30)
 
+    @property
+    def over_after(self) -> timedelta:
+        """How long after its permit's record a step is over for whoever makes it, also where it is of several
+        requests and its workflow is gone.
+        """
+        return self.send_window + self.request_limit + self.margin
+
 
 class Prepared(Message):
     """What reading and proposing gave. Digests name objects of the archive, except ``digest`` and

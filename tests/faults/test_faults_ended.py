@@ -151,8 +151,29 @@ async def test_a_zone_that_is_reset_to_before_its_validation_does_not_send_it_tw
         await stage.check()
 
 
-async def _reset(play: Scene, name: str) -> None:
-    """What an operator's ``temporal workflow reset`` does, to the workflow task before the last change."""
+async def test_a_zone_that_is_reset_to_before_its_validation_when_it_is_migrated_is_read_anew(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The service refuses its configuration, as of any zone that is migrated: the new run does not ask for
+    permits to validate it for ever, but finds its own commit.
+    """
+    async with staged(
+        temporal_client, tmp_path, zone("a", plan="enterprise"), zone("open"), commit={"lease": "2m"}
+    ) as stage:
+        state = await stage.waits("a", within=120)
+        await stage.play.sign_zone(stage.name("a"), digest=state.digest)
+        assert await stage.outcome("a") is ZoneOutcome.MIGRATED
+        await _reset(stage.play, stage.name("a"), first=True)
+        assert await stage.outcome("a", 60) in {ZoneOutcome.MIGRATED, ZoneOutcome.ALREADY_MIGRATED}
+        await stage.finish()
+        assert await stage.changes("a") == [("entrypoint.put", "validation"), ("entrypoint.put", "pending")]
+        await stage.check()
+
+
+async def _reset(play: Scene, name: str, *, first: bool = False) -> None:
+    """What an operator's ``temporal workflow reset`` does, to the workflow task before the last change, or
+    the first one.
+    """
     handle = play.zone(name)
     described = await handle.describe()
     at, event_id = 0, 0
@@ -160,7 +181,7 @@ async def _reset(play: Scene, name: str) -> None:
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
             at = event.event_id
         scheduled = event.activity_task_scheduled_event_attributes.activity_type.name
-        if scheduled == "change_zone":
+        if scheduled == "change_zone" and not (first and event_id):
             event_id = at
     assert event_id
     await play.client.workflow_service.reset_workflow_execution(

@@ -196,6 +196,50 @@ async def test_a_scope_that_is_reset_to_before_its_probe_takes_up_what_was_signe
         await stage.check({3, 4, 7})
 
 
+async def test_a_pause_waits_for_what_a_run_that_was_reset_has_on_the_wire(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The new run knows nothing of it, and says so: nothing is to take effect after the answer (rule 7)."""
+    async with esc_stage(
+        temporal_client, tmp_path, esc_zone("a"), begin=False, authority=ONE, **LONG
+    ) as stage:
+        await stage.play.begin()
+        state = await stage.waits("a", within=120)
+        await stage.play.control.send("POST", "faults", {**SLOW, "effect": "before", "seconds": 4.0})
+        await stage.play.sign_zone(stage.name("a"), digest=state.digest)
+        await eventually(partial(_intends, stage, "a", b'"commit"'), 30, "the change is on the wire")
+        await _reset(stage, "a", "probe_esc_scope")
+        await stage.play.ask("pause", "lunch")
+        sent = await stage.changes("a")
+        assert sent.count(("esc.set", "always")) == 1
+        await asyncio.sleep(5.0)
+        assert await stage.changes("a") == sent
+        await stage.play.ask("resume")
+        await stage.finish(200)
+        await is_true(stage, "a")
+        await stage.check({3, 4})
+
+
+async def test_a_way_back_that_the_roots_hold_up_is_tried_again(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """They cannot be read when it gets worse, and can be a little later: it is no matter of a person."""
+    async with esc_stage(
+        temporal_client, tmp_path, esc_zone("a", worse=True), begin=False, authority=ONE, **LONG
+    ) as stage:
+        await stage.play.begin()
+        await signed_until(stage, "a", ZonePhase.WATCHING)
+        assert stage.play.keys is not None
+        roots = stage.play.keys.roots
+        aside = roots.rename(roots.with_suffix(".aside"))
+        await stage.phase("a", ZonePhase.ROLLING_BACK, within=60)
+        await asyncio.sleep(3.0)
+        aside.rename(roots)
+        assert await stage.outcome("a", 200) is ZoneOutcome.ROLLED_BACK
+        await stage.finish(200)
+        await is_true(stage, "a")
+
+
 async def test_a_scope_that_is_reset_while_its_way_back_is_on_the_wire_sees_it_through(
     temporal_client: Client, tmp_path: Path
 ) -> None:

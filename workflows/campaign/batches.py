@@ -179,7 +179,7 @@ class Batches:
                     area=state.start.area,
                     permits=tuple(some),
                     # As long as the activity of a change may take: until then its worker may be frozen.
-                    over_after=policy.send_window + policy.request_limit + policy.margin,
+                    over_after=policy.over_after,
                     unasked=tuple(state.unasked),
                 ),
                 f"give up {counted(len(some), 'permit')}",

@@ -74,6 +74,7 @@ class Changes:
             decisions=tuple(self._sign_offs.counting(prepared, grant)) if signed else (),
             window=zone.start.policy.send_window,
             evidence=zone.gathered.evidence if zone.gathered is not None else "",
+            anew=zone.may_be_reset,
         )
         zone.called_off = zone.stands = False
         made = workflow.start_activity_method(
@@ -95,7 +96,9 @@ class Changes:
             forward = zone.moves_forward
             zone.using = None
             zone.to_release = grant.permit.number
-        if result.unsigned and result.status is ChangeStatus.NOTHING_HAPPENED:
+        refused = result.unsigned and result.status is ChangeStatus.NOTHING_HAPPENED
+        # What gets worse is turned back again and again, also while the door cannot be asked.
+        if refused and change.step is not Step.ROLL_BACK:
             if result.aborted_by:
                 # Whoever aborted the campaign has signed it, and nobody has told the zone so.
                 zone.stop = zone.stop or Stop(by=result.aborted_by, reason=result.reason)
@@ -122,7 +125,7 @@ class Changes:
         campaign is told that the zone can do with another one.
         """
         zone = self._zone
-        nothing = result.status is ChangeStatus.NOTHING_HAPPENED and result.hold is None
+        nothing = result.status is ChangeStatus.NOTHING_HAPPENED and result.hold is None and not result.found
         zone.called_off = nothing and (zone.called_off or result.called_off or zone.stop is not None)
         if not zone.called_off:
             return result

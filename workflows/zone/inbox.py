@@ -161,6 +161,11 @@ class Inbox:
         if in_use and zone.called_off:
             # Whoever made the step says so (``Changes``).
             return
+        if zone.may_be_reset:
+            # An earlier run may have sent it, and have more to send: whoever pauses the campaign, and finds
+            # nothing in the archive that says otherwise, waits as long as that may take.
+            over = zone.start.policy.over_after
+            await workflow.sleep(over, summary="until what an earlier run made is over")
         first = zone.phase in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
         step = zone.first_step if first else zone.prepared.step if zone.prepared else None
         await self._reporter.tell(

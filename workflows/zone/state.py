@@ -177,9 +177,16 @@ class ZoneMemory:
         """Whether nothing that its campaign ever sent to the target can be in flight. Only the first run of
         the first attempt knows: one that was reset has forgotten what it sent.
         """
-        info = workflow.info()
-        first = self.start.attempt == 1 and info.run_id == info.first_execution_run_id
+        first = self.start.attempt == 1 and not self.may_be_reset
         return first and self.sent is None and self.begun is None and self.using is None
+
+    @property
+    def may_be_reset(self) -> bool:
+        """Whether an operator may have reset the workflow, so that what an earlier run has sent is forgotten
+        here, and may still be under way. So may one that has only gone on in a new run.
+        """
+        info = workflow.info()
+        return info.run_id != info.first_execution_run_id
 
     def drift(self, prepared: Prepared) -> None:
         """The zone is no more as it was when this was signed: people see what has changed since."""

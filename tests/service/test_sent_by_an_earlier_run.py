@@ -1,0 +1,109 @@
+"""A zone's workflow was reset while its request was on the wire, and its new run makes the same step again:
+whatever stands in its way says nothing of what was sent (rules 2 and 9).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from activities.change import door
+from edgeshift.campaign_file.spec import ValidationMode
+from edgeshift.messages import Change, ChangeStatus, Step
+from edgeshift.stores.archive import ArchiveUnavailable
+from edgeshift.stores.documents import get_document
+from tests.kit import eventually
+from tests.service.gate_kit import Gate, gate
+from tests.service.test_called_off import begun
+
+ON_THE_WIRE = 3.0
+"""Seconds until the service takes the first request."""
+
+SENT_BEFORE = "it has been sent under this permit before"
+
+
+async def _validation(play: Gate, *, anew: bool) -> Change:
+    mode = ValidationMode.SHADOW
+    message = await play.message(play.body, play.body, step=Step.VALIDATE, mode=mode, config="")
+    return message.model_copy(update={"anew": anew})
+
+
+async def _under_way(play: Gate) -> asyncio.Task[object]:
+    """The step as an earlier run has it made: its intent is there, and its request under way."""
+    slow = {
+        "kind": "latency",
+        "effect": "before",
+        "seconds": ON_THE_WIRE,
+        "match": {"call": "entrypoint.put"},
+    }
+    await play.control.send("POST", "faults", slow)
+    _, first = begun(play, await _validation(play, anew=False))
+
+    async def intended() -> bool:
+        return bool([key async for key in play.connections.archive.list(f"intent/{play.zone.id}")])
+
+    await eventually(intended, what="the intent is there")
+    return asyncio.ensure_future(first)
+
+
+@pytest.mark.parametrize("anew", [True, False])
+async def test_an_archive_that_fails_does_not_say_that_nothing_was_sent(
+    anew: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The proposal cannot be read for a moment. A run that was never reset knows that it has sent nothing."""
+
+    async def broken(*_: object) -> None:
+        raise ArchiveUnavailable("503 for a moment")
+
+    async with gate(tmp_path) as play:
+        first = await _under_way(play)
+        monkeypatch.setattr(door, "get_document", broken)
+        _, again = begun(play, await _validation(play, anew=anew))
+        result = await again
+        assert result.status is (ChangeStatus.UNKNOWN if anew else ChangeStatus.NOTHING_HAPPENED)
+        assert (result.reason == SENT_BEFORE) is anew
+        monkeypatch.undo()
+        await first
+        assert len(await play.sent()) == 1
+
+
+async def test_what_is_called_off_may_have_been_sent_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a pause, while the new run still reads what it would send."""
+    reads = asyncio.Event()
+
+    async def slow(*what: object) -> object:
+        reads.set()
+        await asyncio.sleep(2 * ON_THE_WIRE)
+        return await get_document(*what)  # type: ignore[arg-type]
+
+    async with gate(tmp_path) as play:
+        first = await _under_way(play)
+        monkeypatch.setattr(door, "get_document", slow)
+        environment, again = begun(play, await _validation(play, anew=True))
+        await reads.wait()
+        environment.cancel()
+        result = await again
+        assert (result.status, result.reason) == (ChangeStatus.UNKNOWN, SENT_BEFORE)
+        assert not first.done()
+        await first
+
+
+async def test_where_the_intent_cannot_be_read_nobody_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of the archive can be."""
+
+    async def broken(*_: object) -> None:
+        raise ArchiveUnavailable("503 for a moment")
+
+    async with gate(tmp_path) as play:
+        message = await _validation(play, anew=True)
+        monkeypatch.setattr(play.connections.archive, "get_named", broken)
+        _, again = begun(play, message)
+        result = await again
+        assert result.status is ChangeStatus.UNKNOWN
+        assert "it may have been sent before, which cannot be read: 503 for a moment" in result.reason
