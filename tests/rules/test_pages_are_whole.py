@@ -55,6 +55,15 @@ def test_the_rooms_stand_as_their_imports_run() -> None:
     assert told == sorted(told, key=lambda room: level[room])
 
 
+def test_every_module_that_the_architecture_names_is_there() -> None:
+    """By its path, or by its name alone in some package."""
+    rooms = ("edgeshift", "workflows", "activities", "worker", "tests", "bench")
+    modules = {path.relative_to(ROOT).as_posix() for room in rooms for path in (ROOT / room).rglob("*.py")}
+    named = set(re.findall(r"`([\w/]+\.py)`", page("docs/architecture.md")))
+    missing = [one for one in named if not any(f"/{path}".endswith(f"/{one}") for path in modules)]
+    assert named and missing == []
+
+
 def test_every_folder_of_tests_is_told_to_contributors() -> None:
     """The table of CONTRIBUTING.md names each that has tests, or what plays them."""
     folders = {path.parent.name for path in (ROOT / "tests").glob("*/*.py")} - {"kit"}
