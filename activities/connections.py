@@ -196,7 +196,7 @@ class Connections:
         return client.service_time() or self.clock.now()
 
     def tickets(self, spec: CampaignSpec) -> TicketSystem:
-        """The ticket system of a campaign; a folder beside the archive where the campaign names none."""
+        """The ticket system of a campaign; a folder of the worker where the campaign names none."""
         return ticket_system(spec.tickets, self._ticket_folder, service=spec.service)
 
     async def close(self) -> None:

@@ -151,7 +151,7 @@ class CampaignSpec(Part):
     commit: CommitSpec = Field(default=CommitSpec(), description="How the step that was signed is made.")
     tickets: TicketSpec = Field(
         default=TicketSpec(),
-        description="Where support tickets go. With nothing given: a folder beside the archive.",
+        description="Where support tickets go. With nothing given: tickets/ in the worker's state folder.",
     )
     waits_for_support: Duration = Field(
         default=timedelta(days=14),
@@ -166,7 +166,10 @@ class CampaignSpec(Part):
         description="How long a worker may say nothing of a piece of work before another takes it over.",
     )
     time_scale: Annotated[float, Field(ge=1, le=1_000_000), NUMBER] = Field(
-        default=1.0, description="Divides every duration, for rehearsals. 1 in production."
+        default=1.0,
+        description=(
+            "Divides durations, except technical limits and plan.fresh, for rehearsals. 1 in production."
+        ),
     )
 
     @field_validator("waves")
@@ -242,7 +245,7 @@ class CampaignSpec(Part):
         return min(LARGEST_AUTO, self.advance.failures + 1) if irreversible else LARGEST_AUTO
 
     def scaled(self) -> CampaignSpec:
-        """The same campaign with every duration divided by ``time_scale``.
+        """The same campaign with its durations divided by ``time_scale``.
 
         Limits of transport (``request_limit``), of permits (``lease``, ``send_window``, ``margin``) and of
         workers (``silence``) are technical and stay. So does the age up to which a plan's readings count

@@ -27,7 +27,7 @@ def warnings(spec: CampaignSpec, *, signed: bool) -> list[str]:
     if sign_off.per == "zone":
         found.append("each zone is signed by itself, also where many propose the same")
     if spec.time_scale != 1:
-        found.append(f"time scale {spec.time_scale:g}: every duration is shortened; this is a rehearsal")
+        found.append(f"time scale {spec.time_scale:g}: durations are shortened; this is a rehearsal")
     found += CAMPAIGN_FILE.of(spec.area).warnings(spec)
     if spec.service.rate.people == 0:
         found.append("nothing of the rate limit is left to people and other programs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,39 +27,43 @@ Zones = Annotated[
         autocompletion=candidates.zones,
     ),
 ]
-Outcomes = Annotated[
-    list[str] | None,
-    typer.Option(
+
+
+def _outcome(those: str) -> Any:
+    return typer.Option(
         "--outcome",
-        help="Only zones that ended so; may be repeated.",
+        help=f"Only zones that ended so: {those}; may be repeated.",
         show_default=False,
         autocompletion=candidates.outcomes,
-    ),
-]
+    )
+
+
+Retried = Annotated[list[str] | None, _outcome("failed, unknown, excluded, blocked, needs_support")]
+Reopened = Annotated[list[str] | None, _outcome("on_hold, aborted, excluded, rejected, rolled_back")]
 
 
 def retry(
     campaign: Campaign,
     zone: Zones = None,
-    outcome: Outcomes = None,
+    outcome: Retried = None,
     reason: Reason = "",
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Restart failed and unknown zones; blocked and needs_support ones by --outcome or --zone."""
+    """Restart failed, unknown and excluded zones; blocked and needs_support ones by --outcome or --zone."""
     run(_again(current(), campaign, "retry", zone or [], outcome or [], by, reason, yes=True))
 
 
 def reopen(
     campaign: Campaign,
     zone: Zones = None,
-    outcome: Outcomes = None,
+    outcome: Reopened = None,
     reason: Reason = "",
     by: By = "",
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Restart zones on hold or aborted; rejected and rolled-back ones by --outcome or --zone."""
+    """Restart zones on hold, aborted or excluded; rejected and rolled-back ones by --outcome or --zone."""
     run(_again(current(), campaign, "reopen", zone or [], outcome or [], by, reason, yes=yes))
 
 

@@ -53,10 +53,8 @@ VERBS: dict[str, Verb] = {
     "pause": Verb("control", "pause", "Begin no new step until resume.", DECIDE),
     "resume": Verb("control", "resume", "Continue after a pause or a halt.", DECIDE),
     "abort": Verb("control", "abort", "End a campaign; steps in flight finish first.", DECIDE),
-    "retry": Verb("begin_again", "retry", "Restart failed, unknown, blocked or support zones.", DECIDE),
-    "reopen": Verb(
-        "begin_again", "reopen", "Restart zones on hold, aborted, rejected or rolled back.", DECIDE
-    ),
+    "retry": Verb("begin_again", "retry", "Restart failed, unknown and excluded zones.", DECIDE),
+    "reopen": Verb("begin_again", "reopen", "Restart zones on hold, aborted or excluded.", DECIDE),
     "support-resolved": Verb(
         "support", "support_resolved", "Say that the provider has fixed a zone.", DECIDE
     ),

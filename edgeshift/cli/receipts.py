@@ -99,7 +99,7 @@ class SignedZone(BaseModel):
 
 class Signed(Receipt):
     """Of ``sign-off``: what was decided on, one ``zone`` or ``fingerprints``. ``zones``: how many wait with
-    it now; ``separate``: how many of these wait for a sign-off of their own; ``not_shown``: fingerprints that
+    it now; ``separate``: how many more wait for a sign-off of their own; ``not_shown``: fingerprints that
     could not be shown and were left out, each with why.
     """
 

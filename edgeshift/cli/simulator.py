@@ -40,7 +40,7 @@ def simulator(
         typer.Option(metavar="MOMENT", help="The present when the folder is new: 2023-10-01T00:00:00Z."),
     ] = None,
     time_scale: Annotated[
-        float | None, typer.Option(min=0.001, help="Shortens every duration by this factor.")
+        float | None, typer.Option(min=0.001, help="Divides the service's durations.")
     ] = None,
     migration_seconds: Annotated[
         float | None, typer.Option(min=0, help="From an accepted migration to its effect.")

@@ -42,7 +42,11 @@ def up(
     seed: Annotated[int, typer.Option(help="The seed of a generated fleet.")] = 1,
     time_scale: Annotated[
         float | None,
-        typer.Option(min=1, max=1_000_000, help="Divides every duration; the folder remembers it."),
+        typer.Option(
+            min=1,
+            max=1_000_000,
+            help="Divides the campaign's and the service's durations; the folder remembers it.",
+        ),
     ] = None,
     clock: Annotated[
         str | None,

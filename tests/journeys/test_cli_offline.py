@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ import typer.main
 from edgeshift.cli.errors import MEANINGS, ExitCode
 from edgeshift.cli.found_stack import settings_here
 from edgeshift.cli.main import VERBS, arranged, build, called
+from edgeshift.operations.again import outcomes_for, outcomes_of
 from tests.journeys.cli_kit import CLI, Place, in_process
 
 DOCS = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
@@ -322,3 +324,17 @@ def test_a_folder_whose_stack_has_stopped_asks_no_other_server(
     assert NOWHERE in in_process("status", "--address", NOWHERE).err
     monkeypatch.setenv("EDGESHIFT_TEMPORAL_ADDRESS", NOWHERE)
     assert NOWHERE in in_process("status").err
+
+
+@pytest.mark.parametrize("verb", ["retry", "reopen"])
+def test_help_names_what_a_verb_begins_again(verb: str) -> None:
+    """Its first sentence has the outcomes of which it does so unasked, its option every one."""
+    command = commands()[verb]
+    option = next(parameter for parameter in command.params if "--outcome" in parameter.opts)
+    named = str(getattr(option, "help", "")).partition(": ")[2].partition(";")[0]
+    assert sorted(named.split(", ")) == sorted(outcomes_for(verb))
+    usual, _, asked = re.sub("[-_]", " ", str(command.help)).partition(";")
+    for outcome in outcomes_for(verb):
+        unasked = outcome in outcomes_of(verb, [])
+        assert outcome.replace("_", " ") in (usual if unasked else asked)
+        assert (outcome.replace("_", " ") in VERBS[verb].help) == unasked

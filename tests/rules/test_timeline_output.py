@@ -38,6 +38,12 @@ def test_the_summary_is_described_by_fields_that_it_has() -> None:
     assert named <= set(CampaignSummary.model_fields)
 
 
+def test_every_field_of_the_summary_is_described() -> None:
+    """Under the call that prints it."""
+    section = TEXT.split("\n## `edgeshift status CAMPAIGN --json`\n")[1].split("\n### ")[0]
+    assert [name for name in CampaignSummary.model_fields if f"`{name}`" not in section] == []
+
+
 def test_every_place_is_described_and_has_a_word_of_its_own() -> None:
     """Each place of the ledger is in the table, has a label and a mark; outcomes count as finished."""
     for place in TargetState:

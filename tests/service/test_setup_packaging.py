@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from edgeshift.authority.loading import load_roots
+from edgeshift.authority.worker_pen import worker_pen
 from edgeshift.runtime.settings import load_settings
 
 _ROOT = Path(__file__).parents[2]
@@ -116,3 +119,51 @@ def _name(requirement: str) -> str:
     found = re.match(r"[A-Za-z0-9._-]+", requirement)
     assert found
     return re.sub(r"[._-]+", "-", found[0]).lower()
+
+
+def _to_install() -> list[str]:
+    """The commands at the top of the unit."""
+    head = (_ROOT / "deploy" / "edgeshift-worker.service").read_text().partition("[Unit]")[0]
+    return [line.removeprefix("#   ") for line in head.splitlines() if line.startswith("#   ")]
+
+
+def test_the_commands_of_the_unit_install_what_it_and_its_settings_name(tmp_path: Path) -> None:
+    """They are typed, below another root and for whoever tests: then roots that ask for signatures, the
+    worker's key, settings and unit are where both say, and a worker takes them.
+    """
+    at, here = tmp_path / "root", tmp_path / "here"
+    (at / "etc" / "systemd" / "system").mkdir(parents=True)
+    shutil.copytree(_ROOT / "deploy", here / "deploy")
+    for name in ("allowed_signers", "revoked_keys"):
+        (here / name).write_text("")
+    (here / "roots.yaml").write_text(
+        "signers: allowed_signers\nrevoked: revoked_keys\n"
+        "services:\n  - {base_url: https://api.example.com/client/v4, credentials: ['env:RETAIL_TOKEN']}\n"
+    )
+    for line in (
+        "keys make worker-1 --file worker-1",
+        "keys add worker-1 --key worker-1.pub --role worker --roots roots.yaml",
+    ):
+        subprocess.run([sys.executable, "-m", "edgeshift.cli.entry", *line.split()], cwd=here, check=True)
+
+    users = []
+    for command in _to_install():
+        words = command.replace(" /etc/", f" {at}/etc/").split()
+        if words[0] == "useradd":
+            users.append(words[-1])
+        elif words[0] == "install":
+            if "-o" in words:
+                # Its owner has to be there by then; whoever tests can give it to nobody else.
+                assert words[words.index("-o") + 1] in users
+                words[words.index("-o") + 1] = str(os.getuid())
+            subprocess.run(words, cwd=here, check=True)
+    assert _to_install()[-1] == "systemctl daemon-reload && systemctl enable --now edgeshift-worker"
+
+    unit = (at / "etc" / "systemd" / "system" / "edgeshift-worker.service").read_text()
+    assert f"User={users[0]}\n" in unit
+    read = at / re.findall(r"^EnvironmentFile=/(.*)$", unit, re.MULTILINE)[0]
+    assert read.stat().st_mode & 0o777 == 0o600
+    settings = (here / "deploy" / "edgeshift.env").read_text()
+    named = dict(re.findall(r"^#?EDGESHIFT_AUTHORITY_(ROOTS|WORKER_KEY)=/(.*)$", settings, re.MULTILINE))
+    pen = worker_pen(at / named["WORKER_KEY"], load_roots(at / named["ROOTS"]))
+    assert pen is not None and pen.name == "worker-1"
