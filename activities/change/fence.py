@@ -279,11 +279,13 @@ class Fence:
 
     async def _one_may_show(self, beside: str = "") -> bool:
         start = self.change.start
+        # Whoever has waited for an answer counts from there on; of an earlier run nobody has.
+        limit = shows_within(start) if self.change.anew else start.policy.migration_limit
         return await commit_may_show(
             self.connections,
             start.target.zone,
             start.area,
-            shows_within(start),
+            limit,
             now=self.now(),
             beside=beside,
         )

@@ -9,7 +9,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures
-from activities.change.intents import close_intents, commit_may_show, seen_through, shows_within, taken_up
+from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
 from activities.connections import Connections
 from activities.esc.proposing import kept_proposal, prepared_from
 from activities.esc.reading import account_says, covered_zones, read_scope, shows, zones_of
@@ -102,7 +102,7 @@ class EscActivities:
         start = message.start
         agreed, _ = await self._probed(mine)
         return bool(agreed.differences) or await commit_may_show(
-            self._connections, start.target.zone, start.area, shows_within(start), answered=True
+            self._connections, start.target.zone, start.area, start.policy.migration_limit, answered=True
         )
 
     @activity.defn(name="probe_esc_scope")

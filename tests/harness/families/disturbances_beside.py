@@ -242,7 +242,8 @@ async def _damaged_specification(identifier: str, way: Way, world: World) -> Ver
         await deaths.all_dead(acting, 0.0)
         acting.told("object damaged")
         for short in stage.names:
-            ended = await asyncio.wait_for(play.zone(stage.name(short)).result(), 120)
+            await stage.phase(short, ZonePhase.CLOSED, within=120)
+            ended = await play.zone(stage.name(short)).result()
             if ended.outcome.value == "failed":
                 assert "damaged" in ended.reason, ended.reason
                 acting.told("zone told why")
