@@ -5,6 +5,7 @@ a person asks.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 
 from temporalio import activity
@@ -51,6 +52,8 @@ class Comparing:
         self._batch = batch
         self._gate = asyncio.Semaphore(SIDE_BY_SIDE)
         self._read = self._unread = 0
+        self.why: Counter[str] = Counter()
+        """Why targets could not be read, and how many each time."""
 
     async def all(self, *, signed: bool) -> ComparedOutcomes:
         """What is not so of the batch. ``signed``: whether workers have to have signed each outcome. Raises
@@ -75,6 +78,7 @@ class Comparing:
                 standing, said = await standing_of(connections, self._work, batch.area, batch.spec, target)
             except (ServiceError, SecretRefError) as failure:
                 self._unread += 1
+                self.why[str(failure)] += 1
                 if on_record:
                     return None
                 said = f"the service could not be read: {failure}"

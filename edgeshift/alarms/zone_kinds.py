@@ -154,7 +154,7 @@ OUTCOMES = (
         Severity.NOTICE,
         "its campaign was aborted before the zone was done: its history says what had been sent by then",
         _LOOK,
-        (REOPEN,),
+        ("edgeshift start FILE --again",),
     ),
     Kind(
         "excluded",

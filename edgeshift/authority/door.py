@@ -93,14 +93,15 @@ def last_word(
         said.statement
         for said in words
         if isinstance(said.statement, WordStatement)
-        and _meant(said.statement, start)
+        and is_meant(said.statement, start)
         and _stands(said, roots, now)
     ]
     aborts = [word for word in counted if word.word == "abort"]
     return max(aborts or counted, key=lambda word: (word.number, word.word == "pause"), default=None)
 
 
-def _meant(word: WordStatement, start: Attested) -> bool:
+def is_meant(word: WordStatement, start: Attested) -> bool:
+    """Whether a word is about this start of a campaign."""
     if word.start == start.digest:
         return True
     said = start.statement

@@ -12,6 +12,7 @@ from edgeshift.cli.errors import CommandError, ExitCode
 from edgeshift.cli.options import campaign_option
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.messages import Comparison, wrong_text
+from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area
 from edgeshift.views.checking import ZoneCheck, check_zone
 from edgeshift.views.comparing import CampaignCheck, check_campaign
@@ -81,10 +82,18 @@ def _check_all(shell: Shell, campaign: str, as_json: bool) -> None:
         shell.print_json(told)
     else:
         compared = Comparison(
-            outcomes=told.outcomes, read=told.read, unread=told.unread, wrong=len(told.wrong)
+            outcomes=told.outcomes - told.unnamed,
+            read=told.read,
+            unread=told.unread - told.unnamed,
+            wrong=len(told.wrong),
         )
-        style = "bold red" if told.wrong else ""
+        style = "bold red" if told.wrong or told.unread else ""
         shell.console.print(Text(compared.text_for(signed=told.signed), style=style), soft_wrap=True)
+        if told.unnamed:
+            could = f"{counted(told.unnamed, 'outcome')} could not be compared"
+            shell.console.print(Text(could, style=style), soft_wrap=True)
+        for why, number in told.unread_for.items():
+            shell.console.print(Text(f"  {counted(number, 'zone')}: {why}"), soft_wrap=True)
         for one in told.wrong:
             shell.console.print(Text(f"  {wrong_text(one)}"), soft_wrap=True)
     if told.wrong or told.unread:

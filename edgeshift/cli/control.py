@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,9 +19,18 @@ from edgeshift.model.counts import agreed, counted
 if TYPE_CHECKING:
     from temporalio.client import Client
 
-    from edgeshift.cli.receipts import Steered
+    from edgeshift.cli.receipts import NotSteered, Steered
     from edgeshift.messages import Answer, CampaignSummary
     from edgeshift.operations.signed import Pen
+
+LAGS = 2.5
+"""Seconds by which Temporal's list may lag behind."""
+
+MOST_LISTINGS = 5
+"""How often ``pause --all`` looks for campaigns that have begun meanwhile, at most."""
+
+ENDING = ("aborting", "closed")
+"""States in which nothing new begins, and never will."""
 
 CampaignOrAll = Annotated[
     str | None,
@@ -197,12 +207,27 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
     await _steer_one(shell, campaign, "abort", by, reason)
 
 
-def _is_meant(verb: str, summary: CampaignSummary | None) -> bool:
-    """Whether ``--all`` means a campaign. ``summary``: None where it has published nothing yet."""
+@dataclass(frozen=True)
+class _Stands:
+    """How a campaign stands. ``by_hand``: a person has paused it."""
+
+    state: str
+    by_hand: bool = False
+
+    @classmethod
+    def of(cls, summary: CampaignSummary | None) -> _Stands:
+        """By this summary; one that has published nothing yet has just begun."""
+        return cls("running") if summary is None else cls(summary.state, bool(summary.stopped_by))
+
+
+def _is_meant(verb: str, stands: _Stands) -> bool:
+    """Whether ``--all`` means a campaign."""
     if verb == "pause":
-        return summary is None or summary.state in ("running", "halted")
+        # One that paused itself would go on by itself.
+        paused = stands.state in ("paused", "pausing") and stands.by_hand
+        return not paused and stands.state not in ENDING
     # One that paused itself says why; that is put right first, and then it is resumed by its name.
-    return summary is not None and summary.state == "paused" and bool(summary.stopped_by)
+    return stands.state == "paused" and stands.by_hand
 
 
 async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool) -> None:
@@ -210,9 +235,11 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
 
     async with shell.temporal(writes=True) as client:
         with shell.waiting("asking every campaign that runs"):
-            found = await _running(client)
-        meant = [name for name, summary in found.items() if _is_meant(verb, summary)]
-        left_out = [name for name in found if name not in meant]
+            found = await _running(client, verb)
+            if verb == "pause" and not any(_is_meant(verb, stands) for stands in found.values()):
+                await asyncio.sleep(LAGS)
+                found = await _running(client, verb)
+        meant = [name for name, stands in found.items() if _is_meant(verb, stands)]
         if not meant:
             raise CommandError(
                 f"there is no campaign to {verb}",
@@ -220,10 +247,9 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
                 hint="`edgeshift status` lists the campaigns and how each stands",
             )
         say = shell.console.print
-        for name in (*meant, *left_out):
-            summary, word = found[name], "" if name in meant else "not "
-            state = "running" if summary is None else summary.state
-            say(f"  {word}{name}: {state}", markup=False, soft_wrap=True)
+        for name in (*meant, *(name for name in found if name not in meant)):
+            word = "" if name in meant else "not "
+            say(f"  {word}{name}: {found[name].state}", markup=False, soft_wrap=True)
         many = counted(len(meant), "campaign")
         shell.confirm(f"{verb.capitalize()} {many}{shell.here} as {by}?", yes=yes)
 
@@ -237,9 +263,12 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
 
         pen = shell.pen(by)
         with shell.waiting(f"{verb}: waiting for {many}"):
-            ended = await asyncio.gather(*(one(name) for name in meant))
+            ended = list(await asyncio.gather(*(one(name) for name in meant)))
+        if verb == "pause":
+            ended += await _those_that_began(shell, client, found, meant, one)
     done = [one for one in ended if isinstance(one, Steered)]
     failed = [one for one in ended if isinstance(one, NotSteered)]
+    left_out = [name for name in found if name not in meant]
     shell.answer(
         SteeredAll(campaigns=done, failed=failed, left_out=left_out), *(receipt.text for receipt in done)
     )
@@ -247,29 +276,72 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
         raise typer.Exit(ExitCode.FAILED)
     if failed:
         raise CommandError(
-            f"{len(failed)} of {many} did not {verb}",
+            f"{len(failed)} of {counted(len(meant), 'campaign')} did not {verb}",
             ExitCode.FAILED,
             hint=f"`edgeshift {verb} CAMPAIGN` tries one again",
             details=tuple(f"{one.campaign}: {one.message}" for one in failed),
         )
 
 
-async def _running(client: Client) -> dict[str, CampaignSummary | None]:
-    """Every campaign of the namespace that runs, with what it has published of itself; None where that is
-    nothing yet.
+async def _those_that_began(
+    shell: Shell,
+    client: Client,
+    found: dict[str, _Stands],
+    meant: list[str],
+    one: Callable[[str], Awaitable[Steered | NotSteered]],
+) -> list[Steered | NotSteered]:
+    """Pause those as well that Temporal lists only now, or that somebody has resumed meanwhile, until there
+    are none; ``found`` and ``meant`` have them afterwards.
     """
+    ended: list[Steered | NotSteered] = []
+    for _ in range(MOST_LISTINGS):
+        with shell.waiting("pause: looking for campaigns that have just begun"):
+            await asyncio.sleep(LAGS)
+            found |= await _running(client, "pause")
+        new = [name for name, stands in found.items() if name not in meant and _is_meant("pause", stands)]
+        if not new:
+            return ended
+        for name in new:
+            shell.console.print(f"  also {name}: {found[name].state}", markup=False, soft_wrap=True)
+        meant += new
+        with shell.waiting(f"pause: waiting for {counted(len(new), 'campaign')}"):
+            ended += await asyncio.gather(*(one(name) for name in new))
+    said = "campaigns go on beginning: look with `edgeshift status`, and pause what has begun since"
+    shell.errors.print(said, markup=False, soft_wrap=True)
+    return ended
+
+
+async def _running(client: Client, verb: str) -> dict[str, _Stands]:
+    """Every campaign of the namespace that runs, as far as Temporal lists it by now, and how it stands: by
+    what it has published of itself; but before ``pause`` leaves one out, that is asked itself, since what it
+    has published may be some seconds old.
+    """
+    from temporalio.client import WorkflowExecutionStatus
+
+    from edgeshift import operations
     from edgeshift.operations.campaigns import describe, published
     from edgeshift.views.finding import campaigns
     from edgeshift.views.gathering import each
 
+    # Of a run that has just gone on in a new one, the list may not have the new one yet.
     names = [
         execution.id.removeprefix("campaign/")
         async for execution in campaigns(client)
-        if execution.close_time is None
+        if execution.close_time is None or execution.status is WorkflowExecutionStatus.CONTINUED_AS_NEW
     ]
 
-    async def standing(name: str) -> CampaignSummary | None:
-        found = await describe(client, f"campaign/{name}")
-        return None if found is None else await published(found)
+    async def standing(name: str) -> _Stands | None:
+        described = await describe(client, f"campaign/{name}")
+        if described is None or described.status is not WorkflowExecutionStatus.RUNNING:
+            return None
+        stands = _Stands.of(await published(described))
+        if verb != "pause" or _is_meant(verb, stands) or stands.state in ENDING:
+            return stands
+        try:
+            return _Stands.of(await operations.summary(client, name))
+        except operations.OperationError:
+            # It is paused like the others, and says itself why it cannot be.
+            return _Stands("not known")
 
-    return dict(zip(names, await each(names, standing), strict=True))
+    standings = zip(names, await each(names, standing), strict=True)
+    return {name: stands for name, stands in standings if stands is not None}

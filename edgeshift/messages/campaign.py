@@ -212,12 +212,15 @@ class PlacesAsked(Message):
 
 
 class TargetAt(BaseModel):
-    """Where one target is. ``fingerprint``: what it proposed last, or empty."""
+    """Where one target is. ``fingerprint``: what it proposed last, or empty; ``attempt``: its latest, from 1;
+    0 before the first.
+    """
 
     index: int
     place: str
     wave: int
     fingerprint: str = ""
+    attempt: int = 0
 
 
 class TargetsAt(BaseModel):

@@ -105,12 +105,14 @@ async def begin_again(
     """Begin the zones at ``indexes`` again, or every one at ``places``. A closed campaign is taken up
     where it ended. ``pen``: whoever signs it; ``zones``: the identifiers of those at ``indexes``, then.
 
-    Raises NotFound where there is none, Refused where the campaign was aborted or is otherwise over.
+    Raises NotFound where there is none, Refused where the campaign was ended from outside, is being aborted,
+    or was aborted by a signed word, which no worker forgets.
     """
     result = await campaign_result(client, name)
     chosen = tuple(indexes)
     if pen is not None:
         spec = (await campaign_input(client, name)).spec
+        await pen.refuse_aborted(name, spec)
         await pen.again(name, spec, _VERB[verb], zones=zones, places=places, reason=reason)
     if result is not None:
         return await _reopened(client, name, verb, result, by, reason, chosen, places)

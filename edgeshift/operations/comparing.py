@@ -4,7 +4,7 @@ against the service, which is read; nothing is sent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,14 @@ class Told:
     outcome: ZoneOutcome
 
 
+@dataclass(frozen=True)
+class Compared:
+    """What came of it. ``unread_for``: why targets could not be read, and how many each time."""
+
+    found: ComparedOutcomes
+    unread_for: Mapping[str, int]
+
+
 async def compare_told(
     client: Client,
     archive: Archive,
@@ -37,7 +45,7 @@ async def compare_told(
     origin: str,
     told: Sequence[Told],
     roots: Path | None,
-) -> ComparedOutcomes:
+) -> Compared:
     """Read every one of these targets at the service, with the campaign's credentials, resolved here,
     within the rate limit that they share with its workers.
     ``origin``: the campaign's first run. ``roots``: the roots file by which results count; None: results are
@@ -59,7 +67,9 @@ async def compare_told(
     )
     try:
         signed = files is not None and files.current().signed
-        return await Comparing(connections, area_work(connections), batch).all(signed=signed)
+        comparing = Comparing(connections, area_work(connections), batch)
+        found = await comparing.all(signed=signed)
+        return Compared(found, comparing.why)
     finally:
         await connections.close()
         await quotas.close()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Protocol
 
+from edgeshift.authority.door import is_meant, last_word
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
 from edgeshift.authority.signing import Signer, SigningFailed
@@ -245,6 +246,25 @@ class Pen:
                 reason=reason,
             )
         )
+
+    async def refuse_aborted(self, campaign: str, spec: str) -> None:
+        """Raises Refused where somebody has signed that this start of the campaign is aborted: workers change
+        nothing of it any more, whatever begins again.
+        """
+        start, words = await self._start_of(campaign, spec), await self._records.words(campaign)
+        if self._roots is not None:
+            last = last_word(words, start, self._roots, datetime.now(UTC))
+        else:
+            said = (item.statement for item in words)
+            aborts = (word for word in said if isinstance(word, WordStatement) and word.word == "abort")
+            last = next((word for word in aborts if is_meant(word, start)), None)
+        if last is not None and last.word == "abort":
+            raise Refused(
+                f"campaign {campaign} was aborted by {last.by}, who signed that: workers change nothing of"
+                " this start any more, so that no zone of it can begin again",
+                "`edgeshift start FILE --again`, once it has closed, starts all of it again, to be signed"
+                " anew; what is done is found as done",
+            )
 
     async def repair(
         self, campaign: str, spec: str, *, workflow: str, run: str, task: int, reason: str = ""

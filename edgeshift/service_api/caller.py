@@ -165,7 +165,7 @@ class Caller:
     def _fate(self, call: Call, received: Received) -> tuple[Fate, str]:
         """Whether it was the service that answered, and whether it takes the credential."""
         if 200 <= received.status < 300:
-            if not is_page(received):
+            if not is_page(received.body):
                 return Fate.ANSWERED, ""
             return (
                 Fate.FAILED,

@@ -6,6 +6,7 @@ What decides is the HTTP status together with ``success``; error codes only help
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -128,14 +129,14 @@ def acknowledged(call: Call, received: Received, *, secrets: tuple[str, ...] = (
     failure = isinstance(document, dict) and document.get("success") is False
     if not 200 <= received.status < 300 or failure:
         return opened(call, received, secrets=secrets).result
-    if is_page(received):
+    if is_page(received.body):
         raise understood_not(call, received, "expected the service's answer, and it is a page")
     return document.get("result") if isinstance(document, dict) and "success" in document else document
 
 
-def is_page(received: Received) -> bool:
-    """Whether a body is a page, which is no answer of the service's."""
-    return received.body.lstrip()[:1] == b"<"
+def is_page(body: bytes) -> bool:
+    """Whether a body is a page, as proxies and log-ins send it, which is no answer of a program's."""
+    return body.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"<"
 
 
 def parsed(body: bytes) -> Any:

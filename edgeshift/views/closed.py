@@ -29,7 +29,13 @@ def places_of(start: CampaignStart, ledger: Ledger) -> dict[int, TargetAt]:
         for index in range(wave.first, wave.end):
             place, shape = TargetState(ledger.places[index]).name.lower(), ledger.fingerprint_group(index)
             fingerprint = shape.fingerprint if shape else ""
-            found[index] = TargetAt(index=index, place=place, wave=wave.number, fingerprint=fingerprint)
+            found[index] = TargetAt(
+                index=index,
+                place=place,
+                wave=wave.number,
+                fingerprint=fingerprint,
+                attempt=ledger.attempts[index],
+            )
     return found
 
 

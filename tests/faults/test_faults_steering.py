@@ -57,6 +57,21 @@ async def test_a_pause_while_permits_are_out_answers_once_they_are_settled(
         await stage.check(NO_ENTERPRISE)
 
 
+async def test_a_second_pause_without_a_reason_leaves_the_first_ones(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Who comes later is told why it stands still; a reason of theirs takes its place."""
+    async with staged(temporal_client, tmp_path, zone("a")) as stage:
+        await stage.waits("a")
+        for reason, told in (("lunch", "lunch"), ("", "lunch"), ("freeze", "freeze")):
+            assert (await stage.play.ask("pause", reason)).text.startswith("is paused; ")
+            found = await stage.play.summary()
+            assert found.state == "paused" and found.why.endswith(f": {told}")
+        await stage.play.ask("resume")
+        await stage.play.ask("pause")
+        assert (await stage.play.summary()).why.endswith(": no reason given")
+
+
 async def test_an_abort_while_permits_are_out_sees_through_what_was_sent(
     temporal_client: Client, tmp_path: Path
 ) -> None:

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import Client
 
 from edgeshift.authority.signing import FileSigner
@@ -20,6 +22,7 @@ from tests.harness.aimed.results import Answering, ended_by_word, planted
 from tests.harness.campaigns.authority import ONE
 from tests.harness.campaigns.stages import esc_stage, esc_zone
 from tests.harness.disturbances.drifts import set_esc
+from tests.kit import eventually
 from tests.kit.signing import WORKER, key_of
 
 pytestmark = pytest.mark.embedded
@@ -108,3 +111,43 @@ async def test_what_has_changed_since_is_named_at_the_close_and_by_check(
         told = await check_campaign(temporal_client, play.archive, play.spec.name, play.keys.roots)
         assert (told.outcomes, told.read, told.unread, told.signed) == (2, 2, 0, True)
         assert [one.zone for one in told.wrong] == [stage.name("a")]
+
+
+async def test_check_reads_what_the_campaign_tells_whatever_temporal_still_lists(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Both zones are gone from Temporal when their retention is over, and are read all the same; one that
+    cannot be read is counted, with the reason.
+    """
+    async with esc_stage(
+        temporal_client, tmp_path, esc_zone("a"), esc_zone("b"), authority=ONE, paced=True
+    ) as stage:
+        play = stage.play
+        assert (await stage.finish()).outcomes == {"settled": 2}
+        assert play.keys is not None
+        for name in map(stage.name, ("a", "b")):
+            await _forgotten(temporal_client, f"zone/{play.zone_id(name)}/esc")
+        await set_esc(stage, "a", "enable", always=False)
+        roots = play.keys.roots
+        told = await check_campaign(temporal_client, play.archive, play.spec.name, roots)
+        assert (told.outcomes, told.read, told.unread, told.unread_for) == (2, 2, 0, {})
+        assert [one.zone for one in told.wrong] == [stage.name("a")]
+        fault = {"kind": "server_error", "match": {"zone": play.zone_id(stage.name("b"))}, "status": 500}
+        await play.control.send("POST", "faults", fault)
+        told = await check_campaign(temporal_client, play.archive, play.spec.name, roots)
+        assert (told.outcomes, told.read, told.unread, told.unnamed) == (2, 1, 1, 0)
+        ((why, number),) = told.unread_for.items()
+        assert "500" in why and number == 1
+
+
+async def _forgotten(client: Client, workflow: str) -> None:
+    """Temporal no longer has a workflow that is over, nor lists it."""
+    request = DeleteWorkflowExecutionRequest(
+        namespace=client.namespace, workflow_execution=WorkflowExecution(workflow_id=workflow)
+    )
+    await client.workflow_service.delete_workflow_execution(request)
+
+    async def gone() -> bool:
+        return not [one async for one in client.list_workflows(f"WorkflowId = '{workflow}'")]
+
+    await eventually(gone, 60, f"{workflow} is gone")

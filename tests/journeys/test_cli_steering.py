@@ -11,15 +11,19 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
 
-from edgeshift.cli import begin_again, candidates, receipts
+from edgeshift.cli import begin_again, candidates, control, receipts
 from edgeshift.cli.completion import complete
+from edgeshift.messages import CampaignSummary
+from edgeshift.operations.campaigns import published
+from edgeshift.views import finding
 from tests.journeys.cli_kit import CLI, Place, Ran, in_process, running_stack, worker_polls
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(900)]
@@ -123,6 +127,57 @@ def test_all_campaigns_are_paused_and_resumed(place: Place) -> None:
     place.run("status", "one", "--until", "running", "--timeout", "1m")
     out = place.ok("resume", "--all", "--yes")
     assert "not one: running" in out and "Campaign two is running again" in out
+
+
+def test_a_pause_of_all_believes_neither_an_old_word_nor_the_first_list(
+    within: None, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both run: one still publishes that it is paused, and Temporal lists the other only later. Both are
+    paused, and are left out then, since they say so themselves.
+    """
+    now, listed, listings = published, finding.campaigns, []
+
+    async def before(described: WorkflowExecutionDescription) -> CampaignSummary | None:
+        found = await now(described)
+        return found and found.model_copy(update={"state": "paused", "stopped_by": "olga"})
+
+    async def lagging(client: Client) -> AsyncIterator[WorkflowExecution]:
+        listings.append(client)
+        async for execution in listed(client):
+            if len(listings) > 1 or execution.id != "campaign/two":
+                yield execution
+
+    monkeypatch.setattr(control, "LAGS", 0.5)
+    monkeypatch.setattr("edgeshift.operations.campaigns.published", before)
+    monkeypatch.setattr(finding, "campaigns", lagging)
+    ran = in_process("pause", "--all", "--yes", "--json")
+    assert ran.code == 0, ran
+    told = json.loads(ran.out)
+    assert [one["campaign"] for one in told["campaigns"]] == ["one", "two"]
+    assert (told["failed"], told["left_out"], len(listings)) == ([], [], 3)
+    for name in ("one", "two"):
+        assert place.json("status", name)["summary"]["state"] == "paused"
+    assert "there is no campaign to pause" in in_process("pause", "--all", "--yes").err
+    for name in ("one", "two"):
+        place.ok("resume", name)
+        place.run("status", name, "--until", "running", "--timeout", "1m")
+
+
+@pytest.mark.parametrize(
+    ("state", "by_hand", "paused", "resumed"),
+    [
+        ("running", False, True, False),
+        ("halted", False, True, False),
+        ("paused", True, False, True),
+        ("paused", False, True, False),
+        ("aborting", True, False, False),
+        ("closed", False, False, False),
+    ],
+)
+def test_whom_all_means(state: str, by_hand: bool, paused: bool, resumed: bool) -> None:
+    """A pause those that would go on, also by themselves; a resumption those that a person paused."""
+    stands = control._Stands(state, by_hand)
+    assert (control._is_meant("pause", stands), control._is_meant("resume", stands)) == (paused, resumed)
 
 
 def test_a_zone_that_nobody_knows_is_told_with_what_was_meant(place: Place) -> None:

@@ -4,6 +4,7 @@ comes to know of it.
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,10 +14,14 @@ from temporalio.client import Client
 from edgeshift.messages import Answer, Person
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
+from edgeshift.operations.again import begin_again
+from edgeshift.operations.campaigns import abort
+from edgeshift.operations.errors import Refused
+from edgeshift.operations.signed import Pen
 from edgeshift.testbed.invariants.seen import StopRecord
 from tests.faults_kit import staged, zone
 from tests.kit import OPERATOR
-from tests.kit.signing import Roster
+from tests.kit.signing import Roster, key_of
 
 pytestmark = pytest.mark.embedded
 
@@ -52,6 +57,30 @@ async def test_an_abort_that_only_the_archive_has_ends_the_zone_at_the_door_and_
         notes = (await play.summary()).notes
         assert any(f"{OPERATOR} has signed that it is to abort" in note for note in notes)
         assert await stage.changes() == []
+
+
+@pytest.mark.parametrize("roots", [True, False])
+async def test_nothing_of_a_start_begins_again_once_its_abort_is_signed(
+    roots: bool, temporal_client: Client, tmp_path: Path
+) -> None:
+    """Whoever reopens or retries is told how to go on, and nothing is begun; also where no roots are known to
+    who asks. Once it is started anew the abort of before is no more in the way.
+    """
+    async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
+        play = stage.play
+        await stage.waits("a")
+        await abort(play.client, play.spec.name, by=OPERATOR, reason="enough", pen=play.pen(OPERATOR))
+        assert (await play.result()).outcomes == {"aborted": 1}
+        pen = play.pen(OPERATOR) if roots else Pen(key_of(OPERATOR), play.archive, OPERATOR)
+        for verb, place in ("reopen", "aborted"), ("retry", "failed"):
+            with pytest.raises(Refused, match=f"was aborted by {OPERATOR}, who signed that") as told:
+                await begin_again(play.client, play.spec.name, verb, by=OPERATOR, places=[place], pen=pen)
+            assert "`edgeshift start FILE --again`" in told.value.hint
+        assert await play.is_closed()
+        assert pen is not None and play.start is not None
+        await asyncio.sleep(1.1)
+        await pen.start(play.start, play.spec)
+        await pen.refuse_aborted(play.spec.name, play.start.spec)
 
 
 async def test_a_pause_that_only_the_archive_has_pauses_the_campaign_until_it_is_resumed(

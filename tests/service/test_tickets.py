@@ -163,6 +163,16 @@ async def test_a_desk_that_refuses_needs_a_person(status: int) -> None:
             await WebhookTickets(f"http://127.0.0.1:{desk.port}/").open(ticket())
 
 
+@pytest.mark.parametrize("status", [200, 201, 409])
+@pytest.mark.parametrize("page", ["<!DOCTYPE html>", "\r\n <html>", "\ufeff<html>"])
+async def test_a_page_is_no_word_of_the_desk(status: int, page: str) -> None:
+    """A proxy or a log-in answers every request so, and nobody has a ticket: it may be tried again."""
+    async with raw_service(lambda request: http(status, f"{page}<p>hush: sign in</p>")) as desk:
+        with pytest.raises(TicketsUnavailable, match=f"{status} to ticket .* with a page") as raised:
+            await WebhookTickets(f"http://127.0.0.1:{desk.port}/").open(ticket())
+    assert "hush" not in str(raised.value)
+
+
 @pytest.mark.parametrize("answer", [Hang(), Reset(), b"nonsense\r\n\r\n"])
 async def test_a_desk_that_is_not_there_may_be_tried_again(answer: bytes | Hang | Reset) -> None:
     """Silence, a reset and nonsense are one error."""

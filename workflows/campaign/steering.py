@@ -54,13 +54,17 @@ class Steering:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def pause(self, message: Person) -> Answer:
-        """No new forward step begins once this has answered."""
+        """No new forward step begins once this has answered. Whoever pauses it once more and gives no reason
+        leaves the one that was given.
+        """
         state = self._state
         state.steered += 1
-        state.paused, state.stopped_at = message, workflow.now()
+        reason = message.reason or (state.paused.reason if state.paused else "")
+        state.paused = mine = message.model_copy(update={"reason": reason})
+        state.stopped_at = workflow.now()
         state.note(f"paused by {message.by}: {message.reason or 'no reason given'}")
         back = await self.take_back_permits()
-        if state.paused is not message:
+        if state.paused is not mine:
             return Answer(text="is not paused: somebody resumed it, or paused it again, meanwhile")
         return Answer(text=f"is paused; {back.text}")
 

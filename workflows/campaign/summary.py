@@ -223,8 +223,11 @@ def targets_at(state: CampaignState, message: PlacesAsked) -> TargetsAt:
         if len(found) == message.most:
             following = index
             break
-        place, number = TargetState(ledger.places[index]), ledger.places.wave_of(index)
-        found.append(TargetAt(index=index, place=place.name.lower(), wave=number, fingerprint=fingerprint))
+        place, number = TargetState(ledger.places[index]).name.lower(), ledger.places.wave_of(index)
+        attempt = ledger.attempts[index]
+        found.append(
+            TargetAt(index=index, place=place, wave=number, fingerprint=fingerprint, attempt=attempt)
+        )
     return TargetsAt(total=ledger.number(*places), targets=found, next=following)
 
 

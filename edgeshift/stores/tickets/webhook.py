@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from edgeshift.model.addresses import PLAIN_TICKETS, is_loopback_host
 from edgeshift.runtime.redaction import redact_text
 from edgeshift.runtime.tls import BadCaFile, tls_context
+from edgeshift.service_api.envelope import is_page
 from edgeshift.stores.tickets.ticket import (
     Ticket,
     TicketRef,
@@ -30,11 +31,12 @@ _RETRIED = frozenset({408, 421, 423, 425, 429})
 class WebhookTickets:
     """Posts a ticket as JSON, with its key in the header ``Idempotency-Key`` and as the field ``key``.
 
-    The receiver keeps one ticket per key: sending again is safe. 2xx says that it has the ticket, 409 that
-    it had it before. ``path_shown``: whether the URL's path may be repeated; for many receivers it is the
-    key. The ticket's address is the answer's ``Location`` header, or ``url``, ``location`` or
-    ``html_url`` in its JSON. ``secret`` goes along as a bearer token. ``proxy``: its URL, with its password;
-    ``ca_file``: PEM certificates trusted beside the usual ones. Raises TicketsMisconfigured.
+    The receiver keeps one ticket per key: sending again is safe. 2xx says that it has the ticket, 409 that it
+    had it before; a page says neither, whatever its status: somebody between has sent it. ``path_shown``:
+    whether the URL's path may be repeated; for many receivers it is the key. The ticket's address is the
+    answer's ``Location`` header, or ``url``, ``location`` or ``html_url`` in its JSON. ``secret`` goes along
+    as a bearer token. ``proxy``: its URL, with its password; ``ca_file``: PEM certificates trusted beside the
+    usual ones. Raises TicketsMisconfigured.
     """
 
     def __init__(
@@ -92,6 +94,11 @@ class WebhookTickets:
                 else TicketsRefused
             )
             raise kind(f"{self._at}: answered {answer.status_code} to ticket {ticket.key}")
+        if is_page(body):
+            raise TicketsUnavailable(
+                f"{self._at}: answered {answer.status_code} to ticket {ticket.key} with a page, as a proxy or"
+                " a log-in does; the receiver of tickets has to answer itself"
+            )
         return TicketRef(
             key=ticket.key, location=self._location(answer, body), created=answer.status_code != 409
         )
