@@ -181,6 +181,7 @@ class Batches:
                     # As long as the activity of a change may take: until then its worker may be frozen.
                     over_after=policy.send_window + policy.request_limit + policy.margin,
                     unasked=tuple(state.unasked),
+                    archive=state.start.archive,
                 ),
                 f"give up {counted(len(some), 'permit')}",
             )
@@ -222,6 +223,7 @@ class Batches:
                 unasked=tuple(state.unasked),
                 origin=state.origin,
                 ended=frozenset(ended),
+                archive=state.start.archive,
             ),
             f"look at {counted(len(indexes), 'zone that ended' if ended else 'silent or waiting zone')}",
         )
