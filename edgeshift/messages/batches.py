@@ -63,7 +63,9 @@ class RecalledRulings(Message):
 
 
 class TellZones(Message):
-    """Send one signal to each of a batch of zones: a permit each, or the same message to all."""
+    """Send one signal to each of a batch of zones: a permit each, or the same message to all. ``archive``:
+    see ZoneStart.
+    """
 
     campaign: str
     campaign_run: str = ""
@@ -79,6 +81,7 @@ class TellZones(Message):
     go_on: GoOn | None = None
     attempts: tuple[int, ...] = ()
     ended_as: tuple[ZoneOutcome | None, ...] = ()
+    archive: str = Field(default="", max_length=32)
 
 
 class GiveUpPermits(Message):

@@ -146,6 +146,7 @@ class Batches:
                 go_on=go_on,
                 attempts=attempts,
                 ended_as=ended_as,
+                archive=state.start.archive,
             ),
             f"{signal}: {counted(len(indexes), 'zone')}",
         )
