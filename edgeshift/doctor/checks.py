@@ -194,8 +194,8 @@ async def check_archive(url: str) -> Check:
     try:
         archive = Archive(url, make=False)
         if not archive.is_made:
-            said = f"the folder {archive.name} is not there yet"
-            return Check(name, State.WARNING, said, NOT_MADE)
+            said = f"the folder {archive.name} is not there"
+            return Check(name, State.FAILED, said, NOT_MADE)
         await archive.check()
         # The same key each time: after the first, an archive that honours create-only never takes it again.
         await archive.create_once("checks/create-once", b"edgeshift\n")

@@ -285,7 +285,10 @@ class Archive:
 
     async def _stand(self, verb: str, key: str) -> None:
         if self._place is not None:
-            await self._reach(verb, key, folder_files.in_a_thread(self._place.check))
+            try:
+                await folder_files.in_a_thread(self._place.check)
+            except OSError as why:
+                raise self._unavailable(verb, key, why) from None
 
     async def _refuse_when_gone(self, verb: str, key: str) -> None:
         """Raises ArchiveUnavailable where something was not found because the whole archive is not there."""

@@ -169,7 +169,7 @@ async def test_whoever_only_reads_makes_no_folder(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "archive", make=False)
     await _nothing_is_known(archive, "there is no such folder: name the archive of the workers")
     checked = await check_archive(str(tmp_path / "archive"))
-    assert checked.state is State.WARNING and "not there yet" in checked.text
+    assert checked.state is State.FAILED and "is not there" in checked.text
     assert not archive.is_made and _files(tmp_path) == []
     await Archive(tmp_path / "archive").create_once("word/abort", b"{}")
     assert await archive.get_named("word/abort") == b"{}" and await archive.get_named("word/none") is None
