@@ -143,6 +143,7 @@ class ZoneActivities:
             permit=batch.permits[place],
             origin=batch.origin,
             rejected=rejected,
+            archive=start.archive,
         )
         planned = None
         if message.attempt == 1:

@@ -25,6 +25,7 @@ from activities.circuit import HeldCallActivities, HeldCalls, HeldHere
 from activities.comparing import ComparingActivities
 from activities.connections import Connections, PacerSource
 from activities.fanout import ZoneActivities
+from activities.own_archive import OwnArchive
 from activities.reports import ReportActivities
 from activities.rulings import RulingActivities
 from activities.targets import TargetActivities
@@ -214,7 +215,7 @@ async def workers(
                 served,
                 workflow_runner=sandbox(),
                 graceful_shutdown_timeout=grace,
-                interceptors=[*interceptors, CountsCalls(counts)],
+                interceptors=[*interceptors, OwnArchive(connections.archive), CountsCalls(counts)],
                 deployment_config=deployment(settings),
             )
         )

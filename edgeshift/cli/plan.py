@@ -67,7 +67,7 @@ async def _assess(
     from edgeshift.operations.plans import keep_plan
 
     async with shell.temporal() as client:
-        archive = shell.archive()
+        archive = shell.archive(make=True)
         with reading_shown(shell) as heard:
             report, result = await assess(client, archive, spec, progress=heard, trouble=said_once(shell))
         kept = await keep_plan(archive, await store_spec(archive, spec), report, result)

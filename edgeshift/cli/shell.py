@@ -187,11 +187,13 @@ class Shell(Asking):
                 " names another Temporal",
             )
 
-    def archive(self) -> Archive:
-        """The archive that the settings name."""
+    def archive(self, *, make: bool = False) -> Archive:
+        """The archive that the settings name. ``make``: its folder is made where it is not there, which only
+        the verbs do that a campaign begins with: in a new one nobody would find what its workers have.
+        """
         from edgeshift.stores.archive import Archive
 
-        return Archive(self.settings.archive)
+        return Archive(self.settings.archive, make=make)
 
     def pen(self, by: str) -> Pen | None:
         """Who signs for a person, with whatever key there is; None without one. Raises SigningFailed."""

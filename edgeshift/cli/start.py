@@ -72,7 +72,7 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
     from edgeshift.operations.plans import last_plan
 
     async with shell.temporal(writes=True) as client:
-        archive = shell.archive()
+        archive = shell.archive(make=True)
         with shell.waiting("looking for the plan"):
             await operations.refuse_if_started(client, spec.name, again=again)
             digest = await operations.store_spec(archive, spec)

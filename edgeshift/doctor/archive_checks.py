@@ -32,7 +32,8 @@ async def check_campaigns(client: Client, url: str) -> list[Check]:
     archive cannot be read, which another check says.
     """
     try:
-        here = await known_identity(Archive(url))
+        archive = Archive(url, make=False)
+        here = await known_identity(archive) if archive.is_made else None
         others: list[str] = []
         count = 0
         async for execution in client.list_workflows(_RUNNING):
@@ -60,7 +61,7 @@ async def check_records(url: str) -> list[Check]:
     where the archive cannot be read, which another check says.
     """
     try:
-        found, more = await unproven_there(Archive(url))
+        found, more = await unproven_there(Archive(url, make=False))
     except (ArchiveError, ValueError):
         return []
     if more:

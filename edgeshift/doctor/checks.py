@@ -43,6 +43,12 @@ KEPT = timedelta(days=30)
 AGREES = 30.0
 """Seconds that two clocks may differ."""
 
+NOT_MADE = (
+    "the first worker that starts makes it, or `edgeshift plan`; where workers have run, put it back or mount"
+    " its disk"
+)
+"""What is to be done about an archive whose folder is not there."""
+
 _POLL = 75.0
 """Seconds after which a worker's long poll has surely been renewed."""
 
@@ -186,7 +192,10 @@ async def check_archive(url: str) -> Check:
     """Whether the archive can be written and read, and whether it honours create-only."""
     name = "archive"
     try:
-        archive = Archive(url)
+        archive = Archive(url, make=False)
+        if not archive.is_made:
+            said = f"the folder {archive.name} is not there"
+            return Check(name, State.FAILED, said, NOT_MADE)
         await archive.check()
         # The same key each time: after the first, an archive that honours create-only never takes it again.
         await archive.create_once("checks/create-once", b"edgeshift\n")

@@ -35,7 +35,7 @@ async def check_roots(client: Client, settings: Settings) -> list[Check]:
     """
     try:
         identities = polls_now([poller for queue in Queue for poller in await polling(client, queue)])
-        archive = Archive(settings.archive)
+        archive = Archive(settings.archive, make=False)
         told = await _told(archive, identities)
         if _changing(told, datetime.now(UTC)):
             await asyncio.sleep(TOLD_WITHIN.total_seconds() + 1)

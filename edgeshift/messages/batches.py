@@ -48,11 +48,12 @@ class StartedZones(Message):
 
 class RecallRulings(Message):
     """Find the rejections of fingerprints that count from earlier runs of a campaign. ``run``: its own, the
-    first one.
+    first one. ``archive``: see ZoneStart.
     """
 
     campaign: str
     run: str
+    archive: str = Field(default="", max_length=32)
 
 
 class RecalledRulings(Message):
@@ -62,7 +63,9 @@ class RecalledRulings(Message):
 
 
 class TellZones(Message):
-    """Send one signal to each of a batch of zones: a permit each, or the same message to all."""
+    """Send one signal to each of a batch of zones: a permit each, or the same message to all. ``archive``:
+    see ZoneStart.
+    """
 
     campaign: str
     campaign_run: str = ""
@@ -78,12 +81,13 @@ class TellZones(Message):
     go_on: GoOn | None = None
     attempts: tuple[int, ...] = ()
     ended_as: tuple[ZoneOutcome | None, ...] = ()
+    archive: str = Field(default="", max_length=32)
 
 
 class GiveUpPermits(Message):
     """Keep anything from being sent under permits that are out, where nothing was yet. ``over_after``: how
     long after its intent nothing of a single request can be under way any more. ``unasked``: earlier runs of
-    the campaign of which nobody has asked whether they came out of a reset.
+    the campaign of which nobody has asked whether they came out of a reset. ``archive``: see ZoneStart.
     """
 
     campaign: str
@@ -93,6 +97,7 @@ class GiveUpPermits(Message):
     permits: tuple[Permit, ...]
     over_after: Duration
     unasked: tuple[str, ...] = ()
+    archive: str = Field(default="", max_length=32)
 
 
 class PermitsGivenUp(Message):
@@ -119,8 +124,8 @@ class DescribeZones(Message):
     ``duplicate_sequences``, or where the server shows that something is unknown of them. ``expected``: of
     each index, the beginning of the fingerprint that it waits with (``Ledger.expected``). ``asked``: the
     beginning of the run in which a zone has said again what it waits for. ``unasked``: earlier runs of the
-    campaign of which nobody has asked whether they came out of a reset. ``origin``: see ZoneStart.
-    ``ended``: those that are said to have ended, whoever said it.
+    campaign of which nobody has asked whether they came out of a reset. ``origin``, ``archive``: see
+    ZoneStart. ``ended``: those that are said to have ended, whoever said it.
     """
 
     campaign: str
@@ -138,6 +143,7 @@ class DescribeZones(Message):
     unasked: tuple[str, ...] = ()
     origin: str = ""
     ended: frozenset[int] = frozenset()
+    archive: str = Field(default="", max_length=32)
 
 
 class SilentZone(Explained):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from edgeshift.messages.base import Message
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import Duration
@@ -27,8 +29,8 @@ class ToldWrong(Message):
 
 class CompareOutcomes(Message):
     """Compare outcomes of targets with their results, and those of ``read`` with the service. ``attempts``,
-    ``outcomes`` run beside ``indexes``. ``origin``: see ZoneStart. ``settles_in``: how long the effect of a
-    step may take to show.
+    ``outcomes`` run beside ``indexes``. ``origin``, ``archive``: see ZoneStart. ``settles_in``: how long the
+    effect of a step may take to show.
     """
 
     origin: str
@@ -40,6 +42,7 @@ class CompareOutcomes(Message):
     outcomes: tuple[ZoneOutcome, ...]
     settles_in: Duration
     read: frozenset[int] = frozenset()
+    archive: str = Field(default="", max_length=32)
 
 
 class ComparedOutcomes(Message):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from edgeshift.messages.base import By, Message, Why
 from edgeshift.messages.zone import ZoneStart
@@ -31,12 +31,15 @@ class RulingNote(Message):
 
 
 class RecordRulings(Message):
-    """Record notes of a campaign. ``run``: the first run of all that took the campaign up."""
+    """Record notes of a campaign. ``run``: the first run of all that took the campaign up. ``archive``: see
+    ZoneStart.
+    """
 
     campaign: str
     run: str
     targets: Digest
     notes: tuple[RulingNote, ...]
+    archive: str = Field(default="", max_length=32)
 
 
 class RecordRejection(Message):

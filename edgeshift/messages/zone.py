@@ -142,6 +142,7 @@ class ZoneStart(Message):
     specification in the archive. ``rejected``: the digests of its own that people rejected, by the
     archive, where nobody has reopened the zone since. ``planned``: what the plan has read of the zone, and
     what follows from it, which its first attempt begins with; None where the zone is to read by itself.
+    ``archive``: the identity of the archive of its campaign, which a worker without it does not work for.
     """
 
     campaign: str
@@ -158,6 +159,7 @@ class ZoneStart(Message):
     origin: str = ""
     rejected: tuple[str, ...] = ()
     planned: Prepared | None = None
+    archive: str = Field(default="", max_length=32)
 
     @property
     def asks_at_once(self) -> bool:

@@ -24,10 +24,12 @@ async def check_archive(archive: Archive, campaign: CampaignStart | CampaignSumm
     """
     if not campaign.archive:
         return
-    found = await known_identity(archive)
+    found = await known_identity(archive) if archive.is_made else None
     if found == campaign.archive:
         return
     which = f"is archive {found[:12]}" if found else "is no archive of edgeshift yet"
+    if not archive.is_made:
+        which = "is no folder"
     raise Refused(
         f"campaign {campaign.name} keeps its documents in another archive ({campaign.archive[:12]}):"
         f" {archive.name} {which}",

@@ -14,11 +14,11 @@ import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import AsyncIterator, Awaitable
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, Literal, TypeVar
 
 import obstore
 import rfc8785
@@ -26,53 +26,45 @@ from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore, ObjectStore
 
 from edgeshift.stores import folder_files
-from edgeshift.stores.object_stores import StoreRefused, folder_of, in_words, remote_store
+from edgeshift.stores.archive_errors import ArchiveCorrupt as ArchiveCorrupt
+from edgeshift.stores.archive_errors import ArchiveError as ArchiveError
+from edgeshift.stores.archive_errors import ArchiveMisconfigured as ArchiveMisconfigured
+from edgeshift.stores.archive_errors import ArchiveMissing as ArchiveMissing
+from edgeshift.stores.archive_errors import ArchiveUnavailable as ArchiveUnavailable
+from edgeshift.stores.archive_keys import IDENTITY as IDENTITY
+from edgeshift.stores.archive_keys import checked_key as checked_key
+from edgeshift.stores.archive_keys import object_key as object_key
+from edgeshift.stores.archive_opening import opened
+from edgeshift.stores.object_stores import in_words
 
 T = TypeVar("T")
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_KEY_PART = re.compile(r"[A-Za-z0-9._=@+-]{1,200}")
-_REMOTE = ("s3", "s3a", "gs", "az", "adl", "abfs", "abfss")
-_REMOTE_LIMIT = timedelta(seconds=60)
 ONE_REQUEST = 4 * 1024 * 1024
 """Bytes of an object that goes to a store in one request; a larger one goes in parts."""
 
 PART = 256 * 1024
 """Bytes of a part of a large object, about."""
 
+SURE_FOR = 10.0
+"""Seconds for which an archive at a store counts as there, once it was seen, where something is not found."""
+
 _THERE = (AlreadyExistsError, FileExistsError)
 _ABSENT = (NotFoundError, FileNotFoundError)
-
-
-class ArchiveError(Exception):
-    """Something is wrong with the archive. Texts are short and name the object."""
-
-
-class ArchiveUnavailable(ArchiveError):
-    """The archive could not be reached, read or written; trying again may help."""
-
-
-class ArchiveMissing(ArchiveError):
-    """There is no object with this digest, or no record under this key."""
-
-
-class ArchiveCorrupt(ArchiveError):
-    """What lies under a digest is not what the digest says."""
-
-
-class ArchiveMisconfigured(ArchiveError, ValueError):
-    """An archive URL or key that cannot be one; nothing was read or written."""
 
 
 class Archive:
     """An archive at a folder (``/path``, ``./path``, ``file:///path``) or at ``s3://``, ``gs://``, ``az://``.
 
-    A folder is made when it is not there, for its owner alone. Raises ArchiveMisconfigured with what would be
-    right.
+    A folder is made when it is not there, for its owner alone, if ``make`` says so; only then, and never by
+    reading or writing. From then on, whatever is asked raises ArchiveUnavailable where the folder is gone or
+    is another one; so it does at a store that no longer has the bucket, or the archive's name in it. Raises
+    ArchiveMisconfigured with what would be right.
     """
 
-    def __init__(self, url: str | Path) -> None:
-        self._folder, self._store, self._name = _opened(str(url))
+    def __init__(self, url: str | Path, *, make: bool = True) -> None:
+        self._place, self._remote, self._name = opened(str(url), make=make)
+        self._identity: bytes | None = None
+        self._sure_until = 0.0
 
     def __repr__(self) -> str:
         return f"Archive({self._name!r})"
@@ -85,7 +77,12 @@ class Archive:
     @property
     def folder(self) -> Path | None:
         """The folder that it is; None where it is none."""
-        return self._folder
+        return self._place.path if self._place is not None else None
+
+    @property
+    def is_made(self) -> bool:
+        """Whether its folder is there; of a store nobody knows before it is asked."""
+        return self._place is None or self._place.path.exists()
 
     async def put_object(self, data: bytes, *, verify: bool = False) -> str:
         """Store ``data``; its digest. With ``verify`` it is read back, and on a folder flushed to the disk,
@@ -97,7 +94,7 @@ class Archive:
         digest = _sha256(data)
         key = object_key(digest)
         if not await self._stands(key, data):
-            await self._reach("write", key, obstore.put_async(self._store, key, data, mode="overwrite"))
+            await self._put("write", key, data, "overwrite")
         if verify:
             await self._flush(key)
             await self.get_object(digest)
@@ -107,7 +104,7 @@ class Archive:
         """Whether an object is there by now; False where there is none, or something else in its place."""
         if len(data) <= ONE_REQUEST:
             try:
-                await self._reach("write", key, obstore.put_async(self._store, key, data, mode="create"))
+                await self._put("write", key, data, "create")
                 return True
             except _THERE:
                 pass
@@ -129,11 +126,12 @@ class Archive:
         """
         key, found = object_key(digest), hashlib.sha256()
         try:
-            answer = await obstore.get_async(self._store, key)
+            answer = await obstore.get_async(await self._store("read", key), key)
             async for part in answer.stream(min_chunk_size=PART):
                 found.update(part)
                 yield bytes(part)
         except _ABSENT:
+            await self._refuse_when_gone("read", key)
             raise ArchiveMissing(f"the archive {self._name} has no object {digest}") from None
         except (BaseError, OSError) as why:
             raise self._unavailable("read", key, why) from None
@@ -170,11 +168,11 @@ class Archive:
         a folder, it is on the disk when this returns, and outlives the machine.
 
         Of several that try at once, one is told True. Where storing was tried and its answer lost, the
-        record may be there: ask again and it is False.
+        record may be there: ask again and it is False. Raises ArchiveUnavailable.
         """
         checked_key(key)
         try:
-            await self._reach("create", key, obstore.put_async(self._store, key, data, mode="create"))
+            await self._put("create", key, data, "create")
         except _THERE:
             return False
         if lasting:
@@ -182,14 +180,18 @@ class Archive:
         return True
 
     async def get_named(self, key: str) -> bytes | None:
-        """The named record's bytes, or None where there is none."""
+        """The named record's bytes, or None where there is none. Raises ArchiveUnavailable, also where it is
+        the whole archive that is not there.
+        """
         return await self._read(checked_key(key))
 
     async def stored_at(self, key: str) -> datetime:
         """When the named record was stored, by the store. Raises ArchiveMissing, ArchiveUnavailable."""
         try:
-            found = await self._reach("look at", key, obstore.head_async(self._store, checked_key(key)))
+            store = await self._store("look at", checked_key(key))
+            found = await self._reach("look at", key, obstore.head_async(store, key))
         except _ABSENT:
+            await self._refuse_when_gone("look at", key)
             raise ArchiveMissing(f"the archive {self._name} has no record {key[:120]}") from None
         return found["last_modified"]
 
@@ -205,17 +207,21 @@ class Archive:
     async def list(self, prefix: str = "") -> AsyncIterator[str]:
         """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order."""
         under = checked_key(prefix) if prefix else None
-        if self._folder is not None:
-            named = folder_files.in_a_thread(folder_files.names, self._folder, under or "")
+        if self._place is not None:
+            named = folder_files.in_a_thread(folder_files.names, self._place, under or "")
             for key in await self._reach("list", prefix, named):
                 yield key
             return
+        found = False
         try:
-            async for batch in obstore.list(self._store, prefix=under):
+            async for batch in obstore.list(await self._store("list", prefix), prefix=under):
                 for item in batch:
+                    found = True
                     yield item["path"]
         except (BaseError, OSError) as why:
             raise self._unavailable("list", prefix, why) from None
+        if not found:
+            await self._refuse_when_gone("list", prefix)
 
     async def check(self) -> None:
         """Write, read back and list: for a person who asks whether the archive works. Raises ArchiveError."""
@@ -225,18 +231,102 @@ class Archive:
         raise ArchiveUnavailable(f"{self._name}: what was written is not listed")
 
     async def _read(self, key: str) -> bytes | None:
-        if self._folder is not None:
-            read_here = folder_files.in_a_thread(folder_files.content, self._folder, key)
-            return await self._reach("read", key, read_here)
+        found: bytes | None
+        if self._place is not None:
+            read_here = folder_files.in_a_thread(folder_files.content, self._place, key)
+            found = await self._reach("read", key, read_here)
+        else:
+            found = await self._fetched(key)
+            if found is None:
+                await self._refuse_when_gone("read", key)
+        if found is not None and key == IDENTITY:
+            self._is_named(found)
+        return found
+
+    async def _fetched(self, key: str) -> bytes | None:
+        store = await self._store("read", key)
 
         async def read() -> bytes:
-            found = await obstore.get_async(self._store, key)
+            found = await obstore.get_async(store, key)
             return bytes(await found.bytes_async())
 
         try:
             return await self._reach("read", key, read())
         except _ABSENT:
             return None
+
+    async def _put(self, verb: str, key: str, data: bytes, mode: Literal["create", "overwrite"]) -> None:
+        """Write it. Raises ArchiveUnavailable, and for ``create`` what says that something is there."""
+        store = await self._store(verb, key)
+        try:
+            await self._reach(verb, key, obstore.put_async(store, key, data, mode=mode))
+        except _ABSENT as why:
+            raise self._unavailable(verb, key, why) from None
+        except _THERE:
+            await self._stand(verb, key)
+            raise
+        # Moved away just before, the folder was made anew by this writing, and this is not in the archive.
+        await self._stand(verb, key)
+        if key == IDENTITY:
+            self._is_named(data)
+
+    async def _store(self, verb: str, key: str) -> ObjectStore:
+        """What it is written and read by. Raises ArchiveUnavailable where its folder is not the one that was
+        opened.
+        """
+        await self._stand(verb, key)
+        if self._remote is None:
+            assert self._place is not None
+            try:
+                self._remote = LocalStore(prefix=self._place.path)
+            except (BaseError, OSError) as why:
+                raise self._unavailable(verb, key, why) from None
+        return self._remote
+
+    async def _stand(self, verb: str, key: str) -> None:
+        if self._place is not None:
+            try:
+                await folder_files.in_a_thread(self._place.check)
+            except OSError as why:
+                raise self._unavailable(verb, key, why) from None
+
+    async def _refuse_when_gone(self, verb: str, key: str) -> None:
+        """Raises ArchiveUnavailable where something was not found because the whole archive is not there."""
+        if self._place is not None:
+            await self._stand(verb, key)
+            return
+        now = time.monotonic()
+        if now < self._sure_until:
+            return
+        found = await self._fetched(IDENTITY)
+        if found is not None:
+            self._is_named(found)
+        elif self._identity is not None:
+            raise ArchiveUnavailable(
+                f"{self._name}: could not {verb} {key[:120] or 'it'}: the store has lost {IDENTITY}: put the"
+                " bucket back, or restart the workers where the archive was moved on purpose"
+            )
+        else:
+            # One without a name yet, or no bucket at all, which lists nothing.
+            store = await self._store(verb, key)
+            try:
+                async for _ in obstore.list(store, prefix=IDENTITY.partition("/")[0], chunk_size=1):
+                    break
+            except (BaseError, OSError) as why:
+                said = f"the bucket or container cannot be listed either ({in_words(why)})"
+                raise ArchiveUnavailable(f"{self._name}: could not {verb} {key[:120]}: {said}") from None
+        self._sure_until = now + SURE_FOR
+
+    def _is_named(self, found: bytes) -> None:
+        """The archive's identity was read or written. Raises ArchiveUnavailable where it was another one."""
+        if self._identity not in (None, found):
+            raise ArchiveUnavailable(
+                f"{self._name}: another archive is in its place: put it back, or restart the workers where it"
+                " was changed on purpose"
+            )
+        self._identity = found
+        if self._place is not None:
+            self._place.named()
 
     async def _reach(self, verb: str, key: str, work: Awaitable[T]) -> T:
         try:
@@ -251,7 +341,9 @@ class Archive:
         reason = in_words(why)
         if isinstance(why, OSError) and why.strerror:
             reason = why.strerror
-        elif self._folder and (found := re.search(r"\(os error (\d+)\)", str(why))):
+        elif self._place is None and isinstance(why, _ABSENT):
+            reason = "the store has no such bucket or container"
+        elif self._place and (found := re.search(r"\(os error (\d+)\)", str(why))):
             reason = os.strerror(int(found.group(1)))
         return ArchiveUnavailable(f"{self._name}: could not {verb} {key[:120] or 'it'}: {reason}")
 
@@ -259,58 +351,12 @@ class Archive:
         """On a folder: the bytes and the name are on the disk when this returns, so that they outlive the
         machine.
         """
-        if self._folder is not None:
-            path = self._folder / key
+        if self._place is not None:
+            path = self._place.path / key
             try:
                 await asyncio.to_thread(_fsync, path)
             except OSError as why:
                 raise self._unavailable("flush", key, why) from None
-
-
-def object_key(digest: str) -> str:
-    """Where the object with this digest lies. Raises ArchiveMisconfigured for what is no digest."""
-    if not _DIGEST.fullmatch(digest):
-        raise ArchiveMisconfigured(
-            f"{digest[:80]!r} is no digest: 64 lower-case hexadecimal digits are right"
-        )
-    return f"objects/{digest[:2]}/{digest}"
-
-
-def checked_key(key: str) -> str:
-    """A key of a named record. Raises ArchiveMisconfigured; ``objects/`` is the archive's own."""
-    parts = key.split("/")
-    if any(not _KEY_PART.fullmatch(part) or part in (".", "..") for part in parts):
-        raise ArchiveMisconfigured(
-            f"{key[:80]!r} is no key: parts of letters, digits and ._=@+- with slashes between are right"
-        )
-    return key
-
-
-def _opened(url: str) -> tuple[Path | None, ObjectStore, str]:
-    if "://" not in url:
-        return _folder(Path(url).expanduser())
-    parts = urlsplit(url)
-    if (folder := folder_of(parts)) is not None:
-        return _folder(folder)
-    if parts.scheme not in _REMOTE or not parts.netloc:
-        raise ArchiveMisconfigured(
-            "archive: write it as a folder (/path or file:///path), s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or"
-            " az://CONTAINER/PREFIX (it is not repeated here)"
-        )
-    try:
-        return None, *remote_store(parts, limit=_REMOTE_LIMIT)
-    except StoreRefused as why:
-        raise ArchiveMisconfigured(f"archive: {why}") from None
-
-
-def _folder(path: Path) -> tuple[Path, ObjectStore, str]:
-    path = path.absolute()
-    try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return path, LocalStore(prefix=path), str(path)
-    except (BaseError, OSError) as why:
-        reason = why.strerror if isinstance(why, OSError) else in_words(why)
-        raise ArchiveMisconfigured(f"archive: the folder {path} cannot be used: {reason}") from None
 
 
 def _sha256(data: bytes) -> str:

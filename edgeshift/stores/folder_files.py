@@ -7,13 +7,13 @@ time. What is written goes through it all the same: it is whole before it has it
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import ParamSpec, TypeVar
+
+from edgeshift.stores.folder_place import FolderPlace
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,43 +30,41 @@ async def in_a_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
     return await asyncio.get_running_loop().run_in_executor(_READERS, partial(work, *args, **kwargs))
 
 
-def content(folder: Path, name: str) -> bytes | None:
+def content(place: FolderPlace, name: str) -> bytes | None:
     """The bytes of a file, by its name below the folder; None where there is no such file. Raises OSError,
-    also where there is no such folder.
+    also where the folder is not the one that was opened.
     """
     try:
-        with open(folder / name, "rb", buffering=0) as file:
+        with open(place.path / name, "rb", buffering=0) as file:
             return file.readall()
     except (FileNotFoundError, IsADirectoryError):
-        _refuse_when_gone(folder)
+        # What is found needs no such question: no record is ever replaced, so a copy of it says the same.
+        place.check()
         return None
+    except NotADirectoryError:
+        place.check()
+        raise
 
 
-def names(folder: Path, prefix: str) -> list[str]:
+def names(place: FolderPlace, prefix: str) -> list[str]:
     """The files under a prefix of whole parts, by their names below the folder, in no order. Those that are
     being written are left out: they have a ``#`` in their names, which no key has. Raises OSError, also where
-    there is no such folder: then nothing is known of what it has.
+    the folder is not the one that was opened: then nothing is known of what it has.
     """
     found: list[str] = []
     left = [prefix]
     while left:
-        place = left.pop()
+        folder = left.pop()
         try:
-            entries = os.scandir(folder / place)
+            entries = os.scandir(place.path / folder)
         except (FileNotFoundError, NotADirectoryError):
-            _refuse_when_gone(folder)
             continue
         with entries:
             for entry in entries:
-                name = f"{place}/{entry.name}" if place else entry.name
+                name = f"{folder}/{entry.name}" if folder else entry.name
                 if entry.is_dir():
                     left.append(name)
                 elif entry.is_file() and "#" not in entry.name:
                     found.append(name)
+    place.check()
     return found
-
-
-def _refuse_when_gone(folder: Path) -> None:
-    """Raises OSError where the whole folder is gone: what is not found in it may be elsewhere."""
-    if not folder.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "the archive's folder is gone", str(folder))

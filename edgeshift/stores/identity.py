@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from uuid import uuid4
 
-from edgeshift.stores.archive import Archive, ArchiveCorrupt
+from edgeshift.stores.archive import IDENTITY, Archive, ArchiveCorrupt
 
-KEY = "archive/identity"
+KEY = IDENTITY
 
 _IDENTITY = re.compile(r"[0-9a-f]{32}")
 

@@ -99,7 +99,7 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
 def _opened(url: str) -> Archive | None:
     """The archive, or None for what cannot be one, which is said by its check."""
     try:
-        return Archive(url)
+        return Archive(url, make=False)
     except ArchiveError:
         return None
 

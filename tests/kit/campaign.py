@@ -32,6 +32,7 @@ from edgeshift.operations.signed import Word as SignedWord
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
+from edgeshift.stores.identity import identity_of
 from edgeshift.testbed.invariants.control import Control
 from edgeshift.testbed.invariants.executions import load_executions
 from edgeshift.testbed.invariants.seen import Execution, Signature, StopRecord, Word
@@ -123,6 +124,7 @@ class CampaignScene:
             covers=frozen.covers,
             callers=frozen.callers,
             started_by=OPERATOR,
+            archive=await identity_of(self.archive),
         )
         if signs:
             await self.sign_start()

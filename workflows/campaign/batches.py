@@ -146,6 +146,7 @@ class Batches:
                 go_on=go_on,
                 attempts=attempts,
                 ended_as=ended_as,
+                archive=state.start.archive,
             ),
             f"{signal}: {counted(len(indexes), 'zone')}",
         )
@@ -181,6 +182,7 @@ class Batches:
                     # As long as the activity of a change may take: until then its worker may be frozen.
                     over_after=policy.over_after,
                     unasked=tuple(state.unasked),
+                    archive=state.start.archive,
                 ),
                 f"give up {counted(len(some), 'permit')}",
             )
@@ -222,6 +224,7 @@ class Batches:
                 unasked=tuple(state.unasked),
                 origin=state.origin,
                 ended=frozenset(ended),
+                archive=state.start.archive,
             ),
             f"look at {counted(len(indexes), 'zone that ended' if ended else 'silent or waiting zone')}",
         )

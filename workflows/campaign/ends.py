@@ -117,6 +117,7 @@ class Ends:
                     outcomes=outcomes,
                     settles_in=state.start.policy.migration_limit,
                     read=sample.intersection(some),
+                    archive=state.start.archive,
                 ),
                 f"compare {counted(len(some), 'outcome')}",
             )

@@ -36,7 +36,9 @@ class Rulings:
         if not state.recalled:
             found: RecalledRulings = await self._batches.work(
                 RulingActivities.recall,
-                RecallRulings(campaign=workflow.info().workflow_id, run=state.origin),
+                RecallRulings(
+                    campaign=workflow.info().workflow_id, run=state.origin, archive=state.start.archive
+                ),
                 "recall what was rejected before",
             )
             state.recall(found.book)
@@ -48,6 +50,7 @@ class Rulings:
                     run=state.origin,
                     targets=state.start.targets,
                     notes=some,
+                    archive=state.start.archive,
                 ),
                 f"record rulings: {len(some)}",
             )
