@@ -15,7 +15,9 @@ from temporalio.service import RPCError
 
 from activities.boundary import named_failures
 from activities.connections import Connections
+from activities.looks import attempt_in, memo_of
 from edgeshift.messages import Held, Hold, HoldZones
+from edgeshift.messages.base import LONGEST_TEXT
 from edgeshift.model.fleet import Zone, migration_id
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.temporal import is_missing, of_campaign
@@ -88,9 +90,9 @@ class HoldActivities:
                 found = await client.get_workflow_handle(identifier).describe()
                 if found.status is not WorkflowExecutionStatus.RUNNING:
                     continue
-                held: dict[str, Any] = dict(await found.memo())
+                held = await memo_of(found)
                 if held.get("holder") != message.holder:
-                    return str(held.get("campaign", "another workflow"))
+                    return str(held.get("campaign", "another workflow"))[:LONGEST_TEXT]
                 if all(held.get(name) == value for name, value in mine.items()):
                     return ""
                 # Of an earlier attempt, which is gone. It may have been let go of already, and not know yet.
@@ -109,7 +111,7 @@ class HoldActivities:
             activity.heartbeat(place)
             handle = self._connections.temporal.get_workflow_handle(migration_id(zone, message.start.area))
             try:
-                if _is_of(message, await (await handle.describe()).memo()):
+                if _is_of(message, await memo_of(await handle.describe())):
                     await handle.signal("release")
             except RPCError as failure:
                 if not is_missing(failure):
@@ -138,4 +140,4 @@ def _is_of(message: HoldZones, memo: Mapping[str, Any]) -> bool:
         return False
     start = message.start
     same = memo.get("campaign_run") == start.campaign_run
-    return not same or int(memo.get("attempt", 0)) <= start.attempt
+    return not same or attempt_in(memo) <= start.attempt

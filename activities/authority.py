@@ -51,14 +51,22 @@ NO_ROOTS = (
 
 class NotSigned(Exception):
     """A step does not rest on what people signed. ``halted``: it did, and the campaign was paused since;
-    ``uncounted``: all but its sign-off is there; ``aborted_by``: who has ended the campaign.
+    ``full``: so too, and the roots let no more commits through for now; ``uncounted``: all but its sign-off
+    is there; ``aborted_by``: who has ended the campaign.
     """
 
     def __init__(
-        self, reason: str, *, halted: bool = False, uncounted: bool = False, aborted_by: str = ""
+        self,
+        reason: str,
+        *,
+        halted: bool = False,
+        full: bool = False,
+        uncounted: bool = False,
+        aborted_by: str = "",
     ) -> None:
         super().__init__(reason)
         self.halted = halted
+        self.full = full
         self.uncounted = uncounted
         self.aborted_by = aborted_by
 
@@ -146,7 +154,7 @@ class Authority:
         start = change.start
         caps = caps_of(roots.file, spec.name, start.target, start.attempt, now)
         if full := await self._caps.take(caps, change.permit.name):
-            raise NotSigned(str(full), halted=True)
+            raise NotSigned(str(full), halted=True, full=True)
 
     async def check_again(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
         """The same of a step that was checked before, and has its places of the caps. Its evidence passed

@@ -37,14 +37,14 @@ class Cap:
 
 
 def caps_of(roots: RootsFile, campaign: str, target: Target, attempt: int, now: datetime) -> tuple[Cap, ...]:
-    """What holds for a commit, that of the shortest time last. ``campaign``: its name."""
+    """What holds for a commit, the narrowest first. ``campaign``: its name."""
     of_campaign, of_wave = f"commits/campaign/{campaign}", f"commits/wave/{campaign}/{target.wave}"
     of_hour, zone = f"commits/{now:%Y%m%dT%H}", f"{target.zone.id}/{attempt}"
     wave = f"of wave {target.wave + 1} of {campaign}"
     found = (
-        (of_campaign, roots.most_commits_a_campaign, f"of {campaign}", f"counted/campaign/{campaign}/{zone}"),
-        (of_wave, roots.most_commits_a_wave, wave, f"counted/wave/{campaign}/{target.wave}/{zone}"),
         (of_hour, roots.most_commits_an_hour, "in this hour", ""),
+        (of_wave, roots.most_commits_a_wave, wave, f"counted/wave/{campaign}/{target.wave}/{zone}"),
+        (of_campaign, roots.most_commits_a_campaign, f"of {campaign}", f"counted/campaign/{campaign}/{zone}"),
     )
     return tuple(Cap(name, most, of, counted) for name, most, of, counted in found if most)
 
@@ -69,16 +69,47 @@ class CommitCaps:
         self._known: OrderedDict[str, _Places] = OrderedDict()
 
     async def take(self, caps: Sequence[Cap], permit: str) -> Cap | None:
-        """Take a place of each; else the one that has none left. Raises ArchiveError."""
-        for cap in caps:
-            if cap.counted and await self._recorded.proven(CountedCommit, cap.counted) is not None:
-                continue
+        """Take a place of each; else the one that has none left. Nothing is given back, so that all are
+        looked at before any is taken: one that has none left uses up no place of the others. Raises
+        ArchiveError.
+        """
+        needed = [cap for cap in caps if not await self._is_counted(cap)]
+        for cap in needed:
+            if not await self._has_room(cap):
+                return cap
+        for cap in needed:
             place = await self._place(cap, permit)
             if place is None:
                 return cap
             if cap.counted:
                 await self._recorded.create(cap.counted, CountedCommit(place=place))
         return None
+
+    async def _is_counted(self, cap: Cap) -> bool:
+        """Whether this attempt of the zone has its place already."""
+        return bool(cap.counted) and await self._recorded.proven(CountedCommit, cap.counted) is not None
+
+    async def _has_room(self, cap: Cap) -> bool:
+        """Whether a place is free, as far as can be seen: others may take it meanwhile."""
+        places = self._places(cap)
+        while (place := await self._next(cap, places)) < cap.most:
+            if await self._archive.get_named(f"{cap.name}/{place}") is None:
+                return True
+            places.taken.add(str(place))
+            places.missed += 1
+        return False
+
+    async def _next(self, cap: Cap, places: _Places) -> int:
+        """The lowest place that is not known to be taken, or the number of places."""
+        while places.lowest < cap.most:
+            if places.missed >= LISTED_AFTER:
+                # Nothing is ever given back: what is known to be taken stays so.
+                places.missed = 0
+                places.taken |= {key.rpartition("/")[2] async for key in self._archive.list(cap.name)}
+            if str(places.lowest) not in places.taken:
+                return places.lowest
+            places.lowest += 1
+        return cap.most
 
     def _places(self, cap: Cap) -> _Places:
         found = self._known.setdefault(cap.name, _Places())
@@ -90,14 +121,7 @@ class CommitCaps:
     async def _place(self, cap: Cap, permit: str) -> int | None:
         """A place that was free, or None where there is none."""
         places = self._places(cap)
-        while (place := places.lowest) < cap.most:
-            if places.missed >= LISTED_AFTER:
-                # Nothing is ever given back: what is known to be taken stays so.
-                places.missed = 0
-                places.taken |= {key.rpartition("/")[2] async for key in self._archive.list(cap.name)}
-            if str(place) in places.taken:
-                places.lowest = max(places.lowest, place + 1)
-                continue
+        while (place := await self._next(cap, places)) < cap.most:
             made = await self._archive.create_once(f"{cap.name}/{place}", permit.encode())
             places.taken.add(str(place))
             if made:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from temporalio import activity
 from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
@@ -21,7 +21,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.boundary import heartbeating, named_failures
 from activities.change.area_work import AreaWork
 from activities.connections import Connections
-from activities.looks import Looks, attempt_of, described
+from activities.looks import Looks, attempt_of, described, memo_of
 from activities.readings import planned_reading
 from activities.rulings import rejected_digests
 from edgeshift.areas import AREAS
@@ -43,6 +43,7 @@ from edgeshift.messages import (
     ZonePhase,
     ZoneStart,
 )
+from edgeshift.messages.base import LONGEST_TEXT
 from edgeshift.model.fleet import Area, Target, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.queues import Queue
@@ -194,20 +195,21 @@ class ZoneActivities:
                         message = message.model_copy(update={"planned": None})
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
                     continue
-                held: Mapping[str, Any] = await holder.memo()
+                held = await memo_of(holder)
                 same = (held.get("campaign"), held.get("campaign_run")) == (
                     batch.campaign,
                     batch.campaign_run,
                 )
                 if held.get("campaign") != batch.campaign:
-                    whose = str(held.get("campaign", "another workflow"))
-                    through = (str(held["holder"]),) if "holder" in held else ()
+                    # Whoever has started it may have written anything.
+                    whose = str(held.get("campaign", "another workflow"))[:LONGEST_TEXT]
+                    through = (str(held["holder"])[:LONGEST_TEXT],) if "holder" in held else ()
                     taken = Reason(code=ReasonCode.HELD_BY_ANOTHER, by=whose, names=through)
                     return Exclusion(index=index, why=(taken,))
                 if not same:
                     # Only one run of a campaign is open, so this one's is gone: its zone is told to end.
                     if holder.run_id not in told:
-                        await self._stop(identifier, ORPHAN, str(held.get("campaign_run")))
+                        await self._stop(identifier, ORPHAN, str(held.get("campaign_run"))[:LONGEST_TEXT])
                         told.add(holder.run_id)
                 elif tried == BEFORE_IT_IS_TOLD:
                     # It had ended; somebody has reset its workflow since.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from temporalio import activity
 from temporalio.client import (
@@ -50,6 +51,12 @@ SIDE_BY_SIDE = 10
 
 CLOSES_WITHIN = (0.1, 0.4, 1.5)
 """Seconds before a zone is looked at again that is said to have ended: it says so just before it does."""
+
+UNREADABLE = (KeyError, RuntimeError, TypeError, ValueError)
+"""What is raised where a payload is not what it should be: of another encoding, or no such model."""
+
+MOST_ATTEMPTS = 2**53
+"""The largest number that a message may have."""
 
 LOOKS_PER_SECOND = 200
 """Zones that a sweep looks at a second, at most: 10,000 in a minute, with what else a batch takes."""
@@ -223,6 +230,10 @@ class Looks:
             return found
         except WorkflowFailureError:
             return None
+        except UNREADABLE as failure:
+            # It is no zone's: what the service shows counts.
+            activity.logger.info("%s ended with no result of a zone: %s", identifier, failure)
+            return None
 
 
 @dataclass(frozen=True)
@@ -250,9 +261,26 @@ def _ended(how: str, shown: str) -> Reason:
 
 async def attempt_of(found: WorkflowExecutionDescription, batch: StartZones | DescribeZones) -> int:
     """Which attempt of the campaign that the batch is of an execution is; 0: none of it."""
-    memo = await found.memo()
+    memo = await memo_of(found)
     of = (memo.get("campaign"), memo.get("campaign_run"))
-    return int(memo.get("attempt", 0)) if of == (batch.campaign, batch.campaign_run) else 0
+    return attempt_in(memo) if of == (batch.campaign, batch.campaign_run) else 0
+
+
+def attempt_in(memo: Mapping[str, Any]) -> int:
+    """Which attempt a memo names; 0 where it names none, for whoever has started it may have written anything
+    there.
+    """
+    attempt = memo.get("attempt")
+    return attempt if type(attempt) is int and 0 <= attempt <= MOST_ATTEMPTS else 0
+
+
+async def memo_of(found: WorkflowExecutionDescription) -> Mapping[str, Any]:
+    """What the memo of an execution says; nothing where it cannot be read. It may be anybody's."""
+    try:
+        return await found.memo()
+    except UNREADABLE as failure:
+        activity.logger.info("the memo of %s cannot be read: %s", found.id, failure)
+        return {}
 
 
 async def described(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
@@ -21,6 +24,9 @@ with workflow.unsafe.imports_passed_through():
     from workflows.messages import one_message, refuse_nonsense
 
 MOST_EVENTS = 2_000
+
+LONGEST_HOLDER = 100
+"""Bytes of a holder's name that are kept as they are. Hundreds of names are kept, several times each."""
 
 
 @workflow.defn(name="Quota")
@@ -69,12 +75,13 @@ class Quota:
         holds = tuple(self._circuit.holds.values())
         try:
             book = with_terms(self._book, now, request.terms)
-            others = reported(self._others, now, request.holder, request.seen)
+            holder = _as_kept(request.holder)
+            others = reported(self._others, now, holder, request.seen)
             kept = keep(others, now, book.terms)
             if holds and all(stops(holds, credential) for credential in request.credentials or ("",)):
                 found = Lease.wait(request.terms.minute)
             else:
-                book, found = lease(book, now, request.holder, request.lane, request.want)
+                book, found = lease(book, now, holder, request.lane, request.want)
         except (ArithmeticError, ValueError) as why:
             # Any other error would fail the workflow task, and with it every call of the user, for good.
             what = f"no slots by these terms: {why}"[:200]
@@ -126,3 +133,9 @@ class Quota:
     def book(self) -> SlotBook:
         """What has been handed out."""
         return self._book
+
+
+def _as_kept(holder: str) -> str:
+    """What a holder is known by: its name, or what stands for a longer one."""
+    name = json.dumps(holder).encode()
+    return holder if len(name) <= LONGEST_HOLDER else hashlib.sha256(name).hexdigest()

@@ -60,6 +60,7 @@ class NotSent(Exception):
         *,
         earlier: bool = False,
         turn: bool = True,
+        full: bool = False,
         called_off: bool = False,
         unsigned: NotSigned | None = None,
         stands: bool = False,
@@ -70,6 +71,8 @@ class NotSent(Exception):
         self.earlier = earlier
         self.turn = turn
         """False: a reading before it did not come in time, as where its turn to call did not."""
+        self.full = full
+        """Whether the roots let no more commits through for now."""
         self.called_off = called_off
         """Whether its permit was taken back."""
         self.unsigned = unsigned
@@ -86,6 +89,7 @@ class NotSent(Exception):
             reason=said,
             earlier=self.earlier,
             turn=self.turn,
+            full=self.full,
             called_off=self.called_off,
             unsigned=self.unsigned is not None,
             uncounted=self.unsigned is not None and self.unsigned.uncounted,
@@ -132,11 +136,12 @@ class Fence:
         try:
             await check(self.change, spec, there.targets, self.now())
         except NotSigned as why:
-            if why.halted:
+            if why.halted and not why.full:
                 # A moment later it is called off, and goes on at once when the campaign does. Else it is as
                 # if its turn had not come: a pause passes.
                 await there.clock.sleep(TAKEN_BACK_WITHIN)
-            raise NotSent(str(why), turn=not why.halted, unsigned=None if why.halted else why) from None
+            unsigned = None if why.halted else why
+            raise NotSent(str(why), turn=not why.halted, full=why.full, unsigned=unsigned) from None
         self.checked = there.clock.monotonic()
 
     async def _refuse_what_was_stopped(self) -> None:

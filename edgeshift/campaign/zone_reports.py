@@ -20,6 +20,7 @@ from edgeshift.campaign.target_states import (
 )
 from edgeshift.messages import BEFORE_SIGN_OFF, ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reasons import ReasonCode
 
 MOST_SHAPES = 2_000
 """How many shapes are kept. A zone with another one waits for a sign-off of its own, by its own signal."""
@@ -32,6 +33,9 @@ IS_DIGEST = re.compile("[0-9a-f]{64}")
 
 MOST_ASKED = 5_000
 """Targets of which is kept that they have said again what they wait for. Others are asked at each sweep."""
+
+USED_CODES = frozenset({ReasonCode.SIGN_OFF_NOT_COUNTED})
+"""Codes of an end by which more is kept of a target than its outcome."""
 
 RUN = 12
 """Characters that are kept of a run's identifier, or of a fingerprint, where either is only compared."""
@@ -61,7 +65,7 @@ class ZoneReports(Attempts):
             return settled
         if report.kind is ReportKind.FINISHED and self.proves_ends:
             # Whatever its number: it says no more than where to look.
-            self.ended_words[index] = report
+            self.ended_words[index] = _as_kept(report)
             return True
         if report.sequence <= self.sequences[index]:
             self.duplicate_sequences.add(index)
@@ -200,3 +204,13 @@ class ZoneReports(Attempts):
     def ticks(self, now: datetime) -> int:
         """The time in ticks, on a clock that begins again after 65,536 of them."""
         return max(0, (now - self.epoch) // self.tick) % ROUND
+
+
+def _as_kept(report: ZoneReport) -> ZoneReport:
+    """A word that a target has ended, without what nobody looks at again: a run hands many of them to the
+    next one, and anybody may have sent them.
+    """
+    codes = USED_CODES.intersection(report.codes)
+    return report.model_copy(
+        update={"digest": "", "fingerprint": "", "reason": "", "hold": None, "codes": tuple(codes)}
+    )

@@ -33,6 +33,7 @@ class CampaignCarried(Message):
     far a window has grown that sizes itself. ``unasked``: runs of which nobody has asked whether they came
     out of a reset. ``ended``: words of targets that have ended by them, and were not looked at yet.
     ``told_wrong``: targets of which something was told that is not so; ``wrong``: how many.
+    ``resumed_by_hand``: a person has had the calls go on that are held, and nobody has let them yet.
     """
 
     model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
@@ -56,3 +57,4 @@ class CampaignCarried(Message):
     ended: tuple[ZoneReport, ...] = ()
     told_wrong: tuple[ToldWrong, ...] = ()
     wrong: int = 0
+    resumed_by_hand: bool = False

@@ -75,7 +75,8 @@ class ChangeResult(Message):
     sign-off that counts; ``aborted_by``: who has signed that the campaign is aborted, with ``reason`` for
     why. ``damaged``: what the archive holds, and it cannot be judged without, cannot be read: the reason
     names it. ``stands``: nothing was sent, and nothing was seen that speaks against what was
-    signed: it is tried again as it is, and the zone is not read for it.
+    signed: it is tried again as it is, and the zone is not read for it. ``full``: the roots let no more
+    commits through for now, which it waits for.
     """
 
     status: ChangeStatus
@@ -95,6 +96,7 @@ class ChangeResult(Message):
     aborted_by: str = ""
     damaged: bool = False
     stands: bool = False
+    full: bool = False
 
 
 class GivenUp(Message):

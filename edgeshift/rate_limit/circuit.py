@@ -7,7 +7,8 @@ user's quota keeps it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
@@ -21,6 +22,9 @@ MOST_HELD = 200
 """Credentials of one user of which is kept that their calls are held, or were: anybody who reaches the quota
 may name more.
 """
+
+MOST_HELD_BYTES = 100_000
+"""What these may take together, as JSON: each lease's answer has them, and each run hands them on."""
 
 FAILURES = 10
 """Calls that have to fail in a row, over a minute at least, before it is an outage."""
@@ -101,12 +105,20 @@ class Standing(BaseModel):
     probe_at: float = 0.0
 
 
+def has_room(holds: Collection[OpenCircuit], hold: OpenCircuit, most: int) -> bool:
+    """Whether one more may be kept beside these, of which there may be ``most``."""
+    if len(holds) >= most:
+        return False
+    return sum(len(one.model_dump_json().encode()) for one in (*holds, hold)) <= MOST_HELD_BYTES
+
+
 def opened(circuit: Circuit, hold: OpenCircuit, now: float, minute: float) -> Circuit:
     """The state once calls are held. Older news than the last fixing counts no more."""
     key = hold.credential
     if hold.since.timestamp() < circuit.fixed.get(key, 0.0):
         return circuit
-    if key in circuit.holds or (key and len(circuit.holds) >= MOST_HELD):
+    if key in circuit.holds or (key and not has_room(circuit.holds.values(), hold, MOST_HELD)):
+        # An outage, of which there is one, always has.
         return circuit
     return circuit.model_copy(
         update={
@@ -128,11 +140,21 @@ def closed(circuit: Circuit, credentials: Iterable[str], now: float) -> Circuit:
     return circuit.model_copy(
         update={
             "holds": kept,
-            # The latest count: older news than these hardly comes.
-            "fixed": dict(list(fixed.items())[-MOST_HELD:]),
+            "fixed": _latest(fixed),
             "probed": {key: at for key, at in circuit.probed.items() if key in kept},
         }
     )
+
+
+def _latest(fixed: dict[str, float]) -> dict[str, float]:
+    """The last ones that there is room for: older news than these hardly comes."""
+    found, left = list[tuple[str, float]](), MOST_HELD_BYTES
+    for key, at in reversed(fixed.items()):
+        left -= len(json.dumps(key)) + len(str(at))
+        if left < 0 or len(found) == MOST_HELD:
+            break
+        found.append((key, at))
+    return dict(reversed(found))
 
 
 def standing(circuit: Circuit) -> Standing:

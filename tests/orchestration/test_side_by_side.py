@@ -26,6 +26,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import ZoneOutcome
 from tests.faults_kit import ASIDE, Stage, staged, zone
+from tests.harness.campaigns.authority import ONE
 from tests.kit import OPERATOR
 from tests.kit.tiers import tiered
 
@@ -170,6 +171,24 @@ async def test_a_campaign_that_is_cancelled_as_it_closes_closes_with_its_outcome
         assert (await asyncio.wait_for(stage.play.result(), 60)).outcomes == {"migrated": 1}
         described = await stage.play.campaign.describe()
         assert described.status is WorkflowExecutionStatus.COMPLETED
+        await stage.check(ASIDE)
+
+
+async def test_a_campaign_that_is_cancelled_as_it_compares_its_outcomes_compares_them_anew(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """It closes with its outcomes, compared, and nobody has aborted it."""
+    hanging = Hanging("compare_outcomes")
+    async with staged(temporal_client, tmp_path, zone("a"), interceptors=[hanging], authority=ONE) as stage:
+        await stage.waits("a")
+        await stage.play.sign_zone(stage.name("a"))
+        await asyncio.wait_for(hanging.begun.wait(), 60)
+        await stage.play.campaign.cancel()
+        await asyncio.sleep(1)
+        hanging.go.set()
+        result = await asyncio.wait_for(stage.play.result(), 60)
+        assert (result.outcomes, result.aborted) == ({"migrated": 1}, False)
+        assert result.compared is not None and result.compared.read == 1
         await stage.check(ASIDE)
 
 

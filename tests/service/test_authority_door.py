@@ -292,6 +292,35 @@ async def test_two_workers_make_as_many_commits_an_hour_as_the_roots_say(tmp_pat
     assert await went(other, 2, 1) and not await went(one, 2, 1)
 
 
+async def test_a_cap_that_has_no_place_left_uses_up_none_of_the_others(tmp_path: Path) -> None:
+    """Forty zones of a wave that takes ten: the campaign keeps its places for the waves after it; nor does a
+    full campaign, or a full hour, use up places.
+    """
+    archive = Archive(tmp_path / "archive")
+    caps = CommitCaps(archive, WorkerRecords(None, archive, SystemClock()))
+
+    async def tried(zone: int, wave: int, hour: int = 1) -> str:
+        found = await caps.take(
+            (
+                Cap(f"commits/{hour}", 25, "in this hour"),
+                Cap(f"commits/wave/x/{wave}", 10, f"of wave {wave}"),
+                Cap("commits/campaign/x", 30, "of x"),
+            ),
+            f"p{zone}",
+        )
+        return found.of if found else ""
+
+    async def taken(of: str) -> int:
+        return len([key async for key in archive.list(f"commits/{of}")])
+
+    assert [await tried(zone, 0) for zone in range(40)] == [""] * 10 + ["of wave 0"] * 30
+    assert [await taken(of) for of in ("1", "wave/x/0", "campaign/x")] == [10, 10, 10]
+    assert [await tried(zone, zone // 10) for zone in range(10, 40)] == [""] * 15 + ["in this hour"] * 15
+    assert [await taken(of) for of in ("wave/x/3", "campaign/x")] == [0, 25]
+    assert [await tried(zone, zone // 10, 2) for zone in range(30, 40)] == [""] * 5 + ["of x"] * 5
+    assert [await taken(of) for of in ("2", "wave/x/3", "campaign/x")] == [5, 5, 30]
+
+
 @pytest.mark.parametrize("of", ["wave", "campaign"])
 async def test_no_more_commits_of_a_wave_or_a_campaign_than_the_roots_say(tmp_path: Path, of: str) -> None:
     """A commit that is tried again counts once; where the places are taken, the zone waits until the roots

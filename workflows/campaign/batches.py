@@ -36,7 +36,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.counts import counted
     from edgeshift.model.fleet import ZoneOutcome
     from edgeshift.model.reasons import codes_of
-    from edgeshift.rate_limit.circuit import OpenCircuit
+    from edgeshift.rate_limit.circuit import OpenCircuit, has_room
     from workflows import options
     from workflows.campaign.state import CampaignState
     from workflows.campaign.tasks import RunEnds
@@ -335,7 +335,7 @@ class Batches:
         """
         state = self._state
         known = {(one.credential, one.user) for one in state.holds}
-        if (hold.credential, hold.user) in known or len(known) >= MOST_HOLDS:
+        if (hold.credential, hold.user) in known or not has_room(state.holds, hold, MOST_HOLDS):
             return
         state.holds = (*state.holds, hold)
         apart = state.callers.several and not state.stopped_for_all

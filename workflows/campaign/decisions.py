@@ -13,10 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from edgeshift.model.counts import agreed, counted
     from edgeshift.model.sign_off import Choice, Decision, said_to_be_needed, still_needed
     from workflows.campaign.state import CampaignState
-    from workflows.campaign.steering import refuse_if_over, refused
-
-MOST_UNRECORDED = 4_000
-"""Fingerprints of decisions that may wait for the archive to take them."""
+    from workflows.campaign.steering import refuse_if_over, refuse_if_unrecorded, refused
 
 
 class Decisions:
@@ -108,13 +105,7 @@ class Decisions:
                 f"the campaign keeps {counted(len(book), 'decision')} and has no room for"
                 f" {fingerprints:,} more; decide zone by zone, or in another campaign",
             )
-        waiting = sum(len(note.fingerprints) for note in self._state.unrecorded)
-        if waiting + fingerprints > MOST_UNRECORDED:
-            raise refused(
-                "SignOffRefused",
-                f"the archive has not taken {counted(waiting, 'earlier decision')} yet;"
-                " decide again once it has",
-            )
+        refuse_if_unrecorded(self._state, "SignOffRefused", fingerprints)
 
 
 def _to_milliseconds(at: datetime) -> datetime:

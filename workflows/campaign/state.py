@@ -42,6 +42,9 @@ MOST_NOTES = 20
 MOST_ENDED = 200
 """Words that targets have ended which the next run takes over. The sweep finds the others."""
 
+MOST_UNRECORDED_BYTES = 250_000
+"""What rulings may take, as JSON, that wait for the archive, if another one is to be given."""
+
 MOST_UNASKED = 50
 """Runs that ask the next ones to find out whether they came out of a reset. Each is of many events, and every
 sweep asks.
@@ -83,13 +86,13 @@ class CampaignState:
                 self.ledger.ended_words[word.index] = word
         self.wave = carried.wave if carried else 0
         """The number of the last wave that has begun."""
-        self.paused: Person | None = carried.paused if carried else None
+        self.paused: Person | None = carried.paused if carried and start.again is None else None
         self.aborted: Person | None = carried.aborted if carried and start.again is None else None
         self.callers = TargetCallers(start.callers, start.count)
         self.stopped = b""
         """Which targets' calls are stopped, ``HIDDEN`` each, where not those of all are; else empty."""
         self.holds = carried.holds if carried and start.again is None else ()
-        self.resumed_by_hand = False
+        self.resumed_by_hand = carried.resumed_by_hand if carried and start.again is None else False
         """Whether a person has had the calls go on that are held."""
         self.steered = 0
         """How often this run was told to pause, to resume or to abort."""
@@ -207,6 +210,12 @@ class CampaignState:
                 indexes=indexes,
             )
         )
+
+    @property
+    def has_room_for_rulings(self) -> bool:
+        """Whether more may wait for the archive: a run that goes on in a new one takes all of it along."""
+        waiting = self.unrecorded
+        return sum(len(note.model_dump_json().encode()) for note in waiting) <= MOST_UNRECORDED_BYTES
 
     def recall(self, book: tuple[Book, ...]) -> None:
         """Take in the rejections of earlier runs, before those of this one."""
@@ -368,6 +377,7 @@ class CampaignState:
             cursor=self.cursor,
             origin=self.origin,
             holds=self.holds,
+            resumed_by_hand=self.resumed_by_hand,
             stopped_at=self.stopped_at,
             retrying=tuple(self.retrying),
             unrecorded=tuple(self.unrecorded),

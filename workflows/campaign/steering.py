@@ -19,6 +19,9 @@ with workflow.unsafe.imports_passed_through():
     from workflows.campaign.batches import ARCHIVE_TAKES, MANY, Batches
     from workflows.campaign.state import CampaignState
 
+MOST_UNRECORDED = 4_000
+"""Fingerprints of decisions that may wait for the archive to take them."""
+
 MOST_NAMED = 1_000
 """Targets that an answer names of each kind."""
 
@@ -313,11 +316,24 @@ class Steering:
             state.rule("reopened", message.by, reason, fingerprints=shapes_of_some)
 
     def refuse_again(self, message: Again, outcomes: frozenset[ZoneOutcome]) -> None:
-        """Raise ApplicationError (CampaignOver, NothingToDo) where nothing begins again."""
+        """Raise ApplicationError (CampaignOver, SignOffRefused, NothingToDo) where nothing begins again."""
         refuse_if_over(self._state)
-        if not self.candidates(message, outcomes):
+        indexes = self.candidates(message, outcomes)
+        if any(self._state.ledger.places[index] in REOPENED for index in indexes):
+            refuse_if_unrecorded(self._state, "SignOffRefused")
+        if not indexes:
             names = ", ".join(sorted(outcome.value for outcome in outcomes))
             raise refused("NothingToDo", f"nothing to restart: none of these zones is {names} or excluded")
+
+
+def refuse_if_unrecorded(state: CampaignState, kind: str, more: int = 0) -> None:
+    """Raise ApplicationError (``kind``) where too much waits for the archive already: a run hands all of it
+    on. ``more``: about how many fingerprints the next ruling is.
+    """
+    waiting = sum(len(note.fingerprints) for note in state.unrecorded)
+    if waiting + more > MOST_UNRECORDED or not state.has_room_for_rulings:
+        earlier = counted(max(waiting, len(state.unrecorded)), "earlier decision")
+        raise refused(kind, f"the archive has not taken {earlier} yet; try again once it has")
 
 
 def refuse_if_over(state: CampaignState) -> None:

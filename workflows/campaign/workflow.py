@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from temporalio import workflow
+from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import (
@@ -72,9 +73,13 @@ class Campaign:
         while True:
             try:
                 return await self._course()
-            except asyncio.CancelledError:
-                # Somebody cancelled the workflow: its zones must not be left without a campaign.
-                self._steering.stand_down(CANCELLED)
+            except (asyncio.CancelledError, FailureError) as failure:
+                if not is_cancelled_exception(failure):
+                    raise
+                if not self._state.closed:
+                    # Somebody cancelled the workflow: its zones must not be left without a campaign. Where
+                    # each has its outcome, what is left is to compare them, which is begun anew.
+                    self._steering.stand_down(CANCELLED)
 
     async def _course(self) -> CampaignResult:
         state = self._state
@@ -138,8 +143,12 @@ class Campaign:
         await workflow.wait_condition(workflow.all_handlers_finished)
 
     def _advance(self) -> None:
-        """Let later waves begin, as far as the waves so far have come."""
+        """Let later waves begin, as far as the waves so far have come. None does once the campaign is
+        aborted: a reopening is to begin with the wave that it had come to.
+        """
         state = self._state
+        if state.aborted is not None:
+            return
         waves = state.start.waves
         while state.wave + 1 < len(waves) and not state.halted and not state.stands_still:
             end = waves[state.wave].end

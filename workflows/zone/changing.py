@@ -22,9 +22,10 @@ with workflow.unsafe.imports_passed_through():
         ReportKind,
         Step,
         Stop,
+        ZonePhase,
     )
     from edgeshift.model.fleet import ZoneOutcome
-    from edgeshift.model.reasons import Reason, ReasonCode
+    from edgeshift.model.reasons import Reason, ReasonCode, in_words
     from workflows import options
     from workflows.local import locally
     from workflows.zone.failures import LOCAL_FAILURES, said
@@ -41,6 +42,12 @@ MOST_WITHOUT_A_TURN = 200
 
 WITHOUT_A_TURN = timedelta(minutes=1)
 """How long after."""
+
+
+LONGEST_FULL = timedelta(minutes=15)
+"""The longest pause before a step is tried again for which the roots had no room: they have it in the next
+hour, or once people let more through.
+"""
 
 
 class Changes:
@@ -182,6 +189,9 @@ class Changes:
         if result.hold is not None and waits.may_wait():
             await waits.for_service(result.hold)
             return
+        if result.full:
+            await self._wait_for_room(result)
+            return
         if not result.turn and zone.without_turn < MOST_WITHOUT_A_TURN:
             zone.without_turn += 1
             await waits.pause(WITHOUT_A_TURN, "before the next turn is asked for")
@@ -198,3 +208,14 @@ class Changes:
             settling = policy.request_limit + policy.margin if unknown else timedelta(0)
             pause = max(settling, timedelta(seconds=min(60, 2 ** max(0, zone.refused_starts - 2))))
             await waits.pause(pause, f"before the next try: {result.reason}"[:100])
+
+    async def _wait_for_room(self, result: ChangeResult) -> None:
+        """The roots let no more commits through for now: that is no failure, however long it takes. Its
+        permit goes back, so that zones of other waves go on meanwhile.
+        """
+        zone = self._zone
+        zone.enter(ZonePhase.AWAITING_PERMIT)
+        await self._reporter.tell(ReportKind.WAITING, why=in_words(result.reason))
+        pause = min(LONGEST_FULL, WITHOUT_A_TURN * 2 ** min(zone.times_full, 4))
+        zone.times_full += 1
+        await self._waits.pause(pause, "before the roots are asked for room again")

@@ -145,6 +145,8 @@ class ZoneMemory:
         """How long its change took to show by itself, once it has."""
         self.refused_starts = 0
         self.without_turn = 0
+        self.times_full = 0
+        """How often the roots had no room for its commit."""
 
         # Waiting for the service.
         self.service_hold: OpenCircuit | None = None

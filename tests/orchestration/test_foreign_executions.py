@@ -1,0 +1,124 @@
+"""Executions that somebody else has started under a zone's identifier: a campaign looks, and goes on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from temporalio import workflow
+from temporalio.api.common.v1 import Payload
+from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from activities.account_lock import _is_of
+from activities.connections import Connections
+from activities.looks import MOST_ATTEMPTS, Looks, attempt_in, attempt_of, described, memo_of
+from edgeshift.messages import DescribeZones, HoldZones
+from tests.faults_kit import staged, zone
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
+
+QUEUE = "of-somebody-else"
+
+
+@workflow.defn(name="Foreign", sandboxed=False)
+class Foreign:
+    """Ends at once, with something that is no result of a zone."""
+
+    @workflow.run
+    async def run(self) -> str:
+        """It."""
+        return "x"
+
+
+@asynccontextmanager
+async def foreign_worker(client: Client) -> AsyncIterator[None]:
+    """Somebody who runs such executions."""
+    async with Worker(
+        client, task_queue=QUEUE, workflows=[Foreign], workflow_runner=UnsandboxedWorkflowRunner()
+    ):
+        yield
+
+
+async def foreign(client: Client, identifier: str, memo: dict[str, Any]) -> None:
+    """One that has ended."""
+    await client.execute_workflow("Foreign", id=identifier, task_queue=QUEUE, memo=memo)
+
+
+def batch_of(campaign: str, run: str) -> DescribeZones:
+    """As much of a batch as says whose it is."""
+    return cast(DescribeZones, SimpleNamespace(campaign=campaign, campaign_run=run))
+
+
+async def test_what_a_foreign_execution_ends_with_and_says_of_itself_is_no_zones(
+    temporal_client: Client,
+) -> None:
+    """Its result and its attempt are none, whatever they are."""
+    connections = cast(Connections, SimpleNamespace(temporal=temporal_client))
+    mine, batch = {"campaign": "campaign/a", "campaign_run": "r"}, batch_of("campaign/a", "r")
+    async with foreign_worker(temporal_client):
+        await foreign(temporal_client, "zone/z/waf", {**mine, "attempt": 1})
+        found = await described(temporal_client, "zone/z/waf")
+        assert found is not None and await attempt_of(found, batch) == 1
+        assert await Looks(connections, {})._result("zone/z/waf", found.run_id) is None
+        await foreign(temporal_client, "zone/z/waf", {**mine, "attempt": "x"})
+        found = await described(temporal_client, "zone/z/waf")
+        assert found is not None and await attempt_of(found, batch) == 0
+        unknown = Payload(metadata={"encoding": b"nobodys"}, data=b"x")
+        found.raw_description.workflow_execution_info.memo.fields["campaign"].CopyFrom(unknown)
+        assert await memo_of(found) == {} and await attempt_of(found, batch) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "attempt"),
+    [
+        (1, 1),
+        (255, 255),
+        (MOST_ATTEMPTS, MOST_ATTEMPTS),
+        ("x", 0),
+        ("7", 0),
+        (None, 0),
+        (True, 0),
+        (1.5, 0),
+        (-1, 0),
+        (MOST_ATTEMPTS + 1, 0),
+        ([1], 0),
+    ],
+)
+def test_an_attempt_is_a_number(said: object, attempt: int) -> None:
+    """Anything else is none."""
+    assert attempt_in({"attempt": said}) == attempt
+    start = SimpleNamespace(campaign_run="r", attempt=MOST_ATTEMPTS)
+    message = cast(HoldZones, SimpleNamespace(holder="h", start=start))
+    assert _is_of(message, {"holder": "h", "campaign_run": "r", "attempt": said})
+
+
+@pytest.mark.parametrize("attempt", [1, "x"])
+async def test_a_foreign_execution_under_a_zones_identifier_hangs_no_campaign(
+    temporal_client: Client, tmp_path: Path, attempt: object
+) -> None:
+    """Somebody ends the zone's workflow and starts another in the campaign's name: the service is read, and
+    the zone begins again: by itself where there is no attempt of it, or by a retry.
+    """
+    async with (
+        foreign_worker(temporal_client),
+        staged(temporal_client, tmp_path, zone("a"), zone("b")) as stage,
+    ):
+        for short in stage.names:
+            await stage.waits(short)
+        campaign, name = stage.play.campaign, stage.name("a")
+        run = (await campaign.describe()).run_id
+        await stage.play.zone(name).terminate("by somebody else")
+        memo = {"campaign": campaign.id, "campaign_run": run, "attempt": attempt}
+        await foreign(temporal_client, stage.play.zone(name).id, memo)
+        if attempt == 1:
+            await stage.play.until(lambda seen: seen.places.get("failed") == 1, 60)
+            await stage.play.again("retry", name)
+        else:
+            await stage.play.until(lambda seen: any("once more" in note for note in seen.notes), 60)
+        await stage.waits("a")
+        assert (await stage.finish()).outcomes == {"migrated": 2}
