@@ -32,7 +32,7 @@ from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.model.failures import FAILURES, Happened, kind_of
 from edgeshift.model.fleet import Area
 from edgeshift.service_api import Conflict, NoTurn, ServiceError
-from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
 
 CHECKED_AGAIN_AFTER = 1.0
 """Seconds of waiting for its turn after which it is asked anew whether people's signatures let a change
@@ -139,6 +139,11 @@ class Fence:
                 # if its turn had not come: a pause passes.
                 await there.clock.sleep(TAKEN_BACK_WITHIN)
             raise NotSent(str(why), turn=not why.halted, unsigned=None if why.halted else why) from None
+        except ArchiveCorrupt:
+            # It stays so until people see to it: the zone may end meanwhile, and as what has been sent.
+            if self.change.step is not Step.ROLL_BACK:
+                await self.refuse_what_was_sent()
+            raise
         self.checked = there.clock.monotonic()
 
     async def _refuse_what_was_stopped(self) -> None:
