@@ -10,20 +10,25 @@ from typing import Any
 
 import pytest
 
+from activities.change.area_work import AreaWork
 from activities.change.fence import CHECKED_AGAIN_AFTER
 from activities.commit_caps import Cap, CommitCaps
 from activities.records import WorkerRecords
+from activities.standing import standing_of
+from activities.waf.changes import WafWork
 from edgeshift.areas.waf.evidence import EvidenceVerdict
+from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.statements import WordStatement
 from edgeshift.messages import ChangeStatus
-from edgeshift.model.fleet import Plan
+from edgeshift.model.fleet import Area, Plan, ZoneOutcome
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.slots import Lane
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive, ArchiveCorrupt
-from edgeshift.stores.documents import Intent, create_record, intent_key, unproven_there
+from edgeshift.stores.documents import Intent, contents_of, create_record, intent_key, unproven_there
 from tests.forgeries.doors import Guarded, guarded
 from tests.forgeries.kinds import FORGERIES
+from tests.kit.signing import signed
 from tests.service.gate_kit import Gate, gate
 from tests.service.test_called_off import READINGS, Turns, begun
 
@@ -455,6 +460,26 @@ async def test_a_window_from_before_the_zone_was_validated_joins_no_zone(tmp_pat
         assert (await door.commit(permit=2, evidence=early)).uncounted
 
 
+@pytest.mark.parametrize("how", ["revoked", "truncated", "changed"])
+async def test_a_validation_whose_record_does_not_count_was_one_all_the_same(
+    tmp_path: Path, how: str
+) -> None:
+    """The window has to have begun since, as of when the record was stored."""
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE) as door:
+        await door.begin()
+        await door.approve(about="fingerprint", subjects=(door.fingerprint,), zone=None, attempt=None)
+        key = intent_key(door.gate.zone, door.gate.start.area, "earlier")
+        said = Intent(step="validate", at=datetime.now(UTC), campaign=door.gate.start.campaign)
+        other = door.keyring.signer("worker-2", ("worker",))
+        data = await signed(key, contents_of(said), other, by="worker-2")
+        changed = {"revoked": data, "truncated": data[:40], "changed": data.replace(b"validate", b"opened")}
+        await door.archive.create_once(key, changed[how])
+        RootsEditor(door.keyring.roots).revoke("worker-2")
+        early = await door.evidence(EvidenceVerdict.PASS)
+        assert (await door.commit(evidence=early)).uncounted
+        assert await door.sent() == 0
+
+
 async def test_a_planted_validation_takes_no_zone_its_evidence(tmp_path: Path) -> None:
     """No worker has signed it; the zone was found in validation, and its window counts."""
     async with guarded(tmp_path, plan=Plan.ENTERPRISE) as door:
@@ -467,3 +492,34 @@ async def test_a_planted_validation_takes_no_zone_its_evidence(tmp_path: Path) -
         os.utime(door.archive.folder / key, (0, 0))
         evidence = await door.evidence(EvidenceVerdict.PASS)
         assert (await door.commit(evidence=evidence)).status is ChangeStatus.ANSWERED
+
+
+@pytest.mark.parametrize("how", ["whole", "planted", "truncated"])
+async def test_where_an_intent_does_not_count_what_the_zone_runs_is_not_known(
+    how: str, tmp_path: Path
+) -> None:
+    """It may be the campaign's own, with whose rules those of the zone would have been compared."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        assert (await door.commit()).status is ChangeStatus.ANSWERED
+        gate, there = door.gate, door.gate.connections
+        assert door.archive.folder is not None
+        folder = door.archive.folder / "intent" / gate.zone.id / "waf"
+        (intent,) = folder.iterdir()
+        whole = intent.read_bytes()
+        if how == "planted":
+            intent.write_bytes(whole.replace(b'"commit"', b'"comnit"'))
+        elif how == "truncated":
+            intent.write_bytes(whole[:50])
+        work: dict[Area, AreaWork] = {Area.WAF: WafWork(there)}
+
+        async def standing() -> tuple[ZoneOutcome | None, str]:
+            return await standing_of(there, work, Area.WAF, gate.start.spec, gate.start.target)
+
+        limit = asyncio.get_running_loop().time() + 30
+        while (found := await standing())[0] is None:
+            assert asyncio.get_running_loop().time() < limit, found
+            await asyncio.sleep(0.2)
+        expected = ZoneOutcome.MIGRATED if how == "whole" else ZoneOutcome.UNKNOWN
+        assert found[0] is expected and (how == "whole" or intent.name in found[1]), found
