@@ -23,13 +23,13 @@ from edgeshift.authority.door import (
     target_refused,
 )
 from edgeshift.authority.loading import RootsError, RootsFiles
-from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far_as_read
 from edgeshift.authority.roots import Roots, is_rehearsal
-from edgeshift.authority.statements import Attested, StartStatement, WordStatement
+from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import Change, Step
+from edgeshift.messages import UNSIGNED, Change, Step
 from edgeshift.model.fleet import Target, campaign_id
-from edgeshift.model.sign_off import SignOffPolicy
+from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import DocumentUnreadable, Intent, intent_key
@@ -42,6 +42,9 @@ Specs = Callable[[str], Awaitable[CampaignSpec]]
 
 MOST_PASSED = 1_000
 """Steps whose evidence passed, of which a worker remembers that."""
+
+MOST_NAMED = 20
+"""Damaged statements that a worker names each time that it comes upon some."""
 
 NO_ROOTS = (
     "this worker has no roots of authority, and changes nothing but a rehearsal on this machine:"
@@ -119,7 +122,8 @@ class Authority:
 
     async def word_that_stops(self, digest: str, specs: Specs, now: datetime) -> WordStatement | None:
         """The last signed word to a campaign, where that is a pause or an abort: it holds whatever Temporal
-        was told. ``digest``: of its specification. Raises ArchiveError.
+        was told. ``digest``: of its specification. Raises ArchiveError, also where none is found among what
+        can be read, and something cannot.
         """
         try:
             roots = self._current()
@@ -131,8 +135,22 @@ class Authority:
         found = start_of(spec, digest, await self._records.starts(spec.name), roots, now)
         if isinstance(found, str):
             return None
-        word = last_word(await self._records.words(spec.name), found, roots, now)
-        return word if word is not None and word.word != "resume" else None
+        words, damaged = await self._named(self._records.words(spec.name))
+        word = last_word(words, found, roots, now)
+        if word is not None and word.word != "resume":
+            return word
+        if damaged is not None:
+            raise damaged
+        return None
+
+    async def _named(
+        self, asked: Awaitable[tuple[Attested, ...]]
+    ) -> tuple[tuple[Attested, ...], StatementsDamaged | None]:
+        """What can be read of what is asked for, and what is damaged of it, which people are told of."""
+        read, damaged = await as_far_as_read(asked)
+        for one in damaged.found[:MOST_NAMED] if damaged else ():
+            await self._recorded.tell_damaged(one.name, one.key, one.data, one.why)
+        return read, damaged
 
     def roots_or_none(self) -> Roots | None:
         """The roots as they are now; None without any. Raises NotSigned where they cannot be read."""
@@ -183,20 +201,45 @@ class Authority:
         targets = await frozen(found.statement.targets)
         if why := target_refused(asked, found.statement, targets):
             raise NotSigned(why)
-        word = last_word(await self._records.words(spec.name), found, roots, now)
+        words, damaged = await self._named(self._records.words(spec.name))
+        word = last_word(words, found, roots, now)
         if why := halted(asked, word):
             assert word is not None
             if word.word == "abort":
                 raise NotSigned(word.reason, aborted_by=word.by)
             raise NotSigned(why, halted=True)
+        if damaged is not None and change.step is not Step.ROLL_BACK:
+            # It may be a pause or an abort.
+            raise damaged
+        await self._refuse_undecided(change, asked, found, starts, roots, now)
+        return roots
+
+    async def _refuse_undecided(
+        self,
+        change: Change,
+        asked: Asked,
+        found: Attested,
+        starts: Sequence[Attested],
+        roots: Roots,
+        now: datetime,
+    ) -> None:
+        """Raises NotSigned where a step is not decided on as it has to be, or undoes something else;
+        StatementsDamaged where it is, by what can be read, and what cannot may be a rejection.
+        """
         subjects = frozenset({change.digest, change.fingerprint})
-        decisions = await self._records.decisions(spec.name, subjects)
+        decisions, damaged = await self._named(self._records.decisions(asked.campaign, subjects))
         if change.step is Step.ROLL_BACK:
             await self._refuse_other_rollback(change, asked, starts, decisions, roots)
-        agains = await self._records.agains(spec.name, start.target.zone.id)
+        if change.step in UNSIGNED:
+            return
+        agains, lost = await self._named(self._records.agains(asked.campaign, asked.target.zone.id))
         if why := decided(asked, found, decisions, agains, roots, now):
             raise NotSigned(why, uncounted=True)
-        return roots
+        if damaged is not None:
+            raise damaged
+        if lost is not None and any(_rejects(said) for said in decisions):
+            # A reopening voids what was approved before it, where somebody had rejected.
+            raise lost
 
     async def _refuse_other_rollback(
         self,
@@ -251,3 +294,8 @@ class Authority:
             evidence_digest=change.evidence,
             passed=passed,
         )
+
+
+def _rejects(said: Attested) -> bool:
+    statement = said.statement
+    return isinstance(statement, DecisionStatement) and statement.choice is Choice.REJECT

@@ -57,13 +57,22 @@ async def gathered_here(recorded: WorkerRecords, start: ZoneStart, evidence: str
 
 
 async def _last_validation(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> datetime | None:
-    """When a worker was last about to set the zone into validation; None where none was: it was found so."""
+    """When a worker was last about to set the zone into validation; None where none was: it was found so.
+
+    A record that no worker has signed, or that cannot be read, may be in the place of a validation: it counts
+    as one of when the archive took it, which is not before anything was sent.
+    """
     last: datetime | None = None
     async for key in archive.list(intent_key(start.target.zone, start.area)):
         try:
-            record = await recorded.proven(Intent, key)
+            found = await recorded.find(Intent, key)
         except DocumentUnreadable:
+            found = None
+        if found is None or found.unproven is not None:
+            at = await archive.stored_at(key)
+        elif found.record.step == Step.VALIDATE.value:
+            at = found.record.at
+        else:
             continue
-        if record is not None and record.step == Step.VALIDATE.value:
-            last = max(last or record.at, record.at)
+        last = max(last or at, at)
     return last

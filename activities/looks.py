@@ -111,12 +111,14 @@ class Looks:
         return found
 
     async def _stop(self, batch: DescribeZones) -> SignedStop | None:
-        """What people signed that stops the campaign; whoever cannot read it now looks at the next sweep."""
+        """What people signed that stops the campaign; whoever cannot read it now looks at the next sweep.
+        What is damaged of it is named in the archive, and so by an alarm (activities/authority.py).
+        """
         there = self._connections
         try:
             word = await there.authority.word_that_stops(batch.spec, there.spec, there.clock.now())
         except ArchiveError as failure:
-            activity.logger.info("signed words cannot be read: %s", failure)
+            activity.logger.warning("signed words cannot be read: %s", failure)
             return None
         if word is None:
             return None

@@ -125,7 +125,13 @@ class WorkerRecords:
         now = self._clock.now()
         return max(now, activity.info().started_time) if activity.in_activity() else now
 
-    async def _tell(self, key: str, data: bytes, why: str, now: datetime) -> None:
+    async def tell_damaged(self, key: str, of: str, data: bytes, why: str) -> None:
+        """Say in the archive that the statement for which a name stands cannot be read. ``of``: where it
+        lies, or would; ``data``: what lies there.
+        """
+        await self._tell(key, data, why, self._now(), of=of)
+
+    async def _tell(self, key: str, data: bytes, why: str, now: datetime, *, of: str = "") -> None:
         """Say in the archive that a record does not count, for people to look at it."""
         name = unproven_key(key, data)
         if name in self._told:
@@ -136,7 +142,7 @@ class WorkerRecords:
         if activity.in_activity():
             activity.logger.warning("%s in the archive does not count: %s", key, why)
         try:
-            await create_record(self._archive, name, Unproven(key=key, why=why[:200], at=now))
+            await create_record(self._archive, name, Unproven(key=key, why=why[:200], at=now, of=of))
         except ArchiveError as failure:
             self._told.discard(name)
             if activity.in_activity():

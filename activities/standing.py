@@ -27,14 +27,18 @@ async def standing_of(
     """
     part, spec = work[area], await connections.spec(spec_digest)
     client = await connections.service(spec_digest, target.zone)
-    for pause in PAUSES:
-        try:
-            return await part.standing(client, spec, target.zone)
-        except ServiceError as failure:
-            refuse_held(failure)
-            activity.logger.info("reading %s again: %s", target.zone.name, failure)
-            await connections.clock.sleep(pause)
-    return await part.standing(client, spec, target.zone)
+    try:
+        for pause in PAUSES:
+            try:
+                return await part.standing(client, spec, target.zone)
+            except ServiceError as failure:
+                refuse_held(failure)
+                activity.logger.info("reading %s again: %s", target.zone.name, failure)
+                await connections.clock.sleep(pause)
+        return await part.standing(client, spec, target.zone)
+    except DocumentUnreadable as damaged:
+        # It may stand for what was sent, and for what of it stands.
+        return ZoneOutcome.UNKNOWN, f"not known what was sent: {damaged}"[:200]
 
 
 async def settled_by(

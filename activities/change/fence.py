@@ -9,12 +9,10 @@ import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from temporalio import activity
 
 from activities.authority import NotSigned, Targets
-from activities.boundary import hold_of
 from activities.change.intent_records import ANSWERED, OPENED
 from activities.change.intents import (
     came_to_nothing,
@@ -26,13 +24,11 @@ from activities.change.intents import (
     request_answered,
     shows_within,
 )
+from activities.change.judging import judged
 from activities.connections import Connections
-from edgeshift.areas import area_of
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
-from edgeshift.model.failures import FAILURES, Happened, kind_of
-from edgeshift.model.fleet import Area
-from edgeshift.service_api import Conflict, NoTurn, ServiceError
+from edgeshift.service_api import ServiceError
 from edgeshift.stores.archive import ArchiveError
 
 CHECKED_AGAIN_AFTER = 1.0
@@ -376,29 +372,3 @@ class Fence:
 async def _within(seconds: float, send: Callable[[], Awaitable[object]]) -> None:
     async with asyncio.timeout(seconds):
         await send()
-
-
-def judged(failure: ServiceError, area: Area) -> ChangeResult:
-    """What is known of a step whose request failed.
-
-    Only a 429, a refused credential and a failure before anything was written prove that nothing happened and
-    may be tried again; another 4xx with the service's envelope ends the attempt; everything else is unknown
-    (docs/service.md §7). The area says whether a refusal is a case for the provider's support.
-    """
-    facts: dict[str, Any] = {
-        "reason": str(failure)[:200],
-        "http_status": failure.status or 0,
-        "ray": (failure.ray or "")[:40],
-        "turn": not isinstance(failure, NoTurn),
-    }
-    if not failure.nothing_happened or isinstance(failure, Conflict):
-        return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)
-    if hold := hold_of(failure):
-        # Nothing is wrong with the zone: it waits until the credential is fixed.
-        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, hold=hold, stands=True, **facts)
-    known = FAILURES[kind_of(type(failure)) or ServiceError.__name__]
-    if known.happened is not Happened.NOTHING_IF_SAID:
-        return ChangeResult(status=ChangeStatus.NOTHING_HAPPENED, stands=True, **facts)
-    case_of = area_of(area).support_cause
-    cause = case_of(failure.unabridged) if case_of else None
-    return ChangeResult(status=ChangeStatus.REFUSED, cause=cause, **facts)

@@ -255,6 +255,22 @@ async def commit_left(connections: Connections, zone: Zone, area: Area, run: str
     return False
 
 
+async def unproven_last(connections: Connections, zone: Zone, area: Area) -> str:
+    """The archive's name of an intent of the zone that no worker has signed, and since which none was seen to
+    its end; or empty. It may have been whatever this campaign has sent last.
+    """
+    found = sorted(
+        [(sent.record.at, sent.key, sent.proven) async for sent in intents_of(connections, zone, area)],
+        reverse=True,
+    )
+    for _, key, proven in found:
+        if not proven:
+            return key
+        if await is_seen(connections, key):
+            return ""
+    return ""
+
+
 async def own_commit(
     connections: Connections,
     zone: Zone,

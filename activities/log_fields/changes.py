@@ -9,7 +9,7 @@ from typing import Any
 from activities.boundary import hold_of
 from activities.change.area_work import AreaWork, Step
 from activities.change.fence import NotSent
-from activities.change.intents import left_in
+from activities.change.intents import left_in, unproven_last
 from activities.connections import Connections
 from activities.log_fields.jobs import JobsWriter
 from activities.log_fields.proposing import prepared_from
@@ -87,8 +87,8 @@ class LogFieldsWork(AreaWork):
 
     async def send(self, step: Step) -> ChangeResult:
         """Write the rules and the log jobs, or take back what was written."""
-        written, trail = Written(), RollbackLog(self._connections, step.change.start)
         back = step.change.step is Kind.ROLL_BACK
+        written, trail = Written(), RollbackLog(self._connections, step.change.start, back=back)
         try:
             result = await (self._take_back if back else self._commit)(step, trail, written)
         except (NotSent, ServiceError, ArchiveError, SecretRefError) as why:
@@ -203,6 +203,9 @@ class LogFieldsWork(AreaWork):
             campaign = campaign_id(spec.name)
             if await left_in(self._connections, zone, Area.LOG_FIELDS, campaign) is not None:
                 return ZoneOutcome.UNKNOWN, f"a part of the change may stand: {lacking}"
+            if key := await unproven_last(self._connections, zone, Area.LOG_FIELDS):
+                # It may be the campaign's own, of which a part stands.
+                return ZoneOutcome.UNKNOWN, f"not known whether a part stands: {key} does not count"
             return None, f"the service does not show the fields: {lacking}"
         return (
             ZoneOutcome.UNKNOWN,

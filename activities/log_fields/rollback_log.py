@@ -5,6 +5,11 @@ others wrote meanwhile can be told from it.
 
 from __future__ import annotations
 
+import re
+from typing import TypeVar
+
+from pydantic import BaseModel
+
 from activities.change.intents import left_in, run_of
 from activities.connections import Connections
 from edgeshift.areas import log_fields
@@ -23,14 +28,20 @@ from edgeshift.stores.documents import (
     encoded,
 )
 
+Model = TypeVar("Model", bound=BaseModel)
+
+_JOB = re.compile(r"job-[0-9]{1,18}")
+
 
 class RollbackLog:
     """The records of one zone and one campaign, over all its attempts. What no worker has signed whom the
-    roots know is passed over; where it has the name of what is to be recorded, ArchiveCorrupt names it.
+    roots know does not count, and ArchiveCorrupt names it: without it nobody can tell the campaign's own from
+    what others have made. ``back``: for the way back, where a record counts also if its worker's key was
+    revoked since.
     """
 
-    def __init__(self, connections: Connections, start: ZoneStart) -> None:
-        self._connections, self._start = connections, start
+    def __init__(self, connections: Connections, start: ZoneStart, *, back: bool = False) -> None:
+        self._connections, self._start, self._back = connections, start, back
         self._archive, self._records = connections.archive, connections.records
         run = sha256(run_of(start).encode())[:16]
         self._prefix = f"before/{start.target.zone.id}/{Area.LOG_FIELDS.value}/{run}"
@@ -49,12 +60,17 @@ class RollbackLog:
 
     async def first(self, ruleset_id: str) -> log_fields.Version | None:
         """The version before the campaign's first write to this ruleset, or None before there was one."""
-        key = self.base_key(ruleset_id)
-        found = await self._records.find(RulesBefore, key)
+        found = await self._counted(RulesBefore, self.base_key(ruleset_id))
+        return log_fields.Version(found.version, found.rules) if found else None
+
+    async def _counted(self, model: type[Model], key: str) -> Model | None:
+        """The record of this name, or None where there is none. Raises ArchiveCorrupt where it does not
+        count: something was written, and nobody can tell what.
+        """
+        found = await self._records.find(model, key, forgiving=self._back)
         if found is not None and found.unproven is not None:
-            # Without it nobody can tell the campaign's own rules from those of others.
             raise ArchiveCorrupt(f"the record {key} in the archive does not count: {found.unproven}")
-        return log_fields.Version(found.record.version, found.record.rules) if found else None
+        return found.record if found else None
 
     async def sending(self, ruleset_id: str, over: int, rules: list[Rule]) -> None:
         """Record a write that is about to be sent."""
@@ -68,7 +84,7 @@ class RollbackLog:
         async for key in self._archive.list(f"{self._prefix}/{ruleset_id}"):
             if not key.rpartition("/")[2].startswith("put-"):
                 continue
-            if record := await self._records.proven(RulesSent, key):
+            if record := await self._counted(RulesSent, key):
                 found.append(log_fields.Sent(record.over, record.rules))
         return sorted(found, key=lambda item: item.over)
 
@@ -102,7 +118,7 @@ class RollbackLog:
         found = {}
         async for key in self._archive.list(self._prefix):
             name = key.rpartition("/")[2]
-            if name.startswith("job-") and (record := await self._records.proven(JobBefore, key)):
+            if _JOB.fullmatch(name) and (record := await self._counted(JobBefore, key)):
                 found[int(name.removeprefix("job-"))] = record
         return found
 
@@ -110,5 +126,7 @@ class RollbackLog:
         """The name of the log job that the campaign created, or was about to. ``signed``: the name of the one
         that people signed, if any: whoever may write to the archive can name somebody else's.
         """
-        record = await self._records.proven(JobCreated, f"{self._prefix}/new-job")
+        if signed is None:
+            return None
+        record = await self._counted(JobCreated, f"{self._prefix}/new-job")
         return record.name if record and record.name == signed else None

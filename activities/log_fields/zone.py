@@ -171,7 +171,8 @@ class LogFieldsActivities:
         body: dict[str, Any],
         profile: ServiceProfile,
     ) -> str:
-        trail, wanted = RollbackLog(self._connections, start), log_fields.fields_of_document(body["fields"])
+        trail = RollbackLog(self._connections, start, back=True)
+        wanted = log_fields.fields_of_document(body["fields"])
         first = await trail.first(str((reading.ruleset or {}).get("id")))
         if first is not None:
             left = log_fields.rollback(first.rules, reading.rules, wanted)

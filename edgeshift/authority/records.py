@@ -3,13 +3,17 @@
 A statement lies at ``signed/<campaign>/statement/<its digest>``, so that none can take another's place. What
 finds it are names alone: ``signed/<campaign>/start/<digest>``, ``…/decision/<subject>/<digest>``,
 ``…/word/<digest>``, ``…/again/<zone>/<digest>``, ``…/repair/<digest>``,
-``…/result/<run>/<zone>/<attempt>/<digest>``. What cannot be read, or does not verify, is nothing.
+``…/result/<run>/<zone>/<attempt>/<digest>``. Where a statement would permit something, one that cannot be
+read, or does not verify, is nothing. Where it may stop something, it is ``StatementsDamaged``: a name says
+that something was signed there, and nobody can tell what.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Awaitable, Sequence
+from typing import NamedTuple
 
 from edgeshift.authority.statements import (
     AgainStatement,
@@ -24,7 +28,7 @@ from edgeshift.authority.statements import (
     opened,
     sealed,
 )
-from edgeshift.stores.archive import Archive, ArchiveUnavailable
+from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveUnavailable
 
 MOST = 2_000
 """Names that are looked at in one place. Where there are more, nothing there counts: somebody floods it."""
@@ -87,6 +91,41 @@ class Flooded(ArchiveUnavailable):
     """There are more names at a place than anybody looks at."""
 
 
+class Damage(NamedTuple):
+    """A name whose statement cannot be read. ``key``: where the statement would lie; ``data``: what lies
+    there, empty where nothing does.
+    """
+
+    name: str
+    key: str
+    data: bytes
+    why: str
+
+
+class StatementsDamaged(ArchiveCorrupt):
+    """Statements that may stop something cannot be read. ``read``: those beside them that can."""
+
+    def __init__(self, found: Sequence[Damage], read: tuple[Attested, ...]) -> None:
+        more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
+        super().__init__(f"{found[0].name} in the archive may stop it: {found[0].why}{more}")
+        self.found = tuple(found)
+        self.read = read
+
+
+Looked = tuple[tuple[Attested, ...], StatementsDamaged | None]
+"""The statements that can be read, and those that cannot."""
+
+
+async def as_far_as_read(asked: Awaitable[tuple[Attested, ...]]) -> Looked:
+    """What can be read of what is asked for, and what is damaged of it, for whoever goes on without it.
+    Raises ArchiveError.
+    """
+    try:
+        return await asked, None
+    except StatementsDamaged as damaged:
+        return damaged.read, damaged
+
+
 class SignedRecords:
     """The signed statements of an archive. What was verified once is kept in memory: it cannot change."""
 
@@ -122,36 +161,62 @@ class SignedRecords:
             raise ArchiveUnavailable(f"{key} is there already, and is another one")
 
     async def at(self, campaign: str, place: str) -> tuple[Attested, ...]:
-        """The statements that are found at a place. Raises ArchiveError."""
-        digests = []
+        """The statements that are found at a place; what cannot be read is none. Raises ArchiveError."""
+        read, _ = await self._look(campaign, place)
+        return read
+
+    async def _all(self, campaign: str, places: Sequence[str]) -> tuple[Attested, ...]:
+        """The statements that are found at some places, each of which may stop something. Raises
+        ArchiveError; StatementsDamaged where not all of them can be read.
+        """
+        looks = [await self._look(campaign, place) for place in places]
+        read = tuple(said for some, _ in looks for said in some)
+        if damaged := [one for _, some in looks for one in some]:
+            raise StatementsDamaged(damaged, read)
+        return read
+
+    async def _look(self, campaign: str, place: str) -> tuple[tuple[Attested, ...], list[Damage]]:
+        keys: list[str] = []
         async for key in self._archive.list(place):
-            digests.append(key.rpartition("/")[2])
-            if len(digests) > MOST:
+            keys.append(key)
+            if len(keys) > MOST:
                 raise Flooded(f"more than {MOST:,} records at {place}: nobody looks at them")
+        names = {key.rpartition("/")[2]: key for key in keys}
         gate = asyncio.Semaphore(_SIDE_BY_SIDE)
 
-        async def one(digest: str) -> Attested | None:
+        async def one(digest: str) -> Attested | Damage:
             async with gate:
-                return await self._read(campaign, digest)
+                return await self._read(campaign, digest, names[digest])
 
-        unknown = [digest for digest in digests if digest not in self._known]
-        read = dict(zip(unknown, await asyncio.gather(*map(one, unknown)), strict=True))
-        found = [read[one] if one in read else self._remembered(one) for one in sorted(digests)]
-        return tuple(said for said in found if said is not None and _lies_at(said.statement, place))
+        unknown = [digest for digest in names if digest not in self._known]
+        found: dict[str, Attested | Damage | None] = dict(
+            zip(unknown, await asyncio.gather(*map(one, unknown)), strict=True)
+        )
+        some = [found[one] if one in found else self._remembered(one) for one in sorted(names)]
+        read = [said for said in some if isinstance(said, Attested)]
+        # What is about something else was laid here by somebody who has it from there.
+        mine = [said for said in read if said.statement.campaign == campaign]
+        damaged = [one for one in some if isinstance(one, Damage)]
+        return tuple(said for said in mine if _lies_at(said.statement, place)), damaged
 
     def _remembered(self, digest: str) -> Attested | None:
         if (said := self._known.get(digest)) is not None:
             self._known.move_to_end(digest)
         return said
 
-    async def _read(self, campaign: str, digest: str) -> Attested | None:
-        data = await self._archive.get_named(statement_at(campaign, digest))
+    async def _read(self, campaign: str, digest: str, name: str) -> Attested | Damage:
+        key = statement_at(campaign, digest)
+        data = await self._archive.get_named(key)
+        if data is None:
+            return Damage(name, key, b"", "its statement is missing")
         try:
-            said = opened(data or b"")
-        except BadStatement:
-            return None
-        if said.digest != digest or said.statement.campaign != campaign:
-            return None
+            said = opened(data)
+        except BadStatement as why:
+            return Damage(name, key, data, f"its statement cannot be read: {why}")
+        if said.digest != digest:
+            return Damage(name, key, data, "its statement is another one than its name says")
+        if said.statement.campaign != campaign:
+            return said
         self._known[digest] = said
         while len(self._known) > _KEPT:
             self._known.popitem(last=False)
@@ -163,18 +228,22 @@ class SignedRecords:
         return tuple(sorted(found, key=lambda said: said.statement.issued, reverse=True))
 
     async def decisions(self, campaign: str, subjects: frozenset[str]) -> tuple[Attested, ...]:
-        """Signed decisions on these digests. Raises ArchiveError."""
-        some = [await self.at(campaign, decisions_at(campaign, subject)) for subject in sorted(subjects)]
-        return tuple(said for found in some for said in found)
+        """Signed decisions on these digests. Raises ArchiveError; StatementsDamaged where one cannot be read,
+        which may be a rejection.
+        """
+        return await self._all(campaign, [decisions_at(campaign, subject) for subject in sorted(subjects)])
 
     async def words(self, campaign: str) -> tuple[Attested, ...]:
-        """Signed words to a campaign. Raises ArchiveError."""
-        return await self.at(campaign, f"signed/{campaign}/word")
+        """Signed words to a campaign. Raises ArchiveError; StatementsDamaged where one cannot be read, which
+        may be a pause or an abort.
+        """
+        return await self._all(campaign, [f"signed/{campaign}/word"])
 
     async def agains(self, campaign: str, zone: str) -> tuple[Attested, ...]:
-        """Signed words that begin a zone again, by its identifier. Raises ArchiveError."""
-        some = [await self.at(campaign, agains_at(campaign, one)) for one in (EVERY_ZONE, zone)]
-        return tuple(said for found in some for said in found)
+        """Signed words that begin a zone again, by its identifier. Raises ArchiveError; StatementsDamaged
+        where one cannot be read, which may have voided what was approved before.
+        """
+        return await self._all(campaign, [agains_at(campaign, one) for one in (EVERY_ZONE, zone)])
 
     async def results(self, campaign: str, run: str, zone: str, attempt: int) -> tuple[Attested, ...]:
         """What workers have signed of one attempt of a target. Raises ArchiveError."""

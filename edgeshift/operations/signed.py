@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from edgeshift.authority.door import is_meant, last_word
-from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.records import SignedRecords, as_far_as_read
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
 from edgeshift.authority.signing import Signer, SigningFailed
 from edgeshift.authority.statements import (
@@ -215,11 +215,9 @@ class Pen:
     async def word(self, campaign: str, spec: str, word: Word, reason: str = "") -> None:
         """Sign a word that stops a campaign or lets it go on."""
         start = await self._start_of(campaign, spec)
-        said = [
-            item.statement
-            for item in await self._records.words(campaign)
-            if not self._refused(item, Role.OPERATOR)
-        ]
+        # What is damaged keeps nobody from stopping: workers name it, and change nothing meanwhile.
+        words, _ = await as_far_as_read(self._records.words(campaign))
+        said = [item.statement for item in words if not self._refused(item, Role.OPERATOR)]
         number = max((item.number for item in said if isinstance(item, WordStatement)), default=0) + 1
         # Among equal numbers a pause is the last word: a stranger's high one keeps nobody from stopping.
         number = min(number, HIGHEST)

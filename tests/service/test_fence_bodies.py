@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area
+from edgeshift.service_api import ServiceClient
 from tests.service.gate_kit import Body, gate
 
 
@@ -125,3 +127,25 @@ async def test_no_validation_is_sent_while_a_commit_may_show(tmp_path: Path) -> 
         await came_to_nothing(play.connections, key, "refused")
         allowed = await play.change(play.body, play.body, **shadow)
         assert allowed.status is ChangeStatus.ANSWERED
+
+
+@pytest.mark.parametrize("answers", [1, 2])
+async def test_an_answer_without_the_zones_plan_is_no_enterprise_plan(
+    answers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read once more; where that says nothing either, no validation is sent (rule 3)."""
+    real, lacking = ServiceClient.zone, [None] * answers
+
+    async def zone(client: ServiceClient, zone_id: str, *, urgent: bool = False) -> Any:
+        found = await real(client, zone_id, urgent=urgent)
+        return found.model_copy(update={"plan": lacking.pop()}) if lacking else found
+
+    async with gate(tmp_path) as play:
+        monkeypatch.setattr(ServiceClient, "zone", zone)
+        result = await play.validate()
+        sent = [log_only for _, log_only in await play.sent()]
+        if answers == 1:
+            assert result.status is ChangeStatus.ANSWERED and sent == [True]
+        else:
+            assert result.status is ChangeStatus.NOTHING_HAPPENED and sent == []
+            assert "plan is not in the answer" in result.reason

@@ -115,6 +115,17 @@ async def test_a_commit_of_a_worker_whose_key_was_revoked_is_undone(tmp_path: Pa
         await ask(door)
 
 
+async def test_no_damaged_word_or_decision_holds_a_rollback_back(tmp_path: Path) -> None:
+    """A whole one does not, either: what a stranger plants keeps nothing from being undone."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await sent(door)
+        for place in ("word", f"decision/{door.digest}", "again/every-zone"):
+            await door.archive.create_once(f"signed/{door.campaign}/{place}/{'0' * 64}", b"{}")
+        await ask(door)
+
+
 async def test_a_rollback_of_nothing_is_refused(tmp_path: Path) -> None:
     """As a message that anybody can send asks for it: nothing was sent that it would undo."""
     async with guarded(tmp_path) as door:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -15,10 +16,17 @@ from edgeshift.authority.door import last_word
 from edgeshift.authority.held import RootsHeld, last_told, tell
 from edgeshift.authority.keyring import Keyring
 from edgeshift.authority.loading import RootsFiles, load_roots
-from edgeshift.authority.records import SignedRecords, statement_at
+from edgeshift.authority.records import (
+    SignedRecords,
+    StatementsDamaged,
+    as_far_as_read,
+    statement_at,
+)
 from edgeshift.authority.signing import SigningFailed, signer_at
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import (
+    AgainStatement,
+    Attested,
     DecisionStatement,
     StartStatement,
     Statement,
@@ -97,7 +105,9 @@ async def test_a_record_is_found_by_what_it_is_about(archive: Archive, ring: Key
 
 
 async def test_what_others_put_into_the_archive_is_nothing(archive: Archive, ring: Keyring) -> None:
-    """Names without a statement, rubbish, another campaign's statement, one in the place of another."""
+    """Names without a statement, rubbish, another campaign's statement, one in the place of another: where
+    they would permit something. A genuine statement in the place of a word is no word.
+    """
     said = start()
     await put(archive, said, key_of(ring, "olga"))
     folder = "signed/autumn"
@@ -118,6 +128,56 @@ async def test_what_others_put_into_the_archive_is_nothing(archive: Archive, rin
     records = SignedRecords(archive)
     assert [item.statement for item in await records.starts("autumn")] == [said]
     assert await records.words("autumn") == ()
+
+
+@pytest.mark.parametrize("how", ["missing", "truncated", "another statement", "another signature"])
+async def test_what_may_stop_something_and_cannot_be_read_is_named(
+    how: str, archive: Archive, ring: Keyring
+) -> None:
+    """A word, a decision, and that a zone begins again: their names say that something was signed. What can
+    be read beside it is handed over, and a person can stop the campaign all the same.
+    """
+    olga = key_of(ring, "olga")
+    begun = start(issued=datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5))
+    await put(archive, begun, olga)
+    word = WordStatement(**about(), start=begun.digest, word="abort", number=1)
+    no = DecisionStatement(
+        **about("ada"),
+        start=begun.digest,
+        step=Step.COMMIT,
+        choice=Choice.REJECT,
+        about="fingerprint",
+        subjects=("c" * 64,),
+    )
+    again = AgainStatement(**about(), start=begun.digest, verb="reopen", zones=("f" * 32,))
+    assert archive.folder is not None
+    statements: list[tuple[Statement, Callable[[SignedRecords], Awaitable[tuple[Attested, ...]]]]] = [
+        (word, lambda records: records.words("autumn")),
+        (no, lambda records: records.decisions("autumn", frozenset({"c" * 64}))),
+        (again, lambda records: records.agains("autumn", "f" * 32)),
+    ]
+    for statement, asked in statements:
+        digest = await put(archive, statement, olga)
+        beside = await put(archive, statement.model_copy(update={"nonce": "1" * 32}), olga)
+        path = archive.folder / statement_at("autumn", digest)
+        whole = path.read_bytes()
+        if how == "missing":
+            path.unlink()
+        elif how == "truncated":
+            path.write_bytes(whole[:200])
+        elif how == "another statement":
+            path.write_bytes((archive.folder / statement_at("autumn", beside)).read_bytes())
+        else:
+            path.write_bytes(sealed(statement, olga.sign(begun.bytes)))
+        with pytest.raises(StatementsDamaged, match=f"{digest} in the archive may stop it: its s") as damaged:
+            await asked(SignedRecords(archive))
+        assert [said.digest for said in damaged.value.read] == [beside]
+        path.write_bytes(whole)
+        assert len(await asked(SignedRecords(archive))) == 2
+        path.unlink()
+    await Pen(ring.signer("olga"), archive, "olga").word("autumn", SPEC, "abort")
+    read, lost = await as_far_as_read(SignedRecords(archive).words("autumn"))
+    assert len(read) == 2 and lost is not None
 
 
 async def test_a_flood_of_records_is_said_and_counts_for_nothing(

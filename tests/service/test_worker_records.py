@@ -23,6 +23,7 @@ from activities.change.intents import (
     left_in,
     own_commit,
     seen_through,
+    unproven_last,
 )
 from activities.connections import Connections
 from activities.log_fields.rollback_log import RollbackLog
@@ -50,6 +51,7 @@ from edgeshift.stores.documents import (
     EvidenceGathered,
     Intent,
     JobBefore,
+    JobCreated,
     NothingMore,
     RulesBefore,
     RulesSent,
@@ -375,15 +377,17 @@ async def test_what_a_worker_recorded_before_a_write_is_read_back(kept: Kept, lo
 async def test_forged_records_of_what_was_there_before_count_for_nothing(
     kept: Kept, log: RollbackLog, forge: Forge
 ) -> None:
-    """No write of somebody else's is taken for the campaign's, no log job for one that it has changed; and
-    where one has the name of what is to be recorded, nothing is sent, and it is named.
+    """No write of somebody else's is taken for the campaign's, no log job for one that it has changed; nor is
+    any passed over, since it may be in the place of the campaign's own: nothing is sent, and it is named.
     """
     base, job = f"{BEFORE}/r/base", f"{BEFORE}/job-7"
     sent = RulesSent(over=1, rules=[RULE])
     put = f"{BEFORE}/r/put-1-{sha256(encoded(sent))[:12]}"
     kept.lay(put, await forge(kept, put, sent))
     kept.lay(job, await forge(kept, job, JobBefore(logpull_options="fields=Evil")))
-    assert await log.sent("r") == [] and await log.jobs() == {}
+    for of, asked in ((put, log.sent("r")), (job, log.jobs())):
+        with pytest.raises(ArchiveCorrupt, match=of):
+            await asked
     with pytest.raises(ArchiveCorrupt, match=put):
         await log.sending("r", 1, [RULE])
     with pytest.raises(ArchiveCorrupt, match=job):
@@ -392,4 +396,40 @@ async def test_forged_records_of_what_was_there_before_count_for_nothing(
     for ask in (log.base("r", Version(3, [])), log.first("r")):
         with pytest.raises(ArchiveCorrupt, match=base):
             await ask
-    assert {said.key for said in (await unproven_there(kept.archive)).found} == {base, put, job}
+    new = f"{BEFORE}/new-job"
+    kept.lay(new, await forge(kept, new, JobCreated(name="ours")))
+    assert await log.created_job(None) is None
+    with pytest.raises(ArchiveCorrupt, match=new):
+        await log.created_job("ours")
+    assert {said.key for said in (await unproven_there(kept.archive)).found} == {base, put, job, new}
+
+
+async def test_what_a_worker_recorded_whose_key_was_revoked_counts_for_the_way_back(
+    kept: Kept, log: RollbackLog
+) -> None:
+    """What it has sent is taken out again all the same; nothing more is written by it."""
+    await log.base("r", Version(3, [RULE]))
+    await log.sending("r", 3, [RULE])
+    await log.changing_job(JOB)
+    await log.creating_job("ours")
+    RootsEditor(kept.keyring.roots).revoke(WORKER)
+    for asked in (log.first("r"), log.sent("r"), log.jobs(), log.created_job("ours")):
+        with pytest.raises(ArchiveCorrupt, match="was revoked"):
+            await asked
+    back = RollbackLog(kept.connections, log._start, back=True)
+    assert await back.first("r") == Version(3, [RULE]) and len(await back.sent("r")) == 1
+    assert list(await back.jobs()) == [7] and await back.created_job("ours") == "ours"
+
+
+@pytest.mark.parametrize("seen", ["before", "after", "never"])
+async def test_an_intent_that_does_not_count_may_be_the_last_one(kept: Kept, seen: str) -> None:
+    """Unless one was seen to its end that was sent later: then that is what stands."""
+    forged = KEY.replace("p-1", "p-2")
+    ago = {"before": timedelta(hours=1), "after": timedelta(minutes=-1), "never": timedelta(hours=1)}[seen]
+    assert await unproven_last(kept.connections, ZONE, Area.ESC) == ""
+    await kept.sent(at=datetime.now(UTC) - ago)
+    assert await unproven_last(kept.connections, ZONE, Area.ESC) == ""
+    if seen != "never":
+        await kept.records.create(SEEN, Seen())
+    kept.lay(forged, await by_a_stranger(kept, forged, intent()))
+    assert await unproven_last(kept.connections, ZONE, Area.ESC) == ("" if seen == "after" else forged)

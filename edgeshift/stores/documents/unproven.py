@@ -1,4 +1,6 @@
-"""That a record of the archive does not count: no worker whom the roots know has signed it."""
+"""That a record of the archive does not count: no worker whom the roots know has signed it, or what it names
+cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ AT_ONCE = 16
 
 class Unproven(Document):
     """``unproven/<digits>``: that a worker has come upon a record that does not count. ``key``: the record;
-    ``why``: why it does not; ``at``: when that was found first.
+    ``why``: why it does not; ``at``: when that was found first. ``of``: where the statement lies, or would,
+    for which the record stands and which cannot be read; empty where the record itself does not count.
 
     Written by workers (activities/records.py), read by ``alarms`` and ``doctor``.
     """
@@ -28,10 +31,11 @@ class Unproven(Document):
     key: str
     why: str
     at: Moment
+    of: str = ""
 
 
 def unproven_key(key: str, data: bytes) -> str:
-    """The archive's name of it, for a record of this name with these bytes."""
+    """The archive's name of it, for a record of this name with these bytes, or whose statement has these."""
     return f"{FOLDER}/{sha256(key.encode())[:32]}-{sha256(data)[:16]}"
 
 
@@ -58,6 +62,8 @@ async def unproven_there(archive: Archive) -> StillThere:
             try:
                 said = await get_record(archive, Unproven, name)
                 data = await archive.get_named(said.key) if said else None
+                if said and said.of and data is not None:
+                    data = await archive.get_named(said.of) or b""
             except (DocumentUnreadable, ValueError):
                 # Whoever may write to the archive can put anything here, too.
                 return None

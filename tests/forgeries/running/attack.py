@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,8 @@ _FORWARD: dict[str, Callable[[Request], bool]] = {
 @dataclass
 class Attack:
     """An attack on one zone of a running campaign. ``enemy``: a client of his own. ``stranger``: a key that
-    nobody knows. ``theirs``: runs of workflows that the enemy has started beside the campaign's.
+    nobody knows. ``theirs``: runs of workflows that the enemy has started beside the campaign's. ``damaged``:
+    statements that he has damaged or planted, under what the zone proposes.
     """
 
     stage: Stage
@@ -69,6 +70,7 @@ class Attack:
     stranger: FileSigner
     state: ZoneState
     theirs: set[str]
+    damaged: list[str] = field(default_factory=list)
 
     @property
     def archive(self) -> Archive:
@@ -158,6 +160,13 @@ class Attack:
         """Lay bytes where a statement with this digest would lie, and be found by what the zone proposes."""
         await self.archive.create_once(f"signed/{self.name}/statement/{digest}", data)
         await self.archive.create_once(f"signed/{self.name}/decision/{self.state.digest}/{digest}", b"{}")
+        self.damaged.append(digest)
+
+    def put_right(self) -> None:
+        """Whoever looks after the archive removes what workers have named: it would hold the zone up."""
+        while self.damaged:
+            place = self.folder / "signed" / self.name / "decision" / self.state.digest
+            (place / self.damaged.pop()).unlink()
 
     # --- what is said
 

@@ -222,6 +222,7 @@ async def a_statement_that_was_changed(a: Attack) -> Trace:
     digest = await a.genuine("bob")
     path = a.folder / "signed" / a.name / "statement" / digest
     path.write_bytes(path.read_bytes().replace(b'"approve"', b'"approvE"'))
+    a.damaged.append(digest)
     await a.claim()
     return "archive"
 
@@ -232,6 +233,7 @@ async def a_statement_that_was_removed(a: Attack) -> Trace:
     await a.genuine()
     digest = await a.genuine("bob")
     (a.folder / "signed" / a.name / "statement" / digest).unlink()
+    a.damaged.append(digest)
     return await a.claim()
 
 

@@ -106,6 +106,7 @@ class Attacked:
         attack = Attack(self.stage, self.enemy, short, self.stranger, state, self.theirs)
         trace = await KINDS[name].work(attack)
         await attack.rests()
+        attack.put_right()
         said = f"{self.area}: {name}"
         self.tried.kinds[name] += 1
         record = await on_record(trace)
