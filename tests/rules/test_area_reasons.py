@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 from pydantic import ValidationError
 
-from activities.change.fence import judged
+from activities.change.judging import judged
 from edgeshift.areas import AreaNotLoaded, area_of
 from edgeshift.areas.area import AreaSection, OwnSection
 from edgeshift.areas.esc.terms import EscSpec
