@@ -50,7 +50,11 @@ def state_of(found: Ledger) -> Any:
         sweeps=[],
         steered=0,
         start=SimpleNamespace(
-            targets="", spec="", area="waf", policy=SimpleNamespace(migration_limit=timedelta(minutes=1))
+            targets="",
+            spec="",
+            area="waf",
+            archive="",
+            policy=SimpleNamespace(migration_limit=timedelta(minutes=1)),
         ),
         note=lambda text: None,
         changed=lambda: None,
