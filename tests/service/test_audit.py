@@ -417,6 +417,8 @@ async def test_zones_are_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.
     parts in which lines are sorted, which are small here.
     """
     monkeypatch.setattr("edgeshift.stores.archive.PART", 8 * 1024)
+    # What is imported or cached only on the way is there before anything is measured.
+    await _peak(tmp_path / "first", 1_200)
     few, many = await _peak(tmp_path / "few", 600), await _peak(tmp_path / "many", 1_200)
     for one, other in zip(few, many, strict=True):
         assert other - one < 130 * 600, (few, many)
