@@ -14,6 +14,7 @@ from typing import Any
 from edgeshift.audit.arrays import NoArray, items_of
 from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
+from edgeshift.authority.records import statement_at
 from edgeshift.authority.statements import Attested, BadStatement, StartStatement, opened
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.digests import NotCanonical, anonymous, canonical_bytes, digest, sha256
@@ -23,6 +24,9 @@ from edgeshift.stores.documents import DocumentUnreadable, NothingMore, Proposal
 
 AT_ONCE = 32
 """Records that are read side by side."""
+
+_BY_PEOPLE = ("start", "word", "decision", "again", "repair")
+"""Where the names lie of what people sign (authority/records.py)."""
 
 
 class NothingSigned(Exception):
@@ -48,6 +52,7 @@ class Collector:
             mine = [key for key in keys if key.split("/")[2:3] and key.split("/")[2] in self._areas]
             await asyncio.gather(*map(self._request, mine))
         await self._signed()
+        await self._lost()
 
     async def _signed(self) -> bool:
         """What people signed since it was last asked for, and what the starts among it name; whether any
@@ -113,6 +118,23 @@ class Collector:
         async for keys in _batches(self._archive.list(place)):
             await asyncio.gather(*map(one, keys))
         return starts
+
+    async def _lost(self) -> None:
+        """A line for each name of something that people signed whose statement is not there: a name says that
+        it was, and it may have been what stops. What is damaged has a line already.
+        """
+
+        async def one(key: str) -> None:
+            name = key.rpartition("/")[2]
+            if any(self._spool.has(Kind.SIGNED, f"{first}{name}") for first in (0, 1)):
+                return
+            # It may have come since the statements were read.
+            if await self._archive.get_named(statement_at(self._campaign, name)) is None:
+                self._odd(key, "its statement is missing")
+
+        for kind in _BY_PEOPLE:
+            async for keys in _batches(self._archive.list(f"signed/{self._campaign}/{kind}")):
+                await asyncio.gather(*map(one, keys))
 
     async def _request(self, key: str) -> None:
         """A record of what was about to be sent, and what came of it, where it is one of this campaign's."""

@@ -43,7 +43,8 @@ class Proof(BaseModel):
     and Temporal told them, which proves nothing. ``results``: outcomes that workers have signed, which
     know the service; ``unsigned``: those of ``told`` that say something of the service and that no worker has
     signed. ``strangers``: statements by keys that are nobody's here, or
-    not that person's. ``odd``: records that could not be read. ``truncated``: whether reading ended at the
+    not that person's. ``odd``: records that could not be read; one of what people signed, or of a request, is
+    a finding as well. ``truncated``: whether reading ended at the
     first finding, since nothing after it can be trusted.
     """
 

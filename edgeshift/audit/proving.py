@@ -313,8 +313,13 @@ class Verifier:
             self._proof.unsigned += not signed
 
     def _odd(self, row: OddRow) -> None:
+        said = f"{row.key}: {row.why}"
         if len(self._proof.odd) < MOST:
-            self._proof.odd.append(f"{row.key}: {row.why}")
+            self._proof.odd.append(said)
+        if row.key.startswith(f"signed/{self._proof.campaign}/"):
+            self._find(f"what may be a pause, an abort or a rejection cannot be read: {said}")
+        elif row.key.startswith("intent/"):
+            self._find(f"what may be a request cannot be read: {said}")
 
     def _seal(self, line: Line) -> None:
         try:

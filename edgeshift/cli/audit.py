@@ -217,7 +217,8 @@ def _show(shell: Shell, proof: Proof) -> None:
         verb = agreed(proof.strangers, "counts", "count")
         say(f"{counted(proof.strangers, 'statement')} {verb} for nothing: by keys that are not known")
     for odd in proof.odd:
-        say(f"not readable when it was written: {odd}", "yellow")
+        if not any(odd in finding.text for finding in proof.findings):
+            say(f"not readable when it was written: {odd}", "yellow")
     if proof.sealed:
         say(f"sealed by {proof.sealed.name} at {moment(proof.sealed.at)}, key {proof.sealed.key}")
     elif proof.holds:

@@ -20,6 +20,7 @@ from edgeshift.audit.chain import Kind, NoAudit, SealStatement
 from edgeshift.audit.collecting import NothingSigned
 from edgeshift.audit.exporting import export
 from edgeshift.audit.proving import prove
+from edgeshift.authority.records import statement_at
 from edgeshift.authority.statements import StartStatement, WordStatement
 from edgeshift.model.digests import anonymous, digest, fingerprint, named, sha256
 from edgeshift.model.fleet import Target
@@ -315,14 +316,54 @@ async def test_what_strangers_put_there_keeps_nothing_from_being_proved(done: Au
     assert proof.holds and proof.strangers == 3 and proof.agreed == {"ada, grace": 5}, proof.findings
 
 
-async def test_what_cannot_be_read_is_a_line_of_its_own(done: Audited) -> None:
-    """And no reason not to write the file: whoever reads it is told."""
-    key = f"intent/{done.zones[0].id}/waf/broken"
-    await done.archive.create_once(key, b"{")
-    await done.archive.create_once(f"signed/autumn/statement/{'9' * 64}", b"\xff")
+@pytest.mark.parametrize(
+    ("key", "data"),
+    [
+        ("intent/{zone}/waf/broken", b"{"),
+        (f"signed/autumn/statement/{'9' * 64}", b"\xff"),
+        (f"signed/autumn/word/{'9' * 64}", b"{}"),
+        (f"signed/autumn/decision/{'8' * 64}/{'9' * 64}", b"{}"),
+        (f"signed/autumn/again/every-zone/{'9' * 64}", b"{}"),
+    ],
+    ids=["a request", "a statement", "a word that is gone", "a decision", "a reopening"],
+)
+async def test_what_cannot_be_read_is_a_line_of_its_own_and_does_not_hold(
+    key: str, data: bytes, done: Audited
+) -> None:
+    """No reason not to write the file; but it may be what stopped the campaign, or a request."""
+    key = key.format(zone=done.zones[0].id)
+    await done.archive.create_once(key, data)
     await done.archive.create_once("intent/short", b"{}")
     proof = done.prove(await done.export())
-    assert proof.holds and len(proof.odd) == 2 and key in " ".join(proof.odd)
+    assert not proof.holds and len(proof.odd) == 1 and key in proof.odd[0]
+    (finding,) = proof.findings
+    assert key in finding.text and "cannot be read" in finding.text
+
+
+@pytest.mark.parametrize("how", ["truncated", "missing"])
+async def test_an_abort_that_was_damaged_holds_no_more(how: str, done: Audited) -> None:
+    """Whatever was sent after it would be proved otherwise."""
+    word = WordStatement(**done.about("sam", AGREED), start=done.start, word="abort", number=9)
+    digest = await done.put(word)
+    before = done.prove(await done.export())
+    assert not before.holds and "aborted by sam" in before.findings[0].text, before.findings
+    assert done.archive.folder is not None
+    path = done.archive.folder / statement_at("autumn", digest)
+    if how == "truncated":
+        path.write_bytes(path.read_bytes()[:200])
+    else:
+        path.unlink()
+    proof = done.prove(await done.export())
+    assert not proof.holds and digest in proof.findings[0].text and proof.found == 1
+
+
+async def test_what_else_cannot_be_read_is_told_and_holds(done: Audited) -> None:
+    """An answer proves nothing in any case."""
+    key = f"nothing/{done.zones[0].id}/waf"
+    async for intent in done.archive.list(f"intent/{done.zones[0].id}/waf"):
+        await done.archive.create_once(intent.replace("intent/", "nothing/", 1), b"{")
+    proof = done.prove(await done.export())
+    assert proof.holds and proof.odd and key in proof.odd[0]
 
 
 async def test_a_campaign_that_nobody_signed_has_no_audit(tmp_path: Path) -> None:
@@ -376,6 +417,8 @@ async def test_zones_are_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.
     parts in which lines are sorted, which are small here.
     """
     monkeypatch.setattr("edgeshift.stores.archive.PART", 8 * 1024)
+    # What is imported or cached only on the way is there before anything is measured.
+    await _peak(tmp_path / "first", 1_200)
     few, many = await _peak(tmp_path / "few", 600), await _peak(tmp_path / "many", 1_200)
     for one, other in zip(few, many, strict=True):
         assert other - one < 130 * 600, (few, many)
