@@ -131,8 +131,8 @@ AT_THE_DOOR = (
             ),
             Edit(
                 AUTHORITY,
-                'return word if word is not None and word.word != "resume" else None',
-                'return word if word is not None and word.word == "pause" else None',
+                '        if word is not None and word.word != "resume":\n            return word\n',
+                '        if word is not None and word.word == "pause":\n            return word\n',
             ),
         ],
         "aborted-by-key-alone",

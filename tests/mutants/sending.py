@@ -84,7 +84,7 @@ SENDING = (
         11,
         [
             Edit(
-                FENCE,
+                "activities/change/judging.py",
                 "return ChangeResult(status=ChangeStatus.UNKNOWN, **facts)",
                 "return ChangeResult(status=ChangeStatus.REFUSED, **facts)",
             )

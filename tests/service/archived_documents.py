@@ -129,7 +129,7 @@ CASES: list[tuple[BaseModel, type[BaseModel], Any]] = [
     (
         Unproven(key="nothing/z/waf/p-1", why="no worker has signed it", at=AT),
         Unproven,
-        {"at": AT_TEXT, "key": "nothing/z/waf/p-1", "why": "no worker has signed it"},
+        {"at": AT_TEXT, "key": "nothing/z/waf/p-1", "why": "no worker has signed it", "of": ""},
     ),
     (Answered(), Answered, {}),
     (CountedCommit(place=3), CountedCommit, {"place": 3}),
