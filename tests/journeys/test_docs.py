@@ -171,7 +171,8 @@ def test_the_errors_for_operators_are_errors() -> None:
     ]
     source = " ".join(
         re.sub(r'["\']\s*\n\s*f?["\']', "", file.read_text(encoding="utf-8"))
-        for file in [*(ROOT / "edgeshift").rglob("*.py")]
+        for package in ("edgeshift", "activities")
+        for file in (ROOT / package).rglob("*.py")
     )
     assert len(quoted) > 8
     for said in quoted:
