@@ -187,13 +187,13 @@ AT_THE_DOOR = (
         [
             Edit(
                 RECORDS,
-                "[await self.at(campaign, decisions_at(campaign, subject)) for subject in sorted(subjects)]",
-                '[await self.at(campaign, f"signed/{campaign}/decision")] if subjects else []',
+                "[decisions_at(campaign, subject) for subject in sorted(subjects)])",
+                '[f"signed/{campaign}/decision"] if subjects else [])',
             ),
             Edit(
                 RECORDS,
-                "tuple(said for said in found if said is not None and _lies_at(said.statement, place))",
-                "tuple(said for said in found if said is not None)",
+                "tuple(said for said in mine if _lies_at(said.statement, place))",
+                "tuple(mine)",
             ),
             Edit(
                 DOOR,
