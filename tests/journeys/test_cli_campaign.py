@@ -162,7 +162,7 @@ def test_another_archive_than_the_campaigns_is_refused_at_once(place: Place, tmp
     ):
         said = place.refused(6, *other, *verb.split())
         assert "campaign main keeps its documents in another archive (" in said
-        assert "other is no archive of edgeshift yet" in said
+        assert "other is no folder" in said
     assert place.json("status", "main")["summary"]["state"] == "running"
     told = json.loads(place.run(*other, "doctor", "--json").out)
     (found,) = (check for check in told["checks"] if check["name"] == "archive of campaigns")
