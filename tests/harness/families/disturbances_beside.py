@@ -247,7 +247,7 @@ async def _damaged_specification(identifier: str, way: Way, world: World) -> Ver
             if ended.outcome.value == "failed":
                 assert "damaged" in ended.reason, ended.reason
                 acting.told("zone told why")
-        await play.until(lambda seen: any("is damaged" in note for note in seen.notes), 120)
+        await play.until(lambda seen: any("ArchiveCorrupt: " in note for note in seen.notes), 120)
         damage.fix()
         result = await asyncio.wait_for(play.campaign.result(), 120)
         assert set(result.outcomes) <= {"failed", "settled", "migrated"}, result.outcomes
