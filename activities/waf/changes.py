@@ -102,8 +102,6 @@ class WafWork(AreaWork):
             spec = await self._connections.spec(change.start.spec)
             if not spec.consents.enforce_validation:
                 raise NotSent("nobody has consented to a validation in which the new WAF acts")
-        # Before the readings, which may not come in time: that would say that nothing was sent.
-        await fence.refuse_what_was_sent()
         await self._refuse_other_plan(step)
         if change.config:
             await self._compare_fresh(step)
