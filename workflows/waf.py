@@ -38,7 +38,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone.ending import Reached
     from workflows.zone.failures import LOCAL_FAILURES, failed
     from workflows.zone.parts import parts_of
-    from workflows.zone.state import Ended
+    from workflows.zone.state import Ended, SeenThrough
 
 
 LOOKS_FOR_ANOTHER = 20
@@ -53,6 +53,7 @@ class WafZone:
     def __init__(self, start: ZoneStart) -> None:
         self._parts = parts_of(start)
         self._zone = self._parts.zone
+        self._zone.comes_first(self._sent_before)
 
     @workflow.run
     async def run(self, start: ZoneStart) -> ZoneResult:
@@ -62,6 +63,8 @@ class WafZone:
     async def _course(self) -> Reached:
         try:
             record = await self._migrate()
+        except SeenThrough as seen:
+            record = seen.record
         except Ended as ended:
             return await self._seen_through(ended)
         except LOCAL_FAILURES as failure:
@@ -76,6 +79,7 @@ class WafZone:
         """
         if ended.outcome is ZoneOutcome.UNKNOWN or ended.outcome in DONE or self._zone.read_back:
             raise ended
+        self._zone.looks_back = False
         part = await self._parts.ending.part_left(MutationActivities.look_back, ended)
         if part.prepared is None:
             raise ended
@@ -100,6 +104,7 @@ class WafZone:
     async def _migrate(self) -> str:
         """From the first reading to the verified migration; the archived result. Raises Ended."""
         while True:
+            await self._zone.see_first()
             prepared = await self._prepare()
             if prepared.verdict is not Verdict.NEEDS_SUPPORT:
                 self._zone.resolved = None
@@ -131,6 +136,26 @@ class WafZone:
                     await self._parts.changes.propose_as_it_is(prepared)
                 elif not self._zone.called_off:
                     break
+
+    async def _sent_before(self) -> None:
+        """See through a commit of this campaign of which this run knows nothing, and which may still come to
+        show. Raises SeenThrough where it shows, Ended where it does not.
+        """
+        zone = self._zone
+        if not workflow.patched("sent-before-comes-first"):
+            return
+        part = await self._parts.ending.left(MutationActivities.look_back)
+        if part.prepared is None or not part.may_show:
+            return
+        phase, proposed, gathered = zone.phase, zone.prepared, zone.gathered
+        if proposed is None or proposed.digest != part.prepared.digest:
+            # The evidence is not about the rules that were sent.
+            zone.gathered = None
+        zone.sent = zone.prepared = part.prepared
+        if record := await self._committed(part.prepared, "it was sent before"):
+            raise SeenThrough(record)
+        zone.prepared, zone.gathered = proposed, gathered
+        zone.enter(phase)
 
     @property
     def _enterprise(self) -> bool:
@@ -227,7 +252,9 @@ class WafZone:
                 await self._parts.support.refused(result)
                 return False
             if result.earlier:
-                # It was not sent. Once the commit shows, the zone is found migrated by it.
+                # It was not sent. Once the commit shows, the zone is found migrated by it. One of this
+                # campaign is seen through at once.
+                self._zone.looks_back = True
                 pause = self._zone.start.policy.migration_limit / LOOKS_FOR_ANOTHER
                 await self._parts.waits.pause(pause, "a commit may still show")
                 return False
@@ -291,6 +318,8 @@ class WafZone:
                 )
                 return await self._parts.waits.unless_stopped(reading)
 
+        # It may tell the campaign by itself.
+        await self._zone.see_first()
         self._zone.gathered = await self._parts.waits.served(gather)
 
     async def _commit(self, prepared: Prepared, grant: PermitGrant) -> str:

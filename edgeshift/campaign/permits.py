@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, KeysView, MutableMapping
 
 from edgeshift.messages import Permit
 
@@ -33,6 +33,10 @@ class Permits(MutableMapping[int, Permit]):
 
     def __len__(self) -> int:
         return len(self._by_number)
+
+    def holders(self) -> KeysView[int]:
+        """The targets that hold any."""
+        return self._of.keys()
 
     def of(self, index: int) -> list[int]:
         """The numbers of the permits that a target holds."""

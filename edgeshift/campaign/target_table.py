@@ -75,6 +75,10 @@ class TargetTable:
         """
         self.proves_ends = False
         """Whether a word that a target has ended is only looked into, by what workers have signed."""
+        self.keeps_places = False
+        """Whether a target takes a place in the window as long as a change of it may be in flight, whatever
+        else it has said: its workflow may have been reset.
+        """
         self.ended_words: dict[int, ZoneReport] = {}
         """The last of such words, of targets that have not been looked at since."""
         self.woken_after_end: set[int] = set()
@@ -150,6 +154,16 @@ class TargetTable:
             for index in indexes
             if self.places[index] in IN_FLIGHT and not self.permits.of(index)
         )
+
+    def in_flight(self) -> int:
+        """How many zones take a place in the window: those of targets that work, and of those that hold a
+        permit though they have said that they wait, as one may whose workflow was reset.
+        """
+        working = self.zones(*IN_FLIGHT)
+        if not self.keeps_places:
+            return working
+        holders = (index for index in self.permits.holders() if self.is_open(index))
+        return working + sum(self.covered(index) for index in holders if self.places[index] not in IN_FLIGHT)
 
     def failures(self) -> int:
         """How many zones failed, are unknown or were rolled back, and that nobody has accepted yet."""

@@ -93,6 +93,9 @@ class ZoneReports(Attempts):
             self.places[index] = (
                 TargetState.READY_VALIDATE if report.step in BEFORE_SIGN_OFF else TargetState.READY
             )
+        elif self.keeps_places and ReasonCode.EARLIER_CHANGE_AWAITED in report.codes:
+            # It waits for no window and for no person: what was sent to it may come to show.
+            self.places[index] = TargetState.WORKING
         elif report.kind in REPORTED:
             self.places[index] = REPORTED[report.kind]
         elif report.unused and self.places[index] == TargetState.PERMITTED and not self._is_permitted(index):

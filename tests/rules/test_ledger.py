@@ -13,6 +13,7 @@ from edgeshift.campaign.ledger import Ledger
 from edgeshift.campaign.target_states import OUTCOME_PLACE, TargetState
 from edgeshift.messages import ReportKind, Step, ZoneReport
 from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reasons import ReasonCode
 from tests.rules.ledger_kit import (
     HOUR,
     NOW,
@@ -303,3 +304,30 @@ def test_a_reopening_is_remembered_and_a_retry_is_none() -> None:
     carried = ledger()
     carried.unpack(found.packed())
     assert found.reopened == carried.reopened == {3, 5}
+
+
+# --- places in the window
+
+
+@pytest.mark.parametrize("kind", [ReportKind.WAITING, ReportKind.AWAITING, ReportKind.READY])
+def test_a_target_keeps_its_place_until_its_permit_is_settled(kind: ReportKind) -> None:
+    """Whatever else it says meanwhile: its workflow may have been reset while its change is in flight."""
+    found = ledger()
+    found.keeps_places = True
+    before, numbers = found.in_flight(), count(1)
+    permit = found.permit(3, Step.COMMIT, "run", NOW + HOUR, draw=lambda: next(numbers))
+    assert found.hear(report(1, kind), NOW)
+    assert place(found) not in (TargetState.WORKING, TargetState.PERMITTED)
+    assert found.in_flight() == before
+    assert found.hear(report(2, kind, releases=permit.number), NOW)
+    assert found.in_flight() == before - 1
+
+
+def test_a_target_that_looks_for_what_was_sent_takes_a_place() -> None:
+    """What was sent to it may still come to show, though it is about to end."""
+    found = ledger()
+    found.keeps_places = True
+    found.hear(awaiting(), NOW)
+    waiting = found.in_flight()
+    found.hear(report(2, ReportKind.WAITING, codes=(ReasonCode.EARLIER_CHANGE_AWAITED,)), NOW)
+    assert found.in_flight() == waiting + 1

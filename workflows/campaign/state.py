@@ -75,6 +75,7 @@ class CampaignState:
         if carried:
             self.ledger.unpack(ledger)
         self.ledger.proves_ends = workflow.patched("ends-are-proven")
+        self.ledger.keeps_places = workflow.patched("permits-keep-their-places")
         self.told_wrong: list[ToldWrong] = list(carried.told_wrong) if carried else []
         """Targets of which something was told that is not so, the first ones."""
         self.wrong = carried.wrong if carried else 0

@@ -7,7 +7,6 @@ from datetime import timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.campaign.target_states import IN_FLIGHT
     from workflows.campaign.state import CampaignState
 
 
@@ -22,7 +21,7 @@ class Window:
         where nothing of it is in flight.
         """
         ledger = self._state.ledger
-        return self.most_in_flight() - ledger.zones(*IN_FLIGHT) + ledger.set_down(self._state.stopped)
+        return self.most_in_flight() - ledger.in_flight() + ledger.set_down(self._state.stopped)
 
     def most_in_flight(self) -> int:
         """How many zones may be in flight: the window as it is. Where a change cannot be taken back, one that

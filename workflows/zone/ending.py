@@ -98,15 +98,9 @@ class Ending:
         an earlier attempt sent it, or a run that was reset, or a step whose word was lost. Raises Ended where
         nobody can say, and the end would say that the target was not touched.
         """
-        zone = self._zone
-        zone.enter(ZonePhase.VERIFYING)
+        self._zone.enter(ZonePhase.VERIFYING)
         try:
-            part: Part = await locally(
-                look,
-                zone.bare_start,
-                summary="what is left of earlier attempts",
-                **options.reading(zone.start.policy),
-            )
+            return await self.left(look)
         except LOCAL_FAILURES as failure:
             if ended.outcome is ZoneOutcome.FAILED:
                 return Part()
@@ -114,6 +108,12 @@ class Ending:
             raise Ended(
                 ZoneOutcome.UNKNOWN, Reason(code=left, because=ended.why, then=(failed(failure),))
             ) from None
+
+    async def left(self, look: Callable[..., Awaitable[Part]]) -> Part:
+        """What the campaign may have left at the target, by the archive. Raises LOCAL_FAILURES."""
+        start = self._zone.bare_start
+        summary = "what is left of earlier attempts"
+        part: Part = await locally(look, start, summary=summary, **options.reading(start.policy))
         return part
 
     async def looked_for(self, part: Part) -> timedelta:

@@ -43,6 +43,9 @@ SAID = {
 }
 """What a zone has said once it is in a phase in which it waits, and of which step."""
 
+GIVES_UP_PLACE = frozenset({ReportKind.WAITING, ReportKind.SUPPORT, ReportKind.AWAITING, ReportKind.READY})
+"""Words after which the campaign does not count the zone as one that is in flight."""
+
 LONGEST_WORD = 120
 """Characters of a reason that the campaign is told."""
 
@@ -89,8 +92,11 @@ class Reporter:
         took: timedelta | None = None,
     ) -> None:
         """Tell the campaign. One that is gone, or that cannot be told for a day, is no error; of one that has
-        come to its end the zone waits for nothing.
+        come to its end the zone waits for nothing. What an earlier run may have sent is seen through before
+        a word that gives up the zone's place in the window.
         """
+        if kind in GIVES_UP_PLACE:
+            await self._zone.see_first()
         async with self.turn:
             await self._say(
                 kind,

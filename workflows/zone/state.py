@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import NoReturn
 
@@ -56,6 +57,14 @@ class Ended(Exception):
         self.why = why
 
 
+class SeenThrough(Exception):
+    """What was sent to the zone before this run has come to show. ``record``: the archived result."""
+
+    def __init__(self, record: str) -> None:
+        super().__init__("what was sent before has come to show")
+        self.record = record
+
+
 class ZoneMemory:
     """The state of one zone: of an account as well, where the area is for those too."""
 
@@ -64,6 +73,19 @@ class ZoneMemory:
         self.start = start
         self.first_step = Step(area_of(start.area).first_step)
         """The step before the sign-off that the area's targets need a permit for, where they need one."""
+
+        self._first: Callable[[], Awaitable[None]] | None = None
+        self.looks_back = False
+        """Whether something may have been sent of which this run knows nothing, and that is to be seen
+        through before the zone says any word that gives up its place in the window (docs/rules.md, rule 8).
+        """
+        info = workflow.info()
+        later = info.run_id != info.first_execution_run_id
+        # A run that an operator's reset began at its first task sees this; of one that was reset to a later
+        # one, what came before is done again as it was done, without the marker.
+        self._begun_later = later and workflow.patched("begun-later")
+        self._was_reset = self._begun_later
+        workflow.register_random_seed_callback(self._reset)
 
         self.phase = ZonePhase.ASSESSING
         self.since = workflow.now()
@@ -185,10 +207,24 @@ class ZoneMemory:
     @property
     def may_be_reset(self) -> bool:
         """Whether an operator may have reset the workflow, so that what an earlier run has sent is forgotten
-        here, and may still be under way. So may one that has only gone on in a new run.
+        here, and may still be under way. So may one that has only gone on in a new run. False while that is
+        done again which the workflow did before it was reset.
         """
-        info = workflow.info()
-        return info.run_id != info.first_execution_run_id
+        return self._was_reset or self.start.carried is not None
+
+    def _reset(self, _seed: int) -> None:
+        """An operator has reset the workflow to here: the engine draws other numbers from here on."""
+        self._was_reset, self.looks_back = True, self._first is not None
+
+    def comes_first(self, seen_through: Callable[[], Awaitable[None]]) -> None:
+        """What sees through what an earlier run may have sent, where the area's changes cannot be undone."""
+        self._first, self.looks_back = seen_through, self._begun_later
+
+    async def see_first(self) -> None:
+        """See through what an earlier run may have sent, where nobody has looked yet."""
+        if self.looks_back and self._first is not None:
+            self.looks_back = False
+            await self._first()
 
     def drift(self, prepared: Prepared) -> None:
         """The zone is no more as it was when this was signed: people see what has changed since."""
@@ -239,9 +275,13 @@ class ZoneMemory:
         return self.grant
 
     def put_back(self) -> None:
-        """The permit that is there, if any, goes back with the next word."""
+        """The permit that is there, if any, goes back with the next word. Where an earlier run may have used
+        it, which may go on, it does not: the campaign takes it back once it has run out.
+        """
         if self.grant is not None:
-            self.to_release, self.grant = self.grant.permit.number, None
+            if not self.may_be_reset:
+                self.to_release = self.grant.permit.number
+            self.grant = None
 
     def put_back_what_ran_out(self) -> None:
         """Nothing could be sent under a permit that ran out while the zone paused: it goes back with the next

@@ -53,16 +53,26 @@ class Waits:
         stop. ``resumable``: a storm of messages, which a run cannot take without end, makes it go on in a
         new run, which reads the zone anew and waits again.
         """
-        zone = self._zone
-        try:
-            await workflow.wait_condition(
-                lambda: zone.stop is not None or found() or (resumable and self.is_flooded()),
-                timeout=limit,
-                timeout_summary=summary,
-            )
-        except builtins.TimeoutError:
-            return False
-        zone.check_stop()
+        zone, began = self._zone, workflow.now()
+        while True:
+            left = None if limit is None else max(limit - (workflow.now() - began), timedelta(0))
+            try:
+                await workflow.wait_condition(
+                    lambda: (
+                        zone.stop is not None
+                        or zone.looks_back
+                        or found()
+                        or (resumable and self.is_flooded())
+                    ),
+                    timeout=left,
+                    timeout_summary=summary,
+                )
+            except builtins.TimeoutError:
+                return False
+            zone.check_stop()
+            if not zone.looks_back:
+                break
+            await zone.see_first()
         if resumable and self.is_flooded() and not found():
             await workflow.wait_condition(workflow.all_handlers_finished)
             # The next run is not told of what came meanwhile: a word is said once, or not again for long.
