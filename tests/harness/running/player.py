@@ -10,6 +10,8 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import IO
 
@@ -23,6 +25,9 @@ from tests.harness.running.played import played
 COLLECTS_AT = "400"
 """Percent by which the server's heap grows between its collections (Go's own setting): a fifth less work."""
 
+SHARED = Path("/dev/shm")
+"""The usual file system in memory."""
+
 
 async def serve() -> None:
     """Play what is read until nothing more comes, and all that was read has been answered."""
@@ -33,7 +38,10 @@ async def serve() -> None:
     loop.add_signal_handler(signal.SIGTERM, this.cancel)
     orders = asyncio.StreamReader(limit=1 << 20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
-    async with embedded_temporal(None) as server, asyncio.TaskGroup() as playing:
+    async with AsyncExitStack() as whole:
+        data = whole.enter_context(tempfile.TemporaryDirectory(prefix="harness-", dir=_in_memory()))
+        server = await whole.enter_async_context(embedded_temporal(Path(data)))
+        playing = await whole.enter_async_context(asyncio.TaskGroup())
         client = await connect(TemporalSettings(address=server.address), identity="harness")
 
         async def play(order: dict[str, str]) -> None:
@@ -46,6 +54,13 @@ async def serve() -> None:
 
         while line := await orders.readline():
             playing.create_task(play(json.loads(line)))
+
+
+def _in_memory() -> str | None:
+    """Where files are kept in memory, or None. The server's own database in memory is gone for good once a
+    busy machine has interrupted its last connection, and every case after that would be lost.
+    """
+    return str(SHARED) if SHARED.is_dir() and os.access(SHARED, os.W_OK) else None
 
 
 def _own_stdout() -> IO[str]:
