@@ -10,10 +10,12 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import IO
+
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
 
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
@@ -25,9 +27,6 @@ from tests.harness.running.played import played
 COLLECTS_AT = "400"
 """Percent by which the server's heap grows between its collections (Go's own setting): a fifth less work."""
 
-SHARED = Path("/dev/shm")
-"""The usual file system in memory."""
-
 
 async def serve() -> None:
     """Play what is read until nothing more comes, and all that was read has been answered."""
@@ -38,10 +37,7 @@ async def serve() -> None:
     loop.add_signal_handler(signal.SIGTERM, this.cancel)
     orders = asyncio.StreamReader(limit=1 << 20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
-    async with AsyncExitStack() as whole:
-        data = whole.enter_context(tempfile.TemporaryDirectory(prefix="harness-", dir=_in_memory()))
-        server = await whole.enter_async_context(embedded_temporal(Path(data)))
-        playing = await whole.enter_async_context(asyncio.TaskGroup())
+    async with embedded_temporal(None) as server, asyncio.TaskGroup() as playing:
         client = await connect(TemporalSettings(address=server.address), identity="harness")
 
         async def play(order: dict[str, str]) -> None:
@@ -49,18 +45,24 @@ async def serve() -> None:
             verdict = await played(case_of(order["id"]), world)
             if verdict.complaints:
                 await asyncio.to_thread(shutil.copy, server.log, world.folder / "server.log")
-            answers.write(json.dumps({"id": order["id"], "verdict": verdict.model_dump()}) + "\n")
+            lost = bool(verdict.complaints) and await _is_lost(client)
+            answer = {"id": order["id"], "verdict": verdict.model_dump(), "lost": lost}
+            answers.write(json.dumps(answer) + "\n")
             answers.flush()
 
         while line := await orders.readline():
             playing.create_task(play(json.loads(line)))
 
 
-def _in_memory() -> str | None:
-    """Where files are kept in memory, or None. The server's own database in memory is gone for good once a
-    busy machine has interrupted its last connection, and every case after that would be lost.
+async def _is_lost(client: Client) -> bool:
+    """Whether the server knows nothing any more. Its database in memory is gone for good once a busy machine
+    has interrupted the last connection to it: no case can be played there, whatever edgeshift does.
     """
-    return str(SHARED) if SHARED.is_dir() and os.access(SHARED, os.W_OK) else None
+    try:
+        await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=client.namespace))
+    except RPCError:
+        return True
+    return False
 
 
 def _own_stdout() -> IO[str]:

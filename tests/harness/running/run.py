@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +23,9 @@ GRACE = 120.0
 
 RETIRES_AFTER = 1500
 """Zone-schedules after which a process and its server make room for new ones."""
+
+MOST_LOST = 2
+"""How often a case is played again because its server was gone."""
 
 PLAYER = "from tests.harness.running.player import main; main()"
 """The program of a player. By ``-m``, each of its worker processes would load its main module once more."""
@@ -59,6 +62,8 @@ class Run:
         self._told = told
         self._jobs = jobs
         self._most = most
+        self._lost: Counter[str] = Counter()
+        """How often the server of a case was gone before it had ended."""
         self.until = float("inf")
         self.left: list[Case] = []
         """Cases that were not begun for want of time."""
@@ -130,6 +135,13 @@ class Run:
         while line := await player.process.stdout.readline():
             answer = json.loads(line)
             case, _ = player.playing.pop(answer["id"])
+            if answer["lost"] and self._lost[case.id] < MOST_LOST:
+                # Its server is gone, which says nothing of the case: it is played again on another one.
+                print(f"{case.id}: its server is gone; it is played again", file=sys.stderr, flush=True)
+                self._lost[case.id] += 1
+                player.played = RETIRES_AFTER
+                self._due.append(case)
+                continue
             self._ended(case, Verdict.model_validate(answer["verdict"]))
 
     def _ended(self, case: Case, verdict: Verdict) -> None:
