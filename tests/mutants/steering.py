@@ -184,8 +184,8 @@ STEERING = (
         [
             Edit(
                 WINDOW,
-                "return self.most_in_flight() - ledger.zones(*IN_FLIGHT)",
-                "return 1000 - ledger.zones(*IN_FLIGHT)",
+                "return self.most_in_flight() - ledger.in_flight()",
+                "return 1000 - ledger.in_flight()",
             )
         ],
         "window-of-one",
