@@ -112,7 +112,6 @@ async def begin_again(
     chosen = tuple(indexes)
     if pen is not None:
         spec = (await campaign_input(client, name)).spec
-        await pen.refuse_aborted(name, spec)
         await pen.again(name, spec, _VERB[verb], zones=zones, places=places, reason=reason)
     if result is not None:
         return await _reopened(client, name, verb, result, by, reason, chosen, places)

@@ -233,7 +233,10 @@ class Pen:
         places: Sequence[str] = (),
         reason: str = "",
     ) -> None:
-        """Sign that zones begin again. ``zones``: identifiers."""
+        """Sign that zones begin again. ``zones``: identifiers. Raises Refused where somebody has signed an
+        abort: nothing would come of it.
+        """
+        await self.refuse_aborted(campaign, spec)
         start = await self._start_of(campaign, spec)
         await self._put(
             AgainStatement(

@@ -138,6 +138,19 @@ AT_THE_DOOR = (
         "aborted-by-key-alone",
     ),
     mutant(
+        "damaged-abort-ignored",
+        "a signed abort that cannot be read counts as none",
+        7,
+        [
+            Edit(
+                RECORDS,
+                'return await self._all(campaign, [f"signed/{campaign}/word"])',
+                'return await self.at(campaign, f"signed/{campaign}/word")',
+            )
+        ],
+        "aborted-by-a-damaged-word",
+    ),
+    mutant(
         "starter-may-approve",
         "whoever has signed the start may approve, though four eyes are asked for",
         1,

@@ -32,6 +32,13 @@ NO_GIVING_UP = Edit(
 )
 """A campaign that is paused gives no permit up in the archive, and waits for its zones."""
 
+NO_SEEING_FIRST = Edit(
+    ZONE_STATE,
+    "            self.looks_back = False\n            await self._first()\n",
+    "            self.looks_back = False\n",
+)
+"""A zone whose workflow was reset does not see through first what an earlier run may have sent."""
+
 SENDING = (
     mutant(
         "blind-retry",
@@ -103,6 +110,35 @@ SENDING = (
             )
         ],
         "reset-while-verified",
+    ),
+    mutant(
+        "reset-forgets-what-was-sent",
+        "a run that was reset, and has something in its way, does not look for what was sent before",
+        2,
+        [
+            Edit(
+                FENCE,
+                "        if sent_here or not self.change.anew or",
+                "        if result is not None or sent_here or not self.change.anew or",
+            ),
+            NO_REFUSAL[1],
+            NO_SEEING_FIRST,
+        ],
+        "reset-and-unread",
+    ),
+    mutant(
+        "gone-folder-is-empty",
+        "an archive whose folder was moved away counts as one in which there is nothing yet",
+        2,
+        [
+            Edit(
+                "edgeshift/stores/folder_place.py",
+                "        try:\n            found = os.stat(self._root)\n",
+                "        if self._known or not self._known:\n            return\n"
+                "        try:\n            found = os.stat(self._root)\n",
+            )
+        ],
+        "archive-moved-away",
     ),
     mutant(
         "commit-in-local-activity",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.mutants.door import NO_DOOR, NO_SIGNED_STOP
-from tests.mutants.mutant import Edit, mutant
-from tests.mutants.sending import NO_GIVING_UP, SIGNING, ZONE_STATE
+from tests.mutants.mutant import Edit, Mutant, mutant
+from tests.mutants.sending import NO_GIVING_UP, NO_SEEING_FIRST, SIGNING, ZONE_STATE
 
 STARTER = "workflows/campaign/starter.py"
 WINDOW = "workflows/campaign/window.py"
@@ -229,6 +229,25 @@ STEERING = (
             )
         ],
         "a-failure-keeps-its-place",
+    ),
+    Mutant(
+        "place-lost-by-a-reset",
+        "a zone that is reset while its commit is in flight says that it waits, and makes room for another",
+        8,
+        (
+            NO_SEEING_FIRST,
+            Edit(
+                ZONE_STATE,
+                "            if not self.may_be_reset:\n                self.to_release",
+                "            if self.grant:\n                self.to_release",
+            ),
+            Edit(
+                "workflows/campaign/state.py",
+                'workflow.patched("permits-keep-their-places")',
+                'workflow.patched("permits-keep-their-places") and False',
+            ),
+        ),
+        ("reset-zone/waf/enterprise/verifying",),
     ),
     mutant(
         "no-pace",

@@ -78,6 +78,12 @@ async def test_nothing_of_a_start_begins_again_once_its_abort_is_signed(
             assert "`edgeshift start FILE --again`" in told.value.hint
         assert await play.is_closed()
         assert pen is not None and play.start is not None
+        # What `support-resolved` signs before it tells the zone.
+        zones, before = [play.zone_id(stage.name("a"))], [key async for key in play.archive.list("signed")]
+        with pytest.raises(Refused, match=f"was aborted by {OPERATOR}, who signed that") as told:
+            await pen.again(play.spec.name, play.start.spec, "support-resolved", zones=zones)
+        assert "`edgeshift start FILE --again`" in told.value.hint
+        assert [key async for key in play.archive.list("signed")] == before
         await asyncio.sleep(1.1)
         await pen.start(play.start, play.spec)
         await pen.refuse_aborted(play.spec.name, play.start.spec)

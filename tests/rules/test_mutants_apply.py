@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness.families import aimed
+from tests.harness.families.every import all_cases
 from tests.harness.verdict import Verdict
 from tests.mutants.catalogue import MUTANTS
 from tests.mutants.mutant import Edit, mutant
@@ -23,7 +23,7 @@ def test_every_mutant_has_a_name_of_its_own_and_cases_that_there_are() -> None:
     """At least as many as issue and rules ask for, each with a case that is to find it."""
     names = [one.name for one in MUTANTS]
     assert len(names) == len(set(names)) >= 18
-    known = {case.id for case in aimed.cases()}
+    known = {case.id for case in all_cases()}
     for one in MUTANTS:
         assert one.cases, one.name
         assert set(one.cases) <= known, one.name

@@ -26,6 +26,7 @@ from activities.change.intents import (
     unproven_last,
 )
 from activities.connections import Connections
+from activities.log_fields.changes import LogFieldsWork
 from activities.log_fields.rollback_log import RollbackLog
 from activities.records import WorkerRecords
 from activities.waf.evidence import EvidenceActivities
@@ -38,11 +39,12 @@ from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.worker_pen import WorkerPen
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.archive_checks import check_records
 from edgeshift.doctor.check import State
 from edgeshift.messages import ZoneStart
 from edgeshift.model.digests import canonical_bytes, sha256
-from edgeshift.model.fleet import Area, Plan, Zone
+from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.service_api import LogJob
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveUnavailable
@@ -64,6 +66,7 @@ from edgeshift.stores.documents import (
     unproven_there,
 )
 from tests.kit.signing import signed
+from tests.service.client_scene import scene
 
 LIMIT = timedelta(minutes=5)
 ZONE = Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.ENTERPRISE)
@@ -433,3 +436,28 @@ async def test_an_intent_that_does_not_count_may_be_the_last_one(kept: Kept, see
         await kept.records.create(SEEN, Seen())
     kept.lay(forged, await by_a_stranger(kept, forged, intent()))
     assert await unproven_last(kept.connections, ZONE, Area.ESC) == ("" if seen == "after" else forged)
+
+
+async def test_where_a_target_stands_is_unknown_while_its_last_intent_does_not_count(
+    kept: Kept, tmp_path: Path
+) -> None:
+    """The service shows none of the fields. What was sent last may be the campaign's own all the same, of
+    which a part stands: nobody says that the target was not touched.
+    """
+    spec = CampaignSpec.model_validate(
+        {
+            "name": "mine",
+            "area": "log-fields",
+            "targets": {"all": True},
+            "log_fields": {"request_headers": ["user-agent"]},
+        }
+    )
+    work = LogFieldsWork(kept.connections)
+    async with scene(tmp_path / "service") as service, service.client() as client:
+        zone = ZONE.model_copy(update={"id": service.zone("enterprise"), "name": "enterprise.example"})
+        key = intent_key(zone, Area.LOG_FIELDS, "p-1")
+        outcome, why = await work.standing(client, spec, zone)
+        assert outcome is None and "does not show the fields" in why
+        kept.lay(key, await by_a_stranger(kept, key, intent()))
+        told = f"not known whether a part stands: {key} does not count"
+        assert await work.standing(client, spec, zone) == (ZoneOutcome.UNKNOWN, told)

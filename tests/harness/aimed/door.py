@@ -9,11 +9,12 @@ import contextlib
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from temporalio.client import WorkflowUpdateFailedError
 
-from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.records import SignedRecords, statement_at
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.statements import DecisionStatement, StartStatement, WaveSaid
 from edgeshift.messages import Answer, Person, Step, ZonePhase, ZoneState
@@ -26,6 +27,7 @@ from tests.harness.aimed.waf import A_RULE, PRO, STOPPED, word
 from tests.harness.campaigns.authority import FOUR_EYES, ONE, TWO
 from tests.harness.campaigns.stages import signed_stage
 from tests.harness.cases import World
+from tests.harness.disturbances.archives import Damage
 from tests.harness.verdict import Verdict
 from tests.kit import APPROVER, OPERATOR, eventually
 from tests.kit.signing import Roster, about, key_of, recorded
@@ -211,6 +213,15 @@ async def rejected_by_key_alone(world: World) -> Verdict:
 
 async def aborted_by_key_alone(world: World) -> Verdict:
     """An abort is signed when one zone is done, and its message never comes to the campaign."""
+    return await _aborted_by_key(world)
+
+
+async def aborted_by_a_damaged_word(world: World) -> Verdict:
+    """The same, and nobody can read what was signed until whoever looks after the archive puts it back."""
+    return await _aborted_by_key(world, damaged=True)
+
+
+async def _aborted_by_key(world: World, *, damaged: bool = False) -> Verdict:
     async with signed_stage(world.client, world.folder, zone("a"), OTHER) as stage:
         play = stage.play
         await waits(stage, "a")
@@ -219,6 +230,7 @@ async def aborted_by_key_alone(world: World) -> Verdict:
         await ends(stage, "other")
         asked = play.now()
         await play.sign_word("abort", "enough")
+        damage = Damage(await _word_of(stage)) if damaged else None
         play.stops.append(
             StopRecord(
                 campaign=play.spec.name, kind="abort", by=OPERATOR, asked_at=asked, answered_at=play.now()
@@ -227,8 +239,19 @@ async def aborted_by_key_alone(world: World) -> Verdict:
         # The campaign may have found the word in the archive by now, and takes no sign-off any more.
         with contextlib.suppress(WorkflowUpdateFailedError):
             await play.sign_zone(stage.name("a"))
+        if damage is not None:
+            await quiet(6)
+            damage.fix()
         await ends(stage, "a")
         return await judged(stage, STOPPED)
+
+
+async def _word_of(stage: Stage) -> Path:
+    """Where the statement of the one word lies that somebody has signed."""
+    archive, name = stage.play.archive, stage.play.spec.name
+    (key,) = [key async for key in archive.list(f"signed/{name}/word")]
+    assert archive.folder is not None
+    return archive.folder / statement_at(name, key.rpartition("/")[2])
 
 
 async def approved_by_the_starter(world: World) -> Verdict:

@@ -1,4 +1,4 @@
-"""Scenes in which somebody who may write to the archive lays records there in a worker's place."""
+"""Scenes of the archive's records: somebody lays them there in a worker's place, or all of them are gone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area
 from edgeshift.stores.documents import intent_key
-from tests.faults_kit import zone
+from tests.faults_kit import staged, zone
 from tests.harness.aimed.scene import judged, waits
 from tests.harness.aimed.waf import A_RULE, PRO
 from tests.harness.campaigns.stages import signed_stage
@@ -48,6 +48,38 @@ async def nothing_came_of_it(world: World) -> Verdict:
         # Where it waits for what may still show, as it should, nobody can sign anything.
         with contextlib.suppress(TimeoutError, AssertionError):
             await asyncio.wait_for(signed(), LOOKS)
+        await waits(stage, "open")
+        return await judged(stage, PRO)
+
+
+async def archive_moved_away(world: World) -> Verdict:
+    """A zone is cut off while its commit is under way, the archive's folder is moved away, and the zone is
+    begun again and signed before the commit shows. Then the folder is put back.
+    """
+    async with staged(
+        world.client,
+        world.folder,
+        zone("a"),
+        zone("open", firewall_rules=[A_RULE]),
+        simulator={"migration_seconds": 40 * SCALE},
+        commit={"migration_limit": "160h"},
+    ) as stage:
+        play, archive = stage.play, stage.play.archive.folder
+        assert archive is not None
+        await stage.cut_off("a", ZonePhase.VERIFYING)
+        aside = archive.rename(archive.with_name("archive-aside"))
+        await play.again("retry", stage.name("a"))
+
+        async def sent_again() -> None:
+            await play.zone_until(stage.name("a"), _asks, LOOKS)
+            await play.sign_zone(stage.name("a"))
+            await stage.phase("a", ZonePhase.VERIFYING, within=LOOKS)
+
+        with contextlib.suppress(TimeoutError, AssertionError):
+            await asyncio.wait_for(sent_again(), LOOKS)
+        if archive.exists():
+            archive.rename(archive.with_name("archive-made-anew"))
+        aside.rename(archive)
         await waits(stage, "open")
         return await judged(stage, PRO)
 

@@ -88,6 +88,15 @@ async def killed_after_commit(world: World) -> Verdict:
 
 async def reset_while_verified(world: World) -> Verdict:
     """An operator resets the zone to before its commit, which is under way."""
+    return await _reset_while_verified(world)
+
+
+async def reset_and_unread(world: World) -> Verdict:
+    """The same, and the first reading of its new run fails before it comes to the record of the commit."""
+    return await _reset_while_verified(world, unread=True)
+
+
+async def _reset_while_verified(world: World, *, unread: bool = False) -> Verdict:
     async with signed_stage(
         world.client,
         world.folder,
@@ -98,6 +107,8 @@ async def reset_while_verified(world: World) -> Verdict:
         await waits(stage, "a")
         await stage.play.sign_zone(stage.name("a"))
         await comes_to(stage, "a", ZonePhase.VERIFYING)
+        if unread:
+            await stage.fault("server_error", "waf.config", "a", effect="before", status=500)
         await reset(stage.play, stage.name("a"))
         return await judged(stage, PRO)
 

@@ -17,6 +17,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (waf.answer_lost, 2),
     (waf.killed_after_commit, 1),
     (waf.reset_while_verified, 1),
+    (waf.reset_and_unread, 1),
     (waf.answered_without_effect, 1),
     (waf.over_a_limit, 2),
     (waf.drifted, 1),
@@ -53,6 +54,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (door.resumed_by_nobody, 1),
     (door.rejected_by_key_alone, 2),
     (door.aborted_by_key_alone, 2),
+    (door.aborted_by_a_damaged_word, 2),
     (door.approved_by_the_starter, 1),
     (door.two_keys_of_one_person, 1),
     (door.more_than_an_hour_takes, 2),
@@ -62,6 +64,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (results.answered_without_a_call, 2),
     (results.result_of_a_stranger, 2),
     (records.nothing_came_of_it, 2),
+    (records.archive_moved_away, 2),
 )
 """Each scene with the zones that it plays."""
 

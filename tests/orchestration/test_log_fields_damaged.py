@@ -1,0 +1,94 @@
+"""A record of what a campaign has written, damaged in the archive before its way back: nobody can tell then
+what is the campaign's own, and the zone does not end as if it had been taken back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.messages import ZonePhase
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reasons import ReasonCode, codes_of
+from tests.kit import BUCKET, Scene, fleet_of, scene
+from tests.queue_kit import on_queue
+
+pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
+
+SPEC: dict[str, Any] = {
+    "area": "log-fields",
+    "log_fields": {
+        "request_headers": ["user-agent"],
+        "verify": "8h",
+        "every": "2h",
+        "unverified": "roll_back",
+    },
+    "commit": {"migration_limit": "8s", "poll": "1s"},
+}
+NAME = "damaged.example"
+ZONE = {
+    "name": NAME,
+    "plan": "enterprise",
+    "logs": {
+        "jobs": [
+            {
+                "destination": f"s3://{BUCKET}/{NAME}?region=eu-west-1",
+                "logpull_options": "fields=RayID&timestamps=rfc3339",
+                "name": "customers",
+            }
+        ],
+        "fields": [{"request_headers": ["x-team"], "description": "of another team"}],
+    },
+}
+
+
+@pytest.fixture
+def client(temporal_client: Client, request: pytest.FixtureRequest) -> Client:
+    """A client of the embedded server on a task queue of this test's own."""
+    return on_queue(temporal_client, request.node.name[:60])
+
+
+async def ours(play: Scene) -> bool:
+    """Whether a rule of the campaign's is in the zone."""
+    found = await play.control.get(f"zones/{play.zone_id(NAME)}")
+    rules = [
+        rule
+        for item in found["rulesets"]
+        if item["phase"] == "http_log_custom_fields"
+        for rule in item["rules"]
+    ]
+    return any("edgeshift" in rule["description"] for rule in rules)
+
+
+async def record_of(play: Scene, what: str) -> str:
+    """The archive's name of the one record of the zone that begins so."""
+    prefix = f"before/{play.zone_id(NAME)}/log-fields"
+    (found,) = [key async for key in play.archive.list(prefix) if key.rpartition("/")[2].startswith(what)]
+    return found
+
+
+@pytest.mark.parametrize("what", ["base", "put-", "job-"])
+async def test_a_zone_whose_trail_is_damaged_is_not_called_rolled_back(
+    client: Client, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The change stays in force; the zone is failed, for a person to undo it, and names what could not be
+    read.
+    """
+    monkeypatch.setattr("workflows.reversible.MOST_TRIES_BACK", 2)
+    async with scene(client, tmp_path, fleet_of(ZONE), **SPEC) as play:
+        await play.zone_until(NAME, lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
+        await play.sign_zone(NAME)
+        await play.zone_until(NAME, lambda found: found.phase is ZonePhase.WATCHING)
+        key = await record_of(play, what)
+        assert play.archive.folder is not None
+        path = play.archive.folder / key
+        path.write_bytes(path.read_bytes()[:-1])
+        result = await asyncio.wait_for(play.zone(NAME).result(), 120)
+        assert await ours(play)
+        assert result.outcome is ZoneOutcome.FAILED, result.reason
+        assert codes_of(result.why) == (ReasonCode.NOT_ROLLED_BACK,)
+        assert key in result.reason, result.reason
