@@ -153,7 +153,7 @@ async def test_views_leave_out_what_somebody_else_started_in_a_campaigns_name(
         claims = {"campaign": campaign.id, "campaign_run": run, "attempt": 1}
         index = {target.zone.name: place for place, target in enumerate(stage.play.targets)}
         await stage.play.zone(stage.name("a")).terminate("by somebody else")
-        started = [
+        started: list[tuple[Client, str, dict[str, Any]]] = [
             (sealed(temporal_client), "elsewhere/1", {"index": 0}),
             (temporal_client, "elsewhere/2", {**claims, "attempt": 99, "index": index[stage.name("b")]}),
             (
