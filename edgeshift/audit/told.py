@@ -6,6 +6,7 @@ It proves nothing: whoever reaches Temporal can have it say so (docs/audit.md).
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from temporalio.client import (
     Client,
@@ -19,7 +20,7 @@ from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
 from edgeshift.messages import CampaignResult, ZoneResult
 from edgeshift.model.fleet import campaign_id
-from edgeshift.runtime.temporal import is_missing
+from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of
 
 AT_ONCE = 24
 
@@ -38,7 +39,9 @@ async def add_told(client: Client, campaign: str, spool: Spool) -> bool:
     status = described.status or WorkflowExecutionStatus.RUNNING
     line = {"outcomes": {}, "run": described.run_id, "state": status.name.lower()}
     if status is WorkflowExecutionStatus.COMPLETED:
-        line["outcomes"] = (await handle.result()).outcomes
+        # What cannot be read is of another version, or somebody else's.
+        with suppress(*UNREADABLE):
+            line["outcomes"] = CampaignResult.model_validate(await handle.result()).outcomes
     spool.add(Kind.CAMPAIGN, described.run_id, line)
     query = f"EdgeshiftCampaign = '{campaign}' AND WorkflowType NOT IN ('Campaign', 'ZoneHold')"
     some: list[WorkflowExecution] = []
@@ -53,17 +56,20 @@ async def add_told(client: Client, campaign: str, spool: Spool) -> bool:
 
 
 async def _outcome(client: Client, execution: WorkflowExecution, spool: Spool) -> None:
-    memo = await execution.memo()
+    memo = await memo_of(execution) or {}
     index, attempt = memo.get("index"), memo.get("attempt")
     handle = client.get_workflow_handle(execution.id, run_id=execution.run_id, result_type=ZoneResult)
     try:
-        result = await handle.result(follow_runs=False)
+        result = ZoneResult.model_validate(await handle.result(follow_runs=False))
     except WorkflowFailureError:
         return
     except RPCError as failure:
         if not is_missing(failure):
             raise
         # Its history went while the list was read.
+        return
+    except UNREADABLE:
+        # It is none of a zone's, whoever has started it in the campaign's name.
         return
     if not isinstance(index, int) or not isinstance(attempt, int):
         return

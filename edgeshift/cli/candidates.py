@@ -121,12 +121,16 @@ async def _campaigns(shell: Shell, client: Client) -> AsyncIterator[str]:
 
 async def _zones(shell: Shell, client: Client, campaign: str | None) -> AsyncIterator[str]:
     from edgeshift.operations.campaigns import campaign_input
+    from edgeshift.operations.errors import NotFound, Unreadable
     from edgeshift.operations.zones import frozen_targets
 
     archive = shell.archive()
     looked_at = 0
     async for name in _one(campaign) if campaign else _campaigns(shell, client):
-        start = await campaign_input(client, name)
+        try:
+            start = await campaign_input(client, name)
+        except (NotFound, Unreadable):
+            continue
         for target in await frozen_targets(archive, start.targets):
             yield target.zone.name
         looked_at += 1

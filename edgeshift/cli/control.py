@@ -29,6 +29,9 @@ LAGS = 2.5
 MOST_LISTINGS = 5
 """How often ``pause --all`` looks for campaigns that have begun meanwhile, at most."""
 
+NOT_KNOWN = "not known"
+"""The state of a campaign that does not answer."""
+
 ENDING = ("aborting", "closed")
 """States in which nothing new begins, and never will."""
 
@@ -209,7 +212,9 @@ async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool
 
 @dataclass(frozen=True)
 class _Stands:
-    """How a campaign stands. ``by_hand``: a person has paused it."""
+    """How a campaign stands. ``by_hand``: a person has paused it; of one that does not answer, as it has
+    published.
+    """
 
     state: str
     by_hand: bool = False
@@ -227,7 +232,7 @@ def _is_meant(verb: str, stands: _Stands) -> bool:
         paused = stands.state in ("paused", "pausing") and stands.by_hand
         return not paused and stands.state not in ENDING
     # One that paused itself says why; that is put right first, and then it is resumed by its name.
-    return stands.state == "paused" and stands.by_hand
+    return stands.state in ("paused", NOT_KNOWN) and stands.by_hand
 
 
 async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool) -> None:
@@ -313,8 +318,8 @@ async def _those_that_began(
 
 async def _running(client: Client, verb: str) -> dict[str, _Stands]:
     """Every campaign of the namespace that runs, as far as Temporal lists it by now, and how it stands: by
-    what it has published of itself; but before ``pause`` leaves one out, that is asked itself, since what it
-    has published may be some seconds old.
+    what it has published of itself where that ends it, or where ``pause`` means it anyway; each other is
+    asked itself, since what it has published may be some seconds old.
     """
     from temporalio.client import WorkflowExecutionStatus
 
@@ -335,13 +340,14 @@ async def _running(client: Client, verb: str) -> dict[str, _Stands]:
         if described is None or described.status is not WorkflowExecutionStatus.RUNNING:
             return None
         stands = _Stands.of(await published(described))
-        if verb != "pause" or _is_meant(verb, stands) or stands.state in ENDING:
+        if stands.state in ENDING or (verb == "pause" and _is_meant(verb, stands)):
             return stands
         try:
             return _Stands.of(await operations.summary(client, name))
         except operations.OperationError:
-            # It is paused like the others, and says itself why it cannot be.
-            return _Stands("not known")
+            # It is steered like the others, and says itself why it cannot be; but nothing is resumed of which
+            # nobody knows that it was paused.
+            return _Stands(NOT_KNOWN, stands.by_hand)
 
     standings = zip(names, await each(names, standing), strict=True)
     return {name: stands for name, stands in standings if stands is not None}

@@ -22,6 +22,7 @@ from edgeshift.cli.shell import Shell, current, run
 from edgeshift.cli.until import Until, wait_until
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area
+from edgeshift.operations.errors import NotFound, Unreadable
 from edgeshift.operations.proof import UNSIGNED, unsigned
 from edgeshift.operations.zones import check_wave, near_zone
 from edgeshift.views.alarming import campaign_fact
@@ -36,6 +37,7 @@ from edgeshift.views.widths import Card
 from edgeshift.views.words import finished
 
 MOST_CAMPAIGNS = 50
+MOST_UNREAD = 5
 MOST_FINGERPRINTS = 50
 MOST_ROWS = 200
 MOST_IN_JSON = 1_000
@@ -78,7 +80,8 @@ def status(
                 hint=f"edgeshift status CAMPAIGN {'--until ' + until if until else '--zone ZONE'};"
                 " `edgeshift status` lists the campaigns",
             )
-        lines = run(_all(shell), waiting="asking Temporal for its campaigns")
+        lines, unread = run(_all(shell), waiting="asking Temporal for its campaigns")
+        _tell_unread(shell, unread)
         if as_json:
             shell.print_json({"campaigns": lines})
         else:
@@ -146,23 +149,52 @@ async def _wait(shell: Shell, campaign: str, until: Until, within: timedelta | N
         await wait_until(shell, client, campaign, until, within)
 
 
-async def _all(shell: Shell) -> list[CampaignLine]:
+async def _all(shell: Shell) -> tuple[list[CampaignLine], list[str]]:
+    """A line for each of the newest campaigns, and the names of those that cannot be read."""
+    lines: list[CampaignLine] = []
+    unread: list[str] = []
     async with shell.temporal() as client:
+
+        async def read(some: list[WorkflowExecution]) -> None:
+            for execution, line in zip(some, await each(some, lambda item: _line(client, item)), strict=True):
+                if line is None:
+                    unread.append(execution.id)
+                else:
+                    lines.append(line)
+
         found: list[WorkflowExecution] = []
         async for execution in campaigns(client):
             found.append(execution)
-            if len(found) == MOST_CAMPAIGNS:
-                break
-        return await each(found, lambda item: _line(client, item))
+            # What cannot be read takes no campaign's place in the list.
+            if len(lines) + len(found) == MOST_CAMPAIGNS:
+                await read(found)
+                found = []
+                if len(lines) == MOST_CAMPAIGNS:
+                    break
+        await read(found)
+    return lines, unread
 
 
-async def _line(client: Client, execution: WorkflowExecution) -> CampaignLine:
+def _tell_unread(shell: Shell, unread: Sequence[str]) -> None:
+    if unread:
+        named = ", ".join(unread[:MOST_UNREAD])
+        more = f" and {len(unread) - MOST_UNREAD:,} more" if len(unread) > MOST_UNREAD else ""
+        many = counted(len(unread), "execution")
+        said = f"{many} that cannot be read (of another version, or not edgeshift's): {named}{more}"
+        shell.errors.print(said, markup=False, soft_wrap=True)
+
+
+async def _line(client: Client, execution: WorkflowExecution) -> CampaignLine | None:
+    """Of one campaign; None where it cannot be read, or is gone meanwhile."""
     name = execution.id.removeprefix("campaign/")
     state = execution.status.name.lower() if execution.status else "unknown"
     line = CampaignLine(
         name=name, state=state, started_at=execution.start_time, closed_at=execution.close_time
     )
-    known = await known_campaign(client, name)
+    try:
+        known = await known_campaign(client, name)
+    except (NotFound, Unreadable):
+        return None
     line.started_by, line.zones = known.start.started_by, known.start.count
     if known.summary is not None:
         line.state, line.started_at = known.summary.state, known.summary.started_at

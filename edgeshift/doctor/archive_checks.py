@@ -10,6 +10,8 @@ from temporalio.service import RPCError
 from edgeshift.doctor.check import Check, State, ok
 from edgeshift.messages import PUBLISHED, CampaignSummary
 from edgeshift.model.counts import counted
+from edgeshift.model.fleet import campaign_id
+from edgeshift.runtime.temporal import memo_has, memo_value_of
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import Unproven, unproven_there
 from edgeshift.stores.documents.unproven import MOST
@@ -20,7 +22,7 @@ NAME = "archive of campaigns"
 RECORDS = "records of workers"
 
 FEW = 3
-"""Records that are named."""
+"""Records, and executions, that are named."""
 
 FIX = "see archive-unsigned in docs/runbook.md"
 
@@ -35,25 +37,41 @@ async def check_campaigns(client: Client, url: str) -> list[Check]:
         archive = Archive(url, make=False)
         here = await known_identity(archive) if archive.is_made else None
         others: list[str] = []
+        unread: list[str] = []
         count = 0
         async for execution in client.list_workflows(_RUNNING):
-            told = await execution.memo_value(PUBLISHED, None, type_hint=CampaignSummary)
+            told = await memo_value_of(execution, PUBLISHED, CampaignSummary)
+            if told is None and memo_has(execution, PUBLISHED):
+                unread.append(execution.id)
             if told is None or not told.archive:
                 # It has not said anything yet.
                 continue
             count += 1
             if told.archive != here:
-                others.append(told.name)
+                others.append(execution.id.removeprefix(campaign_id("")))
     except RPCError as problem:
         return [Check(NAME, State.WARNING, f"the campaigns cannot be read: {problem.message[:150]}")]
     except (ArchiveError, ValueError):
         return []
+    # What cannot be read is of another version, or somebody else's: it is named, and says nothing of others.
+    left_out = (
+        f"{counted(len(unread), 'execution')} with an unreadable summary: {_few(unread)}" if unread else ""
+    )
     if others:
-        named = ", ".join(others[:3]) + (f" and {len(others) - 3:,} more" if len(others) > 3 else "")
-        said = f"{counted(len(others), 'running campaign')} of {count:,} began with another one: {named}"
+        said = (
+            f"{counted(len(others), 'running campaign')} of {count:,} began with another one: {_few(others)}"
+        )
         fix = "name the archive of their workers: --archive URL or EDGESHIFT_ARCHIVE_URL"
-        return [Check(NAME, State.FAILED, said, fix)]
-    return [ok(NAME, f"{counted(count, 'running campaign')} began with this one")] if count else []
+        return [Check(NAME, State.FAILED, "; ".join(filter(None, (said, left_out))), fix)]
+    here_too = f"{counted(count, 'running campaign')} began with this one" if count else ""
+    if unread:
+        fix = f"`temporal workflow show --workflow-id {unread[0]}` shows who started it"
+        return [Check(NAME, State.WARNING, "; ".join(filter(None, (here_too, left_out))), fix)]
+    return [ok(NAME, here_too)] if count else []
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:FEW]) + (f" and {len(names) - FEW:,} more" if len(names) > FEW else "")
 
 
 async def check_records(url: str) -> list[Check]:

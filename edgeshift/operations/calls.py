@@ -27,9 +27,10 @@ from edgeshift.operations.errors import (
     OperationError,
     Refused,
     TemporalTrouble,
+    Unreadable,
 )
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.temporal import is_away, is_missing
+from edgeshift.runtime.temporal import UNREADABLE, is_away, is_missing
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -108,8 +109,11 @@ async def ask(
     """
     with told(subject):
         said = [] if message is None else [message]
-        answer = await handle.query(query, args=said, result_type=kind, rpc_timeout=ANSWER_WITHIN)
-        return kind.model_validate(answer)
+        try:
+            answer = await handle.query(query, args=said, result_type=kind, rpc_timeout=ANSWER_WITHIN)
+            return kind.model_validate(answer)
+        except UNREADABLE as failure:
+            raise Unreadable(handle.id, f"the answer ({query})") from failure
 
 
 async def tell(

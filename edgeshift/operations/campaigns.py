@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from temporalio.client import (
     Client,
+    WorkflowExecution,
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
@@ -34,10 +35,17 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import Wave, assessment_id, campaign_id
 from edgeshift.operations.calls import ask, of_failure, tell, told
-from edgeshift.operations.errors import Failed, NotFound, OperationError, Refused, ServiceTrouble
+from edgeshift.operations.errors import (
+    Failed,
+    NotFound,
+    OperationError,
+    Refused,
+    ServiceTrouble,
+    Unreadable,
+)
 from edgeshift.operations.waits import Trouble, with_progress
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.temporal import is_missing, of_campaign
+from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_value_of, of_campaign
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import get_document, put_document
 from edgeshift.stores.identity import identity_of
@@ -290,28 +298,33 @@ async def summary(client: Client, name: str) -> CampaignSummary:
     return await ask(handle, "summary", CampaignSummary, f"campaign {name}")
 
 
-async def published(described: WorkflowExecutionDescription) -> CampaignSummary | None:
-    """What a campaign has published of itself by now, if anything: no worker is asked."""
-    found = await described.memo_value(PUBLISHED, None, type_hint=CampaignSummary)
-    return None if found is None else CampaignSummary.model_validate(found)
+async def published(execution: WorkflowExecution) -> CampaignSummary | None:
+    """What a campaign has published of itself by now, if anything that can be read: no worker is asked."""
+    return await memo_value_of(execution, PUBLISHED, CampaignSummary)
 
 
 async def campaign_input(client: Client, name: str) -> CampaignStart:
     """What the newest run of a campaign was started with, out of its history: no worker is needed. Without
-    the ledger, which is handed on beside it. Raises NotFound.
+    the ledger, which is handed on beside it. Raises NotFound, Unreadable.
     """
     handle = client.get_workflow_handle(campaign_id(name))
     with told(f"campaign {name}"):
         async for event in handle.fetch_history_events(page_size=1):
             payloads = event.workflow_execution_started_event_attributes.input.payloads[:1]
-            (start,) = await client.data_converter.decode(payloads, [CampaignStart])
-            return CampaignStart.model_validate(start)
+            try:
+                (found,) = await client.data_converter.decode(payloads, [CampaignStart])
+                start = CampaignStart.model_validate(found)
+            except UNREADABLE as failure:
+                raise Unreadable(handle.id, "the input") from failure
+            if start.name != name:
+                raise Unreadable(handle.id, "the input")
+            return start
     raise NotFound(f"there is no campaign {name}", "`edgeshift status` lists the campaigns")
 
 
 async def campaign_result(client: Client, name: str) -> CampaignResult | None:
-    """How the campaign ended, or None while it runs. Raises NotFound, and Refused where it was ended from
-    outside.
+    """How the campaign ended, or None while it runs. Raises NotFound, Unreadable, and Refused where it was
+    ended from outside.
     """
     described = await describe(client, campaign_id(name))
     if described is None:
@@ -325,7 +338,10 @@ async def campaign_result(client: Client, name: str) -> CampaignResult | None:
             "`edgeshift start FILE --again` starts all of it again",
         )
     handle = client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
-    return CampaignResult.model_validate(await handle.result())
+    try:
+        return CampaignResult.model_validate(await handle.result())
+    except UNREADABLE as failure:
+        raise Unreadable(handle.id, "the result") from failure
 
 
 async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:

@@ -64,6 +64,16 @@ class Failed(OperationError):
     """It was tried and failed."""
 
 
+class Unreadable(Failed):
+    """What an execution was started with, ended with or answers is nothing that this version understands."""
+
+    def __init__(self, workflow: str, what: str) -> None:
+        super().__init__(
+            f"{what} of {workflow} cannot be read: it is of another version, or nothing of edgeshift's",
+            f"`temporal workflow show --workflow-id {workflow}` shows who started it",
+        )
+
+
 BY_EXIT_CODE: dict[ExitCode, type[OperationError]] = {
     kind.exit_code: kind for kind in (BadInput, NotFound, Refused, TemporalTrouble, ServiceTrouble)
 }

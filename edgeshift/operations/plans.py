@@ -19,6 +19,7 @@ from edgeshift.model.fleet import assessment_id
 from edgeshift.model.sign_off import Digest
 from edgeshift.operations.campaigns import Frozen, describe, frozen_by
 from edgeshift.operations.errors import BadInput, Refused
+from edgeshift.runtime.temporal import UNREADABLE, memo_of
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveMissing
 from edgeshift.stores.documents import get_document, put_document
 
@@ -102,8 +103,12 @@ async def last_plan(client: Client, name: str) -> KeptPlan | None:
     if described is None or described.status is not WorkflowExecutionStatus.COMPLETED:
         return None
     handle = client.get_workflow_handle(described.id, result_type=AssessmentResult)
-    result = AssessmentResult.model_validate(await handle.result())
-    spec = (await described.memo()).get("spec")
+    try:
+        result = AssessmentResult.model_validate(await handle.result())
+    except UNREADABLE:
+        # Of another version, or somebody else's: there is no plan to go by.
+        return None
+    spec = (await memo_of(described) or {}).get("spec")
     if not isinstance(spec, str) or described.close_time is None:
         return None
     return KeptPlan(spec=spec, made_at=described.close_time, result=result)

@@ -22,7 +22,7 @@ from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import told
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, Refused
-from edgeshift.runtime.temporal import FAILS_OFTEN
+from edgeshift.runtime.temporal import FAILS_OFTEN, memo_of
 
 if TYPE_CHECKING:
     from edgeshift.authority.roots import Roots
@@ -87,7 +87,14 @@ async def repair(
             )
         run = described.run_id
         history = await client.get_workflow_handle(workflow, run_id=run).fetch_history()
-        campaign = _campaign_of(workflow, await described.memo())
+        memo = await memo_of(described)
+    if memo is None and not workflow.startswith(_CAMPAIGN):
+        # Whose it is, and so whether somebody has to sign, is in there.
+        raise Refused(
+            f"{subject} was not started by edgeshift: what its memo says cannot be read",
+            f"`temporal workflow show --workflow-id {workflow}` shows who started it",
+        )
+    campaign = _campaign_of(workflow, memo or {})
     if pen is None and campaign and roots is not None and roots.signed:
         raise Refused(
             f"{subject} is of campaign {campaign}, and nobody signs that it is repaired",

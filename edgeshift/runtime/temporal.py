@@ -7,19 +7,23 @@ import ipaddress
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, TypeVar
 
+from pydantic import BaseModel
 from temporalio.api.enums.v1 import IndexedValueType, TaskQueueType
 from temporalio.api.errordetails.v1 import NamespaceNotFoundFailure
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
-from temporalio.client import Client, Interceptor
+from temporalio.client import Client, Interceptor, WorkflowExecution
 from temporalio.common import SearchAttributeKey, SearchAttributePair
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import SecretRefError, TemporalSettings
+
+Model = TypeVar("Model", bound=BaseModel)
 
 __all__ = [
     "CAMPAIGN",
@@ -30,6 +34,7 @@ __all__ = [
     "PHASE",
     "PLAN",
     "SEARCH_ATTRIBUTES",
+    "UNREADABLE",
     "WAVE",
     "NamespaceMissing",
     "TemporalError",
@@ -40,6 +45,9 @@ __all__ = [
     "is_away",
     "is_loopback",
     "is_missing",
+    "memo_has",
+    "memo_of",
+    "memo_value_of",
     "of_campaign",
     "polling",
 ]
@@ -67,6 +75,32 @@ SEARCH_ATTRIBUTES: tuple[SearchAttributeKey[str] | SearchAttributeKey[int], ...]
 def of_campaign(name: str, person: str) -> list[SearchAttributePair[str]]:
     """What every run of a campaign is found by: its name, and who started it."""
     return [SearchAttributePair(CAMPAIGN, name), SearchAttributePair(PERSON, person)]
+
+
+UNREADABLE = (AttributeError, KeyError, RuntimeError, TypeError, ValueError)
+"""What is raised where a payload is not what it should be: none, of another encoding, or no such model."""
+
+
+async def memo_of(execution: WorkflowExecution) -> Mapping[str, Any] | None:
+    """What the memo of an execution says; None where it cannot be read. An execution may be anybody's."""
+    try:
+        return await execution.memo()
+    except UNREADABLE:
+        return None
+
+
+async def memo_value_of(execution: WorkflowExecution, key: str, kind: type[Model]) -> Model | None:
+    """What the memo of an execution has under this key; None where that is nothing of this kind."""
+    try:
+        found = await execution.memo_value(key, None, type_hint=kind)
+        return None if found is None else kind.model_validate(found)
+    except UNREADABLE:
+        return None
+
+
+def memo_has(execution: WorkflowExecution, key: str) -> bool:
+    """Whether the memo of an execution has something under this key, be it readable or not."""
+    return key in execution.raw_info.memo.fields
 
 
 FAILS_OFTEN = 3

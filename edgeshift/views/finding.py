@@ -13,9 +13,9 @@ from edgeshift.areas import AREAS
 from edgeshift.model.fleet import CAMPAIGN_NAME, DEFAULT_AREA, Area, ScopeKind, campaign_id
 from edgeshift.operations.archives import campaign_here
 from edgeshift.operations.campaigns import campaign_input
-from edgeshift.operations.errors import BadInput, NotFound
+from edgeshift.operations.errors import BadInput, NotFound, Unreadable
 from edgeshift.operations.zones import frozen_targets, is_identifier, near_zone, pick_zone
-from edgeshift.runtime.temporal import is_missing
+from edgeshift.runtime.temporal import is_missing, memo_of
 from edgeshift.stores.archive import Archive
 from edgeshift.views.events import Run, read_run
 
@@ -30,10 +30,14 @@ def checked_name(campaign: str) -> str:
 
 
 async def campaigns(client: Client) -> AsyncIterator[WorkflowExecution]:
-    """The campaigns that the namespace retains, the newest run of each, newest first."""
+    """The campaigns that the namespace retains, the newest run of each, newest first. What is not called like
+    one is none, whoever has started it.
+    """
     seen: set[str] = set()
     async for execution in client.list_workflows("WorkflowType = 'Campaign'"):
-        if execution.id not in seen:
+        name = execution.id.removeprefix(campaign_id(""))
+        called_so = execution.id == campaign_id(name) and CAMPAIGN_NAME.fullmatch(name)
+        if called_so and execution.id not in seen:
             seen.add(execution.id)
             yield execution
 
@@ -89,7 +93,11 @@ async def _identifier(client: Client, archive: Archive, name: str, area: Area | 
     names: dict[str, None] = {}
     async for execution in campaigns(client):
         campaign = execution.id.removeprefix("campaign/")
-        start = await campaign_input(client, campaign)
+        try:
+            start = await campaign_input(client, campaign)
+        except (NotFound, Unreadable):
+            # One that nobody can read keeps no other from being looked at.
+            continue
         if area not in (None, start.area):
             continue
         targets = await frozen_targets(archive, start.targets)
@@ -123,12 +131,12 @@ async def zone_runs(client: Client, named: Named, campaign: str | None = None) -
     found = {
         item.run_id: item
         async for item in client.list_workflows(f"WorkflowId = '{identifier}'")
-        if campaign is None or (await item.memo()).get("campaign") == campaign_id(campaign)
+        if campaign is None or await _is_of(item, campaign)
     }
     try:
         # Visibility may lag behind by a second or two: the newest run is asked for by itself.
         newest = await client.get_workflow_handle(identifier).describe()
-        if campaign is None or (await newest.memo()).get("campaign") == campaign_id(campaign):
+        if campaign is None or await _is_of(newest, campaign):
             found.setdefault(newest.run_id, newest)
     except RPCError as error:
         if not is_missing(error):
@@ -141,6 +149,10 @@ async def zone_runs(client: Client, named: Named, campaign: str | None = None) -
         )
     runs = sorted(found.values(), key=lambda item: item.start_time)
     return list(await asyncio.gather(*(_run(client, item) for item in runs)))
+
+
+async def _is_of(execution: WorkflowExecution, campaign: str) -> bool:
+    return (await memo_of(execution) or {}).get("campaign") == campaign_id(campaign)
 
 
 async def _run(client: Client, execution: WorkflowExecution) -> Run:

@@ -28,16 +28,16 @@ from edgeshift.messages import (
     ZoneState,
     reason_of_hold,
 )
-from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id
+from edgeshift.model.fleet import Area, Target, ZoneOutcome, campaign_id, migration_id
 from edgeshift.model.reason_texts import text_of
 from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.operations.again import zones_at
 from edgeshift.operations.archives import check_archive
 from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import campaign_input
-from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble
+from edgeshift.operations.errors import Failed, OperationError, TemporalTrouble, Unreadable
 from edgeshift.operations.zones import frozen_targets
-from edgeshift.runtime.temporal import FINGERPRINT, PHASE
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE, UNREADABLE, memo_of
 from edgeshift.stores.archive import Archive
 from edgeshift.views.closed import closed_summary, ledger_of, places_of
 from edgeshift.views.finding import checked_name
@@ -89,13 +89,18 @@ class Known:
 
 
 async def known_campaign(client: Client, name: str) -> Known:
-    """The campaign of this name. A closed one needs no worker: its result has its ledger. Raises NotFound."""
+    """The campaign of this name. A closed one needs no worker: its result has its ledger. Raises NotFound,
+    Unreadable.
+    """
     start = await campaign_input(client, checked_name(name))
     handle = client.get_workflow_handle(campaign_id(name), result_type=CampaignResult)
     described = await handle.describe()
     status = described.status or WorkflowExecutionStatus.RUNNING
     if status is WorkflowExecutionStatus.COMPLETED:
-        result = await handle.result()
+        try:
+            result = CampaignResult.model_validate(await handle.result())
+        except UNREADABLE as failure:
+            raise Unreadable(handle.id, "the result") from failure
         ledger = ledger_of(start, result)
         ended = described.close_time or datetime.now(UTC)
         places = places_of(start, ledger) if ledger else {}
@@ -130,7 +135,7 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     """
     await check_archive(archive, known.start)
     targets = await frozen_targets(archive, known.start.targets)
-    runs = await _newest_runs(client, known.start.name, len(targets))
+    runs = await _newest_runs(client, known.start, targets)
     excluded = _excluded(known.summary) if known.summary else {}
     rows = [
         _row(known.start.area, index, target, runs.get(index, ()), known.places.get(index), excluded)
@@ -153,16 +158,21 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
     return rows
 
 
-async def _newest_runs(client: Client, name: str, count: int) -> dict[int, list[Run]]:
+async def _newest_runs(
+    client: Client, start: CampaignStart, targets: Sequence[Target]
+) -> dict[int, list[Run]]:
     """The runs of the newest attempt of each index, from Temporal's list, the latest first: there are several
-    where the workflow was reset, or went on in a new run.
+    where the workflow was reset, or went on in a new run. What is not called like the target's workflow is
+    none of it, whatever it says of itself.
     """
     found: dict[int, list[Run]] = {}
-    query = f"EdgeshiftCampaign = '{name}' AND WorkflowType NOT IN ('Campaign', 'ZoneHold')"
+    query = f"EdgeshiftCampaign = '{start.name}' AND WorkflowType NOT IN ('Campaign', 'ZoneHold')"
     async for execution in client.list_workflows(query):
-        memo = await execution.memo()
+        memo = await memo_of(execution) or {}
         index, attempt = memo.get("index"), memo.get("attempt")
-        if not isinstance(index, int) or not isinstance(attempt, int) or not 0 <= index < count:
+        if not isinstance(index, int) or not isinstance(attempt, int) or not 0 <= index < len(targets):
+            continue
+        if execution.id != migration_id(targets[index].zone, start.area):
             continue
         found.setdefault(index, []).append((attempt, execution))
     return {index: _latest_first(runs) for index, runs in found.items()}
@@ -235,10 +245,13 @@ async def add_result(client: Client, row: ZoneRow, runs: Sequence[Run] = ()) -> 
     for run_id in [row.run_id, *(other for other in ended[:MOST_RUNS] if other != row.run_id)]:
         handle = client.get_workflow_handle(row.workflow_id, run_id=run_id, result_type=ZoneResult)
         try:
-            result = await handle.result(follow_runs=False)
+            result = ZoneResult.model_validate(await handle.result(follow_runs=False))
         except WorkflowFailureError as error:
             _explain(row, Reason(code=ReasonCode.WORKFLOW_ENDED, said=one_line(str(error.cause))))
             return
+        except UNREADABLE:
+            # Somebody else's, started in the zone's name: the campaign's word stands.
+            continue
         # A result of an earlier version has no codes.
         told = ReasonCode.ATTEMPT_OVER in codes_of(result.why) or result.reason == f"ended by {OUTLIVED}"
         if row.place in OUTCOMES and (row.place != result.outcome.value or told):

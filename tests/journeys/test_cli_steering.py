@@ -163,6 +163,30 @@ def test_a_pause_of_all_believes_neither_an_old_word_nor_the_first_list(
         place.run("status", name, "--until", "running", "--timeout", "1m")
 
 
+def test_a_resumption_of_all_believes_no_old_word(
+    within: None, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One is paused and still publishes that it runs, the other runs and still publishes that it is paused:
+    the one is resumed, and the other left out as it says of itself.
+    """
+    now = published
+
+    async def before(described: WorkflowExecutionDescription) -> CampaignSummary | None:
+        found = await now(described)
+        stood = ("running", "") if described.id == "campaign/one" else ("paused", "olga")
+        return found and found.model_copy(update=dict(zip(("state", "stopped_by"), stood, strict=True)))
+
+    place.ok("pause", "one")
+    monkeypatch.setattr("edgeshift.operations.campaigns.published", before)
+    ran = in_process("resume", "--all", "--yes", "--json")
+    assert ran.code == 0, ran
+    told = json.loads(ran.out)
+    assert [one["campaign"] for one in told["campaigns"]] == ["one"]
+    assert (told["failed"], told["left_out"]) == ([], ["two"])
+    assert "there is no campaign to resume" in in_process("resume", "--all", "--yes").err
+    place.run("status", "one", "--until", "running", "--timeout", "1m")
+
+
 @pytest.mark.parametrize(
     ("state", "by_hand", "paused", "resumed"),
     [
@@ -172,6 +196,8 @@ def test_a_pause_of_all_believes_neither_an_old_word_nor_the_first_list(
         ("paused", False, True, False),
         ("aborting", True, False, False),
         ("closed", False, False, False),
+        (control.NOT_KNOWN, True, True, True),
+        (control.NOT_KNOWN, False, True, False),
     ],
 )
 def test_whom_all_means(state: str, by_hand: bool, paused: bool, resumed: bool) -> None:

@@ -12,13 +12,26 @@ import pytest
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
+from temporalio.common import TypedSearchAttributes
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.account_lock import _is_of
 from activities.connections import Connections
 from activities.looks import MOST_ATTEMPTS, Looks, attempt_in, attempt_of, described, memo_of
+from edgeshift.audit.chain import Kind
+from edgeshift.audit.spool import Spool
+from edgeshift.audit.told import add_told
 from edgeshift.messages import DescribeZones, HoldZones
+from edgeshift.model.fleet import Area, assessment_id
+from edgeshift.operations.errors import NotFound, Refused
+from edgeshift.operations.plans import last_plan
+from edgeshift.operations.repair import repair
+from edgeshift.runtime.temporal import of_campaign
+from edgeshift.views.finding import Named, zone_runs
+from edgeshift.views.gathering import known_campaign, zone_rows
 from tests.faults_kit import staged, zone
+from tests.foreign_kit import sealed
+from tests.kit import eventually
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(180)]
 
@@ -122,3 +135,85 @@ async def test_a_foreign_execution_under_a_zones_identifier_hangs_no_campaign(
             await stage.play.until(lambda seen: any("once more" in note for note in seen.notes), 60)
         await stage.waits("a")
         assert (await stage.finish()).outcomes == {"migrated": 2}
+
+
+async def test_views_leave_out_what_somebody_else_started_in_a_campaigns_name(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """A memo, a result or an attempt that is no zone's: rows, runs and the audit's lines are as without."""
+    async with (
+        foreign_worker(temporal_client),
+        staged(temporal_client, tmp_path, zone("a"), zone("b")) as stage,
+    ):
+        for short in stage.names:
+            await stage.waits(short)
+        name, campaign = stage.play.spec.name, stage.play.campaign
+        run = (await campaign.describe()).run_id
+        of = TypedSearchAttributes(of_campaign(name, "mallory"))
+        claims = {"campaign": campaign.id, "campaign_run": run, "attempt": 1}
+        index = {target.zone.name: place for place, target in enumerate(stage.play.targets)}
+        await stage.play.zone(stage.name("a")).terminate("by somebody else")
+        started: list[tuple[Client, str, dict[str, Any]]] = [
+            (sealed(temporal_client), "elsewhere/1", {"index": 0}),
+            (temporal_client, "elsewhere/2", {**claims, "attempt": 99, "index": index[stage.name("b")]}),
+            (
+                temporal_client,
+                stage.play.zone(stage.name("a")).id,
+                {**claims, "index": index[stage.name("a")]},
+            ),
+        ]
+        for client, identifier, memo in started:
+            identifier = identifier.replace("elsewhere", f"elsewhere-{name}")
+            await client.execute_workflow(
+                "Foreign", id=identifier, task_queue=QUEUE, memo=memo, search_attributes=of
+            )
+        await stage.play.until(lambda seen: seen.places.get("failed") == 1, 60)
+        query = f"EdgeshiftCampaign = '{name}' AND WorkflowType = 'Foreign'"
+
+        async def listed() -> bool:
+            return (await temporal_client.count_workflows(query)).count == len(started)
+
+        await eventually(listed)
+        known = await known_campaign(temporal_client, name)
+        rows = {row.name: row for row in await zone_rows(temporal_client, stage.play.archive, known)}
+        assert rows[stage.name("a")].place == "failed"
+        shown = rows[stage.name("b")]
+        assert (shown.place, shown.attempt) == ("awaiting", 1) and shown.digest
+        hidden = f"elsewhere-{name}/1/waf"
+        with Spool() as spool:
+            assert await add_told(temporal_client, name, spool)
+            assert [kind for kind, _ in spool.lines()] == [Kind.CAMPAIGN]
+        await sealed(temporal_client).execute_workflow(
+            "Foreign", id=f"zone/{hidden}", task_queue=QUEUE, memo=claims
+        )
+        named = Named(hidden.removesuffix("/waf"), Area.WAF)
+        assert len(await zone_runs(temporal_client, named)) == 1
+        with pytest.raises(NotFound):
+            await zone_runs(temporal_client, named, name)
+
+
+async def test_a_foreign_assessment_is_no_plan(temporal_client: Client) -> None:
+    """Whatever it ended with, and whatever its memo is."""
+    async with foreign_worker(temporal_client):
+        for client in (temporal_client, sealed(temporal_client)):
+            await client.execute_workflow(
+                "Foreign", id=assessment_id("of-nobody"), task_queue=QUEUE, memo={"spec": "x"}
+            )
+            assert await last_plan(temporal_client, "of-nobody") is None
+
+
+async def test_what_is_not_known_to_be_edgeshifts_is_not_repaired(
+    temporal_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its memo would say whether somebody has to sign."""
+    monkeypatch.setattr("edgeshift.operations.repair.FAILS_OFTEN", 0)
+    handle = await sealed(temporal_client).start_workflow(
+        "Foreign", id="zone/of-nobody/waf", task_queue=QUEUE, memo={"campaign": "campaign/a"}
+    )
+
+    async def replays(_: object) -> None:
+        return None
+
+    with pytest.raises(Refused, match="its memo says cannot be read"):
+        await repair(temporal_client, handle.id, by="olga", reason="x", replay=replays)
+    await handle.terminate()
