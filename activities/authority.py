@@ -24,13 +24,14 @@ from edgeshift.authority.door import (
 )
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far_as_read
-from edgeshift.authority.roots import Roots, is_rehearsal
+from edgeshift.authority.roots import Roots, leads_away
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import UNSIGNED, Change, Step
 from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
+from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import DocumentUnreadable, Intent, intent_key
 
@@ -49,6 +50,10 @@ MOST_NAMED = 20
 NO_ROOTS = (
     "this worker has no roots of authority, and changes nothing but a rehearsal on this machine:"
     " set EDGESHIFT_AUTHORITY_ROOTS"
+)
+LEADS_AWAY = (
+    "this worker has no roots of authority, and sends nothing beyond this machine:"
+    " set EDGESHIFT_AUTHORITY_ROOTS, or change "
 )
 
 
@@ -103,12 +108,12 @@ class Authority:
     def refuses_service(self, spec: CampaignSpec) -> str | None:
         """Why nothing is sent where a campaign file says, least of all a credential; or None."""
         try:
-            roots = self._current()
-        except NotSigned as why:
+            if (roots := self._current()) is not None:
+                return roots.refuses_service(spec, said_or_kept)
+            away = leads_away(spec, said_or_kept)
+        except (NotSigned, SecretRefError) as why:
             return str(why)
-        if roots is None:
-            return None if is_rehearsal(spec.service.base_url) else NO_ROOTS
-        return roots.refuses_service(spec)
+        return NO_ROOTS if away == "service.base_url" else f"{LEADS_AWAY}{away}" if away else None
 
     def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:
         """A campaign's policy, made no weaker than what is asked for at the door; as it is where the roots

@@ -9,7 +9,8 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures
-from activities.connections import Connections, resolved
+from activities.connections import Connections
+from activities.ways import Ways
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.messages import AwaitService, LetCallsGo
 from edgeshift.quota.leases import terms_of
@@ -27,8 +28,8 @@ from edgeshift.rate_limit.circuit import (
 )
 from edgeshift.rate_limit.pacing import Unpaced
 from edgeshift.runtime.clock import Clock
-from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
-from edgeshift.service_api import ServiceClient, ServiceError
+from edgeshift.runtime.secret_refs import SecretRefError
+from edgeshift.service_api import Misconfigured, ServiceError
 
 LOOKS_EVERY = 5.0
 """Seconds between looks whether somebody else has found the service to answer again; a quarter of a scaled
@@ -139,29 +140,29 @@ class HeldCallActivities:
             still = True
             if self._connections.clock.now().timestamp() < found.probe_at:
                 continue
+            try:
+                ways = self._connections.ways(spec)
+            except Misconfigured as why:
+                # It may not probe, and takes nobody's turn.
+                activity.logger.info("no probe: %s", why)
+                continue
             # Whoever keeps the hold has the last word: clocks differ, and others ask too.
             if hold := await self._calls.probe(user, credentials):
                 credential = credentials.get(hold.credential) or next(iter(credentials.values()))
-                await self._probe(spec, credential, hold)
+                await self._probe(spec, ways, credential, hold)
         return still
 
-    async def _probe(self, spec: CampaignSpec, credential: CredentialSpec, hold: OpenCircuit) -> None:
+    async def _probe(
+        self, spec: CampaignSpec, ways: Ways, credential: CredentialSpec, hold: OpenCircuit
+    ) -> None:
         """One call, with the secret that the reference leads to now: the cheapest that the campaign needs."""
         service, pacer = spec.service, _Probing()
         try:
-            known = resolved(credential)
-        except SecretRefError as why:
+            probing = ways.client(ways.credential(credential), pacer)
+        except (Misconfigured, SecretRefError) as why:
             activity.logger.info("no probe: %s", why)
             return
-        async with ServiceClient(
-            service.base_url,
-            known,
-            pacer=pacer,
-            proxy=said_or_kept(service.proxy),
-            ca_file=service.ca_file,
-            request_limit=service.request_limit,
-            profile=service.facts,
-        ) as client:
+        async with probing as client:
             try:
                 await anext(client.zones(), None)
             except ServiceError as failure:

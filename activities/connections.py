@@ -14,18 +14,18 @@ from activities.effects import Effects
 from activities.records import WorkerRecords
 from activities.reminders import was_reset
 from activities.results import Results
+from activities.ways import Ways
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import Target, Zone
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.runtime.clock import Clock
-from edgeshift.runtime.secret_refs import CredentialMissing, SecretRef, SecretRefError, said_or_kept
-from edgeshift.service_api import Credential, Misconfigured, ServiceClient
-from edgeshift.service_api.transport import connections_for
+from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
+from edgeshift.service_api import Credential, ServiceClient
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import FrozenTargets, PlannedReadings, get_document
-from edgeshift.stores.tickets import TicketSystem, ticket_system
+from edgeshift.stores.tickets import TicketSystem
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -161,13 +161,13 @@ class Connections:
 
     def client(self, spec_digest: str, spec: CampaignSpec, credential: CredentialSpec) -> ServiceClient:
         """The client of one credential, whose reference is resolved anew each time: a secret that was changed
-        meanwhile is used from then on. Raises CredentialMissing where it leads nowhere.
+        meanwhile is used from then on. Raises CredentialMissing where it leads nowhere, Misconfigured where
+        the worker's roots do not let it be sent there.
         """
         key = f"{spec_digest}/{spec.service.credentials.index(credential)}"
-        if why := self.authority.refuses_service(spec):
-            raise Misconfigured(why)
+        ways = self.ways(spec)
         try:
-            known = resolved(credential)
+            known = ways.credential(credential)
         except SecretRefError as why:
             raise CredentialMissing(credential.reference, str(why)) from None
         kept, client = self._clients.get(key, (None, None))
@@ -176,18 +176,7 @@ class Connections:
                 return client
             # Whoever is in the middle of something with it sees it through.
             self._replaced.append(client)
-        rate = spec.service.rate
-        client = ServiceClient(
-            spec.service.base_url,
-            known,
-            pacer=self._pacer(credential, spec),
-            proxy=said_or_kept(spec.service.proxy),
-            ca_file=spec.service.ca_file,
-            request_limit=spec.service.request_limit,
-            assumed_block=rate.per,
-            profile=spec.service.facts,
-            most_connections=connections_for(rate.requests / rate.per.total_seconds()),
-        )
+        client = ways.client(known, self._pacer(credential, spec), assumed_block=spec.service.rate.per)
         self._clients[key] = (known, client)
         return client
 
@@ -196,8 +185,16 @@ class Connections:
         return client.service_time() or self.clock.now()
 
     def tickets(self, spec: CampaignSpec) -> TicketSystem:
-        """The ticket system of a campaign; a folder of the worker where the campaign names none."""
-        return ticket_system(spec.tickets, self._ticket_folder, service=spec.service)
+        """The ticket system of a campaign; a folder of the worker where the campaign names none. Raises
+        Misconfigured where its tickets may not be sent there.
+        """
+        return self.ways(spec).tickets(self._ticket_folder)
+
+    def ways(self, spec: CampaignSpec) -> Ways:
+        """Where a campaign file has things sent. Raises Misconfigured where the worker's roots do not let
+        it.
+        """
+        return Ways(spec, self.authority.refuses_service)
 
     async def close(self) -> None:
         """Close every connection to the service."""
@@ -205,12 +202,3 @@ class Connections:
             await client.aclose()
         self._clients.clear()
         self._replaced.clear()
-
-
-def resolved(credential: CredentialSpec) -> Credential:
-    """The credential with its secret, resolved here and now."""
-    if credential.token is not None:
-        return Credential(token=SecretRef(credential.token).resolve(), named=credential.reference)
-    assert credential.key is not None and credential.email is not None
-    secret, email = SecretRef(credential.key).resolve(), said_or_kept(credential.email)
-    return Credential(key=secret, email=email, named=credential.reference)

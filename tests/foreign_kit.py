@@ -1,13 +1,21 @@
-"""Somebody else in the namespace, whose payloads nobody here can read."""
+"""Somebody else in the namespace: payloads that nobody here can read, activities that they schedule."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
+from pydantic import BaseModel
+from temporalio import workflow
 from temporalio.api.common.v1 import Payload
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
+from temporalio.common import RetryPolicy
 from temporalio.converter import PayloadCodec
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 ENCODING = b"nobodys"
 
@@ -34,3 +42,39 @@ def sealed(client: Client) -> Client:
         namespace=client.namespace,
         data_converter=replace(client.data_converter, payload_codec=Sealed()),
     )
+
+
+@workflow.defn(name="Foreign")
+class Foreign:
+    """Schedules one activity on any queue."""
+
+    @workflow.run
+    async def run(self, asked: dict[str, Any]) -> Any:
+        """``activity``, with ``message``, on ``queue``."""
+        return await workflow.execute_activity(
+            asked["activity"],
+            asked["message"],
+            task_queue=asked["queue"],
+            start_to_close_timeout=timedelta(seconds=asked["seconds"]),
+            retry_policy=RetryPolicy(maximum_attempts=1),
+        )
+
+
+@asynccontextmanager
+async def scheduled(
+    enemy: Client, name: str, message: BaseModel, queue: str, seconds: float
+) -> AsyncIterator[WorkflowHandle[Any, Any]]:
+    """Have an activity of edgeshift's done, once, for a workflow that is nobody's; its handle, as long as the
+    block runs.
+    """
+    own = f"foreign-{uuid.uuid4().hex[:8]}"
+    asked = {
+        "activity": name,
+        "message": message.model_dump(mode="json"),
+        "queue": queue,
+        "seconds": seconds,
+    }
+    async with Worker(
+        enemy, task_queue=own, workflows=[Foreign], workflow_runner=UnsandboxedWorkflowRunner()
+    ):
+        yield await enemy.start_workflow("Foreign", asked, id=own, task_queue=own)

@@ -168,7 +168,7 @@ class EscActivities:
         return Probed(prepared=prepared, gathered=gathered)
 
     def _prober(self, spec: CampaignSpec) -> Prober:
-        return Prober(spec.esc.probe, clock=self._connections.clock)
+        return self._connections.ways(spec).prober(self._connections.clock)
 
     @activity.defn(name="settle_esc_scope")
     @named_failures

@@ -127,7 +127,9 @@ class LogFieldsWork(AreaWork):
 
     async def _commit(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
         await step.fence.refuse_while_one_may_show()
-        spec = (await self._connections.spec(step.change.start.spec)).log_fields
+        campaign = await self._connections.spec(step.change.start.spec)
+        # Before anything is written: in the middle of it, a refusal would leave a part behind.
+        spec, ways = campaign.log_fields, self._connections.ways(campaign)
         wanted = log_fields.fields_of_document(step.body["fields"])
 
         def drift(reading: log_fields.Reading) -> str:
@@ -156,7 +158,7 @@ class LogFieldsWork(AreaWork):
         there = Ruleset.of(reading.ruleset) if reading.ruleset else None
         result = await RulesetWriter(step, trail, written, merged, there).put()
         if result.status is ChangeStatus.ANSWERED:
-            result = await JobsWriter(step, trail, written, reading.jobs).list_fields(spec.job)
+            result = await JobsWriter(step, trail, written, reading.jobs).list_fields(spec.job, ways)
         return result
 
     async def _take_back(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:

@@ -14,12 +14,11 @@ from activities.change.fence import NotSent
 from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.rulesets import ANSWERED, Written, in_time, write
 from activities.stable_read import twice
+from activities.ways import Ways
 from edgeshift.areas import log_fields
 from edgeshift.areas.log_fields.terms import NewJobSpec
 from edgeshift.messages import ChangeResult, ChangeStatus
-from edgeshift.model.fleet import Zone
-from edgeshift.runtime.redaction import register_destination, register_secret
-from edgeshift.runtime.secret_refs import SecretRef
+from edgeshift.runtime.redaction import register_secret
 from edgeshift.service_api import LogJob, NotFound
 from edgeshift.stores.documents import JobBefore
 from edgeshift.stores.log_entries import LogStore, LogStoreError
@@ -47,14 +46,14 @@ class JobsWriter:
         self._seen = seen
         self._names: list[str] = step.body["jobs"]["list"]
 
-    async def list_fields(self, job: NewJobSpec | None) -> ChangeResult:
-        """The log fields into every job that pushes request logs; a new job where there is none. Raises
-        NotSent.
+    async def list_fields(self, job: NewJobSpec | None, ways: Ways) -> ChangeResult:
+        """The log fields into every job that pushes request logs; a new job where there is none, whose
+        destination is of these ways. Raises NotSent.
         """
         there = await self._jobs()
         jobs = [one for one in there if log_fields.pushes(one.safe)]
         if not jobs and self._step.body["jobs"]["new"] and job is not None:
-            return await self._new_job(job, there)
+            return await self._new_job(job, ways.destination(self._step.zone), there)
         if not jobs:
             raise NotSent("the zone has no log job that pushes request logs any more", ChangeStatus.DRIFTED)
         for one in jobs:
@@ -172,11 +171,12 @@ class JobsWriter:
 
     # --- a new job
 
-    async def _new_job(self, spec: NewJobSpec, there: Sequence[LogJob]) -> ChangeResult:
+    async def _new_job(
+        self, spec: NewJobSpec, destination: SecretStr, there: Sequence[LogJob]
+    ) -> ChangeResult:
         """A new job, or the one of an earlier campaign turned on again. Raises NotSent."""
         step, zone = self._step, self._step.zone
         name = log_fields.own_name(spec, zone)
-        destination = destination_of(spec, zone)
         same = [job for job in there if job.name == name and job.dataset == log_fields.DATASET]
         elsewhere = [job for job in same if job.destination_conf != destination]
         if elsewhere:
@@ -264,14 +264,6 @@ def lasting(job: LogJob) -> object:
 
 def _lasting(job: Mapping[str, Any]) -> object:
     return {key: value for key, value in job.items() if key not in _MOVING - _LISTS}
-
-
-def destination_of(spec: NewJobSpec, zone: Zone) -> SecretStr:
-    """The address of a new job's destination. Raises SecretRefError."""
-    text = SecretRef(spec.destination).resolve().get_secret_value()
-    text = text.replace("{zone_id}", zone.id).replace("{zone}", zone.name)
-    register_destination(text)
-    return SecretStr(text)
 
 
 def needs_challenge(destination: SecretStr) -> bool:

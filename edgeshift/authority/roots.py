@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
+from ipaddress import ip_address
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -26,7 +27,10 @@ LOOPBACK = "loopback"
 """Stands for every service on this machine: in the roots of a rehearsal."""
 
 ANY = "*"
-"""Stands for every reference and address: of a service on this machine alone."""
+"""Stands for every reference and every address, as long as what is sent stays on this machine."""
+
+Kept = Callable[[str], str | None]
+"""Gives what a reference leads to, and any other text as it is."""
 
 
 class Role(StrEnum):
@@ -177,40 +181,43 @@ class Roots:
         file = self.file.model_copy(update={"policy": LeastPolicy(proof=self.file.policy.proof)})
         return Roots(file, Signers(list(self.signers.keys)))
 
-    def refuses_service(self, spec: CampaignSpec) -> str | None:
-        """Why a campaign may not send its credentials where its file says, or None."""
-        service = spec.service
-        here = is_rehearsal(service.base_url)
+    def refuses_service(self, spec: CampaignSpec, kept: Kept) -> str | None:
+        """Why a campaign may not send its secrets where its file says, or None. ``kept``: looks up proxies
+        and webhooks where ``*`` of the roots stands for them.
+        """
+        service, tickets = spec.service, spec.tickets
+        local = is_rehearsal(service.base_url)
         found = next(
             (
                 root
                 for root in self.file.services
-                if _same(root.base_url, service.base_url) or (here and root.base_url == LOOPBACK)
+                if _same(root.base_url, service.base_url) or (local and root.base_url == LOOPBACK)
             ),
             None,
         )
         if found is None:
             return f"{service.base_url} is no service of the worker's roots"
 
-        def listed(value: str, some: tuple[str, ...]) -> bool:
-            return value in some or (here and ANY in some)
+        def listed(value: str, some: tuple[str, ...], *way: str | None) -> bool:
+            """``way``: the addresses by which it would be sent."""
+            return value in some or (ANY in some and local and _all_here(way, kept))
 
-        for credential in service.credentials:
-            if not listed(credential.reference, found.credentials):
-                return f"the credential {credential.reference} is not for {service.base_url}, by the roots"
-        job, edge = spec.log_fields.job, spec.esc.probe.edge
-        if job is not None and not listed(job.destination, found.credentials):
-            return f"the destination {job.destination} is not for {service.base_url}, by the roots"
-        if edge and not (here and is_rehearsal(edge)) and edge not in found.probes:
-            return f"{edge} is no address that probes may ask, by the roots"
-        tickets = spec.tickets
         for proxy in (service.proxy, tickets.proxy):
-            if proxy and str(proxy) != DIRECT and not listed(str(proxy), found.proxies):
+            if proxy and proxy != DIRECT and not listed(proxy, found.proxies, proxy):
                 return "its proxy is none of the roots"
-        if tickets.webhook and not listed(str(tickets.webhook), found.webhooks):
+        way = (tickets.webhook, tickets.proxy or service.proxy)
+        if tickets.webhook and not listed(tickets.webhook, found.webhooks, *way):
             return "its webhook for tickets is none of the roots"
-        if tickets.secret and not listed(tickets.secret, found.webhooks):
+        if tickets.secret and not listed(tickets.secret, found.webhooks, *way):
             return f"the secret {tickets.secret} is not for a webhook, by the roots"
+        for reference in (one for credential in service.credentials for one in credential.references):
+            if not listed(reference, found.credentials, service.proxy):
+                return f"the credential {reference} is not for {service.base_url}, by the roots"
+        job, edge = spec.log_fields.job, spec.esc.probe.edge
+        if job is not None and not listed(job.destination, found.credentials, service.proxy):
+            return f"the destination {job.destination} is not for {service.base_url}, by the roots"
+        if edge and not (local and is_rehearsal(edge)) and edge not in found.probes:
+            return f"{edge} is no address that probes may ask, by the roots"
         return None
 
 
@@ -220,10 +227,27 @@ def _same(one: str, other: str) -> bool:
 
 def is_rehearsal(base_url: str) -> bool:
     """Whether a service lies on this machine: the only one that is changed without roots."""
-    host = urlsplit(base_url).hostname or ""
-    return (
-        host == "localhost" or host == "::1" or (host.startswith("127.") and host.replace(".", "").isdigit())
-    )
+    try:
+        host = urlsplit(base_url).hostname or ""
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def leads_away(spec: CampaignSpec, kept: Kept) -> str | None:
+    """The first setting of a campaign file by which something would be sent to another machine; or None."""
+    addresses = {
+        "service.base_url": spec.service.base_url,
+        "service.proxy": spec.service.proxy,
+        "tickets.proxy": spec.tickets.proxy,
+        "tickets.webhook": spec.tickets.webhook,
+        "esc.probe.edge": spec.esc.probe.edge,
+    }
+    return next((place for place, one in addresses.items() if not _all_here((one,), kept)), None)
+
+
+def _all_here(addresses: Iterable[str | None], kept: Kept) -> bool:
+    return all(is_rehearsal(kept(one) or "") for one in addresses if one and one != DIRECT)
 
 
 def quorum(said: Iterable[tuple[str, str]], starter: tuple[str, str], policy: SignOffPolicy) -> int:

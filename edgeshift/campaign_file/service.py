@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from edgeshift.model.addresses import safe_address, web_or_reference
+from edgeshift.model.addresses import is_reference, safe_address, web_or_reference
 from edgeshift.model.durations import Duration
 from edgeshift.model.validators import NUMBER, Part, at_most, right
 from edgeshift.profiles import DEFAULT, SPECIFICATION, ProfileName, ServiceProfile, profile_named
@@ -55,6 +55,12 @@ class CredentialSpec(Part):
     def reference(self) -> str:
         """Where its secret lies, such as ``env:EDGE_TOKEN``."""
         return str(self.token or self.key)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Every place of which something is sent to the service: its secret's, and that of its address."""
+        email = [self.email] if self.email and is_reference(self.email) else []
+        return (self.reference, *email)
 
     @model_validator(mode="after")
     def _one_scheme(self) -> CredentialSpec:

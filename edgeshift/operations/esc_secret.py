@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
-from activities.connections import resolved
+from activities.ways import Ways
 from edgeshift.areas import esc
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.operations.errors import BadInput, NotFound
 from edgeshift.operations.zones import is_identifier, near_zone
 from edgeshift.rate_limit.pacing import Unpaced
-from edgeshift.runtime.secret_refs import said_or_kept
 from edgeshift.service_api import NotFound as NoSuchThing
 from edgeshift.service_api import Refused, ServiceClient
 
@@ -40,17 +39,11 @@ async def scope_secret(spec: CampaignSpec, scope: str) -> ScopeSecret:
     it. Raises BadInput where the name is that of several, NotFound where there is no such scope, or no
     secret; ServiceError, SecretRefError.
     """
-    service, wanted = spec.service, scope.strip().lower().rstrip(".")
-    for credential in service.credentials:
-        async with ServiceClient(
-            service.base_url,
-            resolved(credential),
-            pacer=Unpaced(),
-            proxy=said_or_kept(service.proxy),
-            ca_file=service.ca_file,
-            request_limit=service.request_limit,
-            profile=service.facts,
-        ) as client:
+    wanted = scope.strip().lower().rstrip(".")
+    # Whoever names a file on their own machine answers for it: no roots are asked.
+    ways = Ways(spec, lambda _: None)
+    for credential in spec.service.credentials:
+        async with ways.client(ways.credential(credential), Unpaced()) as client:
             found = await _scopes(client, wanted)
             if len(found) > 1:
                 ids = ", ".join(f"{kind} {identifier}" for kind, identifier, _ in found[:5])

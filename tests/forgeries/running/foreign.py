@@ -8,15 +8,13 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
 from typing import Any
 
-from temporalio import activity, workflow
+from temporalio import activity
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.worker import Worker
 
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import (
@@ -31,6 +29,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import Plan
 from edgeshift.runtime.queues import Queue
+from tests.foreign_kit import scheduled
 from tests.forgeries.running.attack import BOTH, ENEMY, Attack, Trace
 from tests.forgeries.running.kinds import KINDS, Kind, kind
 
@@ -42,22 +41,6 @@ SERVES_SECONDS = 3.0
 PATIENCE = 60.0
 
 
-@workflow.defn(name="Foreign")
-class Foreign:
-    """Schedules one activity on any queue."""
-
-    @workflow.run
-    async def run(self, asked: dict[str, Any]) -> Any:
-        """``activity``, with ``message``, on ``queue``."""
-        return await workflow.execute_activity(
-            asked["activity"],
-            asked["message"],
-            task_queue=asked["queue"],
-            start_to_close_timeout=timedelta(seconds=PATIENCE),
-            retry_policy=RetryPolicy(maximum_attempts=1),
-        )
-
-
 def _queue(a: Attack, queue: Queue) -> str:
     """The scene's own queue in the place of edgeshift's."""
     return f"faults-{a.stage.tag}-{queue.short}"
@@ -65,16 +48,7 @@ def _queue(a: Attack, queue: Queue) -> str:
 
 async def _scheduled(a: Attack, name: str, message: Change) -> tuple[WorkflowHandle[Any, Any], Any]:
     """Have an activity of edgeshift's done for a workflow of the enemy's; its handle, and what came back."""
-    own = f"{ENEMY}-{uuid.uuid4().hex[:8]}"
-    async with Worker(
-        a.enemy, task_queue=own, workflows=[Foreign], workflow_runner=UnsandboxedWorkflowRunner()
-    ):
-        asked = {
-            "activity": name,
-            "message": message.model_dump(mode="json"),
-            "queue": _queue(a, Queue.CHANGES),
-        }
-        handle = await a.enemy.start_workflow("Foreign", asked, id=own, task_queue=own)
+    async with scheduled(a.enemy, name, message, _queue(a, Queue.CHANGES), PATIENCE) as handle:
         found = None
         with suppress(WorkflowFailureError):
             found = await asyncio.wait_for(handle.result(), PATIENCE)

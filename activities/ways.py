@@ -1,0 +1,83 @@
+"""The ways out of a worker: the only place of the activities where references become secrets, and where what
+they are sent with is made. tests/rules/test_ways.py sees to it that there is no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from pydantic import SecretStr
+
+from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
+from edgeshift.model.fleet import Zone
+from edgeshift.probes import Prober
+from edgeshift.rate_limit.pacing import Pacer
+from edgeshift.runtime.clock import Clock
+from edgeshift.runtime.redaction import register_destination
+from edgeshift.runtime.secret_refs import SecretRef, said_or_kept
+from edgeshift.service_api import Credential, Misconfigured, ServiceClient
+from edgeshift.service_api.transport import connections_for
+from edgeshift.stores.tickets import TicketSystem, ticket_system
+
+Refuses = Callable[[CampaignSpec], str | None]
+"""Says why nothing is sent where a campaign file says, or None (activities/authority.py)."""
+
+
+class Ways:
+    """Where a campaign file has things sent, once ``refuses`` has said that it may: whoever has one may send.
+    It is made anew for each use, since the worker's roots may change. Raises Misconfigured where it may not,
+    before anything is looked up that could be sent.
+    """
+
+    def __init__(self, spec: CampaignSpec, refuses: Refuses) -> None:
+        if why := refuses(spec):
+            raise Misconfigured(why)
+        self._spec = spec
+
+    def credential(self, said: CredentialSpec) -> Credential:
+        """One of the file's credentials with its secret, resolved here and now. Raises SecretRefError."""
+        if said not in self._spec.service.credentials:
+            raise Misconfigured(f"{said.reference} is no credential of the campaign file")
+        if said.token is not None:
+            return Credential(token=SecretRef(said.token).resolve(), named=said.reference)
+        assert said.key is not None and said.email is not None
+        secret, email = SecretRef(said.key).resolve(), said_or_kept(said.email)
+        return Credential(key=secret, email=email, named=said.reference)
+
+    def client(
+        self, known: Credential, pacer: Pacer, *, assumed_block: timedelta | None = None
+    ) -> ServiceClient:
+        """A client of the service. Raises SecretRefError where its proxy is not to be had."""
+        service = self._spec.service
+        rate = service.rate
+        return ServiceClient(
+            service.base_url,
+            known,
+            pacer=pacer,
+            proxy=said_or_kept(service.proxy),
+            ca_file=service.ca_file,
+            request_limit=service.request_limit,
+            assumed_block=assumed_block,
+            profile=service.facts,
+            most_connections=connections_for(rate.requests / rate.per.total_seconds()),
+        )
+
+    def tickets(self, folder: str) -> TicketSystem:
+        """The campaign's ticket system; ``folder`` where it names none. Raises SecretRefError, and
+        TicketError where it cannot work.
+        """
+        return ticket_system(self._spec.tickets, folder, service=self._spec.service)
+
+    def destination(self, zone: Zone) -> SecretStr:
+        """The address of a new log job's destination. Raises SecretRefError."""
+        job = self._spec.log_fields.job
+        assert job is not None
+        text = SecretRef(job.destination).resolve().get_secret_value()
+        text = text.replace("{zone_id}", zone.id).replace("{zone}", zone.name)
+        register_destination(text)
+        return SecretStr(text)
+
+    def prober(self, clock: Clock) -> Prober:
+        """What asks the edge, with a scope's secret and without."""
+        return Prober(self._spec.esc.probe, clock=clock)

@@ -1,0 +1,63 @@
+"""Secrets leave a worker by one place, which asks the roots first (activities/ways.py)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from activities.ways import Ways
+from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
+from edgeshift.service_api import Misconfigured
+
+ROOT = Path(__file__).parents[2]
+
+LOOKS_UP = {"SecretRef", "said_or_kept"}
+"""Names by which a secret is looked up."""
+
+SENDS = {"ServiceClient", "Prober", "ticket_system", "WebhookTickets"}
+"""Calls that make what it is sent with."""
+
+REFUSES = "activities/authority.py"
+"""Looks up where a proxy leads, to say whether anything may go there."""
+
+
+def named(node: ast.AST) -> str:
+    """What a name or an attribute is called."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def used(file: Path) -> Iterator[str]:
+    """What a file uses of these."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and named(node.func) in SENDS:
+            yield named(node.func)
+        if named(node) in LOOKS_UP:
+            yield named(node)
+
+
+def test_no_activity_looks_a_secret_up_by_itself() -> None:
+    """Nor makes what it would be sent with."""
+    folders = ("activities", "worker", "workflows", "examples/always_https/edgeshift_always_https")
+    found = {
+        str(file.relative_to(ROOT)): names
+        for folder in folders
+        for file in (ROOT / folder).rglob("*.py")
+        if (names := set(used(file)))
+    }
+    assert found.pop("activities/ways.py") == LOOKS_UP | SENDS - {"WebhookTickets"}
+    assert found == {REFUSES: {"said_or_kept"}}
+
+
+def test_whoever_is_refused_has_no_way() -> None:
+    """It ends where one would be made; and one that is made is for the file's own credentials."""
+    spec = CampaignSpec(name="x", targets={"all": True})  # type: ignore[arg-type]
+    with pytest.raises(Misconfigured, match="not there"):
+        Ways(spec, lambda _: "not there")
+    with pytest.raises(Misconfigured, match="env:ANOTHER is no credential of the campaign file"):
+        Ways(spec, lambda _: None).credential(CredentialSpec(token="env:ANOTHER"))
