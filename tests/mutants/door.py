@@ -7,6 +7,7 @@ from tests.mutants.mutant import Edit, mutant
 DOOR = "edgeshift/authority/door.py"
 RECORDS = "edgeshift/authority/records.py"
 ROOTS = "edgeshift/authority/roots.py"
+WAYS = "activities/ways.py"
 AUTHORITY = "activities/authority.py"
 EVIDENCE = "activities/evidence_at_the_door.py"
 
@@ -192,6 +193,19 @@ AT_THE_DOOR = (
             )
         ],
         "target-that-nobody-signed",
+    ),
+    mutant(
+        "roots-not-asked-for-secrets",
+        "a secret is sent wherever a specification says",
+        10,
+        [
+            Edit(
+                WAYS,
+                "if why := refuses(spec):",
+                "if (why := refuses(spec)) and not spec:",
+            ),
+        ],
+        "secrets-for-a-stranger",
     ),
     mutant(
         "body-not-compared",

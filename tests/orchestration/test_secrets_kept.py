@@ -8,77 +8,23 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 from temporalio.client import Client, WorkflowFailureError
 
-from edgeshift.areas import waf
-from edgeshift.campaign.start import zone_policy
-from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import AwaitService, OpenTicket, ResolveTargets
-from edgeshift.messages import ZoneStart as Start
-from edgeshift.model.fleet import Area, Plan, Target, Zone, campaign_id
-from edgeshift.model.reasons import ReasonCode
-from edgeshift.rate_limit.circuit import Trouble, held
 from edgeshift.runtime.queues import Queue
-from edgeshift.stores.documents import Snapshot, put_document
 from tests.foreign_kit import scheduled
-from tests.kit import SCALE, Scene, eventually, fleet_of, scene
+from tests.kit import Scene, eventually, fleet_of, scene
 from tests.kit.signing import Roster
+from tests.secrets_kit import AWAY, SECRET, Listener, listening, message
 
 pytestmark = pytest.mark.embedded
 
-SECRET = "kept-by-the-worker-5f2c81"
 FLEET = {"name": "a.example", "plan": "pro"}
-ZONE = Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.PRO)
 QUEUES = (Queue.LONG, Queue.CONTROL, Queue.ZONES)
-
-HERE = "127.0.0.1"
-AWAY = "0.0.0.0"
-"""Leads to this machine as well, but is no address of it."""
-
-
-@dataclass
-class Listener:
-    """Somebody who takes whatever is sent."""
-
-    port: int = 0
-    heard: list[bytes] = field(default_factory=list)
-
-    def at(self, host: str = HERE, scheme: str = "http") -> str:
-        """The address under this name."""
-        return f"{scheme}://{host}:{self.port}"
-
-    def has(self, secret: str) -> bool:
-        """Whether it was told the secret."""
-        return any(secret.encode() in one for one in self.heard)
-
-
-@asynccontextmanager
-async def listening() -> AsyncIterator[Listener]:
-    """A listener, which answers everything alike."""
-    found = Listener()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
-            found.heard.append(b"(somebody connected)")
-            while said := await reader.read(65536):
-                found.heard.append(said)
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-                await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "0.0.0.0", 0)
-    found.port = server.sockets[0].getsockname()[1]
-    try:
-        yield found
-    finally:
-        server.close()
 
 
 @dataclass
@@ -89,35 +35,6 @@ class Play:
     friend: Listener
     stranger: Listener
     reference: str
-
-    async def message(self, activity: str, **said: Any) -> BaseModel:
-        """The message of an activity, of a specification that lies in the archive."""
-        credential = {"token": self.reference}
-        service = {"credentials": [credential], "request_limit": "5s", **said.pop("service")}
-        spec = CampaignSpec.model_validate(
-            {"name": "x", "targets": {"all": True}, "time_scale": SCALE, "service": service, **said}
-        )
-        archive = self.scene.archive
-        digest = await archive.put_json(spec.model_dump(mode="json"))
-        if activity == "resolve_targets":
-            return ResolveTargets(spec=digest)
-        if activity == "await_service":
-            hold = held(Trouble.REFUSED, "no", datetime.now(UTC), self.reference)
-            return AwaitService(spec=digest, holds=(hold,))
-        start = Start(
-            campaign=campaign_id("x"),
-            campaign_run="r",
-            index=0,
-            attempt=1,
-            target=Target(zone=ZONE, wave=0),
-            area=Area.WAF,
-            spec=digest,
-            policy=zone_policy(spec),
-            started_by="mallory",
-        )
-        reading = waf.Reading(check={"compatible": True})
-        snapshot = await put_document(archive, Snapshot[waf.Reading](zone=ZONE, reading=reading))
-        return OpenTicket(start=start, cause=ReasonCode.TOO_MANY_RULES, snapshot=snapshot)
 
 
 @asynccontextmanager
@@ -149,10 +66,10 @@ async def sent(play: Play, activity: str, allowed: dict[str, Any], refused: dict
     seconds = 30.0
     async with AsyncExitStack() as stage:
         for said, queues in ((refused, QUEUES), (allowed, QUEUES[:1])):
-            message = await play.message(activity, **said)
+            wanted = await message(play.scene.archive, activity, play.reference, said)
             for queue in queues:
                 handle = await stage.enter_async_context(
-                    scheduled(play.scene.client, activity, message, queue, seconds)
+                    scheduled(play.scene.client, activity, wanted, queue, seconds)
                 )
                 stage.push_async_callback(_ended, handle)
 

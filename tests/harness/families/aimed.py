@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tests.harness.aimed import areas, door, people, records, results, waf
+from tests.harness.aimed import areas, door, people, records, results, secrets, waf
 from tests.harness.cases import Case, World
 from tests.harness.verdict import Verdict
 
@@ -65,6 +65,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (results.result_of_a_stranger, 2),
     (records.nothing_came_of_it, 2),
     (records.archive_moved_away, 2),
+    (secrets.secrets_for_a_stranger, 1),
 )
 """Each scene with the zones that it plays."""
 

@@ -1,0 +1,59 @@
+"""Scenes in which a stranger has activities done that would send a worker's secret to him."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, suppress
+
+from temporalio.service import RPCError
+
+from edgeshift.runtime.queues import Queue
+from tests.faults_kit import zone
+from tests.foreign_kit import scheduled
+from tests.harness.aimed.scene import judged, quiet
+from tests.harness.aimed.waf import PRO
+from tests.harness.campaigns.stages import signed_stage
+from tests.harness.cases import World
+from tests.harness.verdict import Verdict
+from tests.secrets_kit import AWAY, SECRET, listening, message
+
+PROBED_WITHIN = 8.0
+"""Seconds in which a service that is held is probed."""
+
+SECONDS = 60.0
+
+SENT = "rule 10 (secrets are nowhere): a stranger was sent one of the worker's"
+
+
+async def secrets_for_a_stranger(world: World) -> Verdict:
+    """Specifications in the archive name a stranger as the proxy of tickets, or of the service that is waited
+    for; a workflow of his has the activities done.
+    """
+    secret = world.folder / "secret"
+    secret.write_text(SECRET)
+    reference = f"file:{secret}"
+    async with signed_stage(world.client, world.folder, zone("a")) as stage, listening() as stranger:
+        play, proxy = stage.play, stranger.at(AWAY)
+        hook = {"webhook": "http://127.0.0.1:9/hook", "secret": reference, "proxy": proxy}
+        asked = {
+            "open_ticket": {"service": {"base_url": play.simulator.base_url}, "tickets": hook},
+            "await_service": {"service": {"base_url": "http://127.0.0.1:9/client/v4", "proxy": proxy}},
+        }
+        async with AsyncExitStack() as stack:
+            handles = [
+                await stack.enter_async_context(
+                    scheduled(
+                        world.client,
+                        activity,
+                        await message(play.archive, activity, reference, said),
+                        f"faults-{stage.tag}-{Queue.LONG.short}",
+                        SECONDS,
+                    )
+                )
+                for activity, said in asked.items()
+            ]
+            await quiet(PROBED_WITHIN)
+            for handle in handles:
+                with suppress(RPCError):
+                    await handle.terminate()
+        told = [SENT] if stranger.has(SECRET) else []
+        return await judged(stage, PRO, told=told)
