@@ -27,7 +27,7 @@ from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far
 from edgeshift.authority.roots import Roots, leads_away
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import UNSIGNED, Change, Step
+from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart
 from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
@@ -114,6 +114,21 @@ class Authority:
         except (NotSigned, SecretRefError) as why:
             return str(why)
         return NO_ROOTS if away == "service.base_url" else f"{LEADS_AWAY}{away}" if away else None
+
+    async def refuses_target(
+        self, start: ZoneStart, spec: CampaignSpec, frozen: Targets, now: datetime
+    ) -> str | None:
+        """Why a target is not asked with its own secret, or None: where signatures count, it is one of those
+        that people signed, by the name that it had there.
+        """
+        roots = self._current()
+        if roots is None or not roots.signed:
+            return None
+        found = start_of(spec, start.spec, await self._records.starts(spec.name), roots, now)
+        if isinstance(found, str):
+            return found
+        assert isinstance(found.statement, StartStatement)
+        return target_refused(start, found.statement, await frozen(found.statement.targets))
 
     def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:
         """A campaign's policy, made no weaker than what is asked for at the door; as it is where the roots

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from activities.authority import Authority
+from activities.authority import Authority, NotSigned
 from activities.effects import Effects
 from activities.records import WorkerRecords
 from activities.reminders import was_reset
@@ -18,11 +18,12 @@ from activities.ways import Ways
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
+from edgeshift.messages import ZoneStart
 from edgeshift.model.fleet import Target, Zone
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
-from edgeshift.service_api import Credential, ServiceClient
+from edgeshift.service_api import Credential, Misconfigured, ServiceClient
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import FrozenTargets, PlannedReadings, get_document
 from edgeshift.stores.tickets import TicketSystem
@@ -189,6 +190,18 @@ class Connections:
         Misconfigured where its tickets may not be sent there.
         """
         return self.ways(spec).tickets(self._ticket_folder)
+
+    async def refuse_foreign(self, start: ZoneStart) -> None:
+        """Raises Misconfigured where the target of a message is none that people signed: its hosts, which the
+        message names, may be anybody's.
+        """
+        spec = await self.spec(start.spec)
+        try:
+            why = await self.authority.refuses_target(start, spec, self.targets, self.clock.now())
+        except NotSigned as unread:
+            why = str(unread)
+        if why:
+            raise Misconfigured(why)
 
     def ways(self, spec: CampaignSpec) -> Ways:
         """Where a campaign file has things sent. Raises Misconfigured where the worker's roots do not let

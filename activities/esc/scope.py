@@ -111,6 +111,7 @@ class EscActivities:
     async def probe(self, message: Probe) -> Probed:
         """Ask a sample of the scope's URLs with and without the secret; propose, and tell the campaign."""
         start, prepared = message.start, message.prepared
+        await self._connections.refuse_foreign(start)
         target = start.target.zone
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, target)

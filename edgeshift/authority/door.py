@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, quorum
 from edgeshift.authority.statements import (
@@ -26,6 +27,18 @@ GRACE = timedelta(minutes=10)
 """How long after its check a request may be recorded: what was signed within this time before it may have
 come after the check.
 """
+
+
+class Placed(Protocol):
+    """A target, and its place in the campaign's list, as a message has them."""
+
+    @property
+    def target(self) -> Target:
+        """The target."""
+
+    @property
+    def index(self) -> int:
+        """Its place."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +82,7 @@ def start_of(
     return why
 
 
-def target_refused(asked: Asked, statement: StartStatement, targets: Sequence[Target]) -> str | None:
+def target_refused(asked: Placed, statement: StartStatement, targets: Sequence[Target]) -> str | None:
     """Why the zone is none of the signed targets, as it is said to be; or None."""
     if not 0 <= asked.index < len(targets) or targets[asked.index] != asked.target:
         return "it is none of the signed targets, or another than was signed"

@@ -15,8 +15,11 @@ from typing import Any
 import pytest
 from temporalio.client import Client, WorkflowFailureError
 
+from edgeshift.messages import Probe, Probed
 from edgeshift.runtime.queues import Queue
+from tests.faults_kit import Stage
 from tests.foreign_kit import scheduled
+from tests.harness.campaigns.stages import ESC, esc_zone, signed_stage
 from tests.kit import Scene, eventually, fleet_of, scene
 from tests.kit.signing import Roster
 from tests.secrets_kit import AWAY, SECRET, Listener, listening, message
@@ -167,3 +170,43 @@ async def test_with_roots_no_secret_goes_to_a_stranger(
     """The roots know of the friend alone."""
     async with playing(temporal_client, tmp_path, roots=True) as play:
         await sent(play, activity, friendly(play), refused(play))
+
+
+async def probed(stage: Stage, message: Probe) -> Probed:
+    """What becomes of a probe that a stranger has made."""
+    queue = f"faults-{stage.tag}-{Queue.LONG.short}"
+    async with scheduled(stage.play.client, "probe_esc_scope", message, queue, 60.0) as handle:
+        return Probed.model_validate(await handle.result())
+
+
+async def probe_of(stage: Stage, short: str) -> Probe:
+    """The message by which a zone was probed: anybody can read it in the history."""
+    zone = stage.play.zone(stage.name(short))
+    async for event in zone.fetch_history_events():
+        said = event.activity_task_scheduled_event_attributes
+        if said.activity_type.name == "probe_esc_scope":
+            (found,) = await stage.play.client.data_converter.decode(said.input.payloads, [Probe])
+            return Probe.model_validate(found)
+    raise AssertionError("it was never probed")
+
+
+@pytest.mark.timeout(240)
+async def test_a_scope_s_secret_is_sent_to_its_own_hosts_alone(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """A message of the stranger's has the zone under a name of his own, or another place, or another file."""
+    async with signed_stage(temporal_client, tmp_path, esc_zone("a"), **ESC) as stage:
+        await stage.waits("a", 120)
+        genuine = await probe_of(stage, "a")
+        assert (await probed(stage, genuine)).gathered is not None
+        start = genuine.start
+        zone = start.target.zone.model_copy(update={"name": "evil.example"})
+        for more in (
+            {"target": start.target.model_copy(update={"zone": zone})},
+            {"index": 5},
+            {"target": start.target.model_copy(update={"wave": 3})},
+        ):
+            forged = genuine.model_copy(update={"start": start.model_copy(update=more)})
+            with pytest.raises(WorkflowFailureError) as refused:
+                await probed(stage, forged)
+            assert "none of the signed targets" in str(refused.value.cause.__cause__)
