@@ -122,7 +122,7 @@ class Authority:
         that people signed, by the name that it had there.
         """
         roots = self._current()
-        if roots is None or not roots.signed:
+        if not (roots and roots.signed):
             return None
         found = start_of(spec, start.spec, await self._records.starts(spec.name), roots, now)
         if isinstance(found, str):
