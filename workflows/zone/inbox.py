@@ -161,15 +161,16 @@ class Inbox:
         if in_use and zone.called_off:
             # Whoever made the step says so (``Changes``).
             return
-        # What was told before a reset is told again just before the workflow knows of the reset.
-        if zone.may_be_reset or (zone.is_later_run and workflow.patched(f"revoked-{message.number}")):
+        # By markers of its own: not where an earlier run has heard it, and this one only hears it again.
+        if zone.is_later_run and workflow.patched(f"revoked-{message.number}"):
             # An earlier run may have sent it, and have more to send: whoever pauses the campaign, and finds
             # nothing in the archive that says otherwise, waits as long as that may take.
             over = zone.start.policy.over_after
             await workflow.sleep(over, summary="until what an earlier run made is over")
         first = zone.waits_in in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
-        # One that looks for what an earlier run has sent says afterwards what it waits for.
-        unused = message.number not in zone.used and zone.sent is None and not zone.looks
+        # One that sees through what an earlier run has sent says afterwards what it waits for.
+        sees_through = zone.looks or zone.phase in (ZonePhase.COMMITTING, ZonePhase.VERIFYING)
+        unused = message.number not in zone.used and not sees_through
         step = zone.first_step if first else zone.prepared.step if zone.prepared else None
         await self._reporter.tell(
             ReportKind.RELEASED, releases=message.number, unused=unused, step=step if unused else None

@@ -89,7 +89,6 @@ class ZoneMemory:
         # A run that an operator's reset began at its first task sees this; of one that was reset to a later
         # one, what came before is done again as it was done, without the marker.
         self._begun_later = self.is_later_run and workflow.patched("begun-later")
-        self._was_reset = self._begun_later
         self._noticed = True
         workflow.register_random_seed_callback(self._reset)
 
@@ -210,19 +209,11 @@ class ZoneMemory:
         first = self.start.attempt == 1 and not self.is_later_run
         return first and self.sent is None and self.begun is None and self.using is None
 
-    @property
-    def may_be_reset(self) -> bool:
-        """Whether an operator may have reset the workflow, so that what an earlier run has sent is forgotten
-        here, and may still be under way. So may one that has only gone on in a new run. False while that is
-        done again which the workflow did before it was reset.
-        """
-        return self._was_reset or self.start.carried is not None
-
     def _reset(self, _seed: int) -> None:
         """An operator has reset the workflow to here: the engine draws other numbers from here on. It says so
         outside of the workflow's course, and only after what the workflow is told by then has been heard.
         """
-        self._was_reset, self._noticed = True, False
+        self._noticed = False
 
     def comes_first(self, seen_through: Callable[[], Awaitable[bool]]) -> None:
         """What sees through what an earlier run may have sent, and says whether there was anything, where the
