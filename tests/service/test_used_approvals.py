@@ -17,34 +17,12 @@ from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.statements import AgainStatement
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import ZoneOutcome
-from edgeshift.stores.documents import Intent, NothingMore, Seen, create_record, intent_key
+from edgeshift.stores.documents import NothingMore, Seen, create_record
 from tests.forgeries.doors import Guarded, guarded
-
-RUN = "r"
 
 
 def ago(hours: float) -> datetime:
     return (datetime.now(UTC) - timedelta(hours=hours)).replace(microsecond=0)
-
-
-async def sent(door: Guarded, name: str, hours: float, *, by_worker: bool = True, **more: Any) -> str:
-    """Record what the campaign has sent, so many hours ago; its key."""
-    said: dict[str, Any] = {
-        "step": "commit",
-        "at": ago(hours),
-        "campaign": door.gate.start.campaign,
-        "run": RUN,
-        "digest": door.digest,
-        "fingerprint": door.fingerprint,
-        "attempt": 1,
-    }
-    key = intent_key(door.gate.zone, door.gate.start.area, name)
-    record = Intent(**{**said, **more})
-    if by_worker:
-        assert await door.gate.connections.records.create(key, record)
-    else:
-        assert await create_record(door.archive, key, record)
-    return key
 
 
 async def beside(door: Guarded, key: str, what: str, record: Any) -> None:
@@ -54,7 +32,7 @@ async def beside(door: Guarded, key: str, what: str, record: Any) -> None:
 
 async def rolled_back(door: Guarded) -> None:
     """A worker has sent the way back, which was answered."""
-    key = await sent(door, "back", 5, step="roll_back")
+    key = await door.sent_before("back", 5, step="roll_back")
     await beside(door, key, "nothing", NothingMore(reason=ANSWERED))
 
 
@@ -62,7 +40,9 @@ async def told(door: Guarded, outcome: ZoneOutcome) -> None:
     """A worker has signed how the attempt ended."""
     start = door.gate.start
     results = door.gate.connections.results
-    await results.record_of(start.spec, RUN, door.gate.zone.id, 1, outcome, proposal=door.digest)
+    await results.record_of(
+        start.spec, start.campaign_run, door.gate.zone.id, 1, outcome, proposal=door.digest
+    )
 
 
 async def was_rolled_back(door: Guarded, key: str) -> None:
@@ -105,7 +85,7 @@ async def test_an_approval_that_was_used_sends_nothing_once_more(
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
         await approved(door, about, ago(8))
-        await end(door, await sent(door, "first", 6))
+        await end(door, await door.sent_before("first", 6))
         for permit in (1, 2):
             result = await door.commit(permit=permit)
             assert result.status is ChangeStatus.NOTHING_HAPPENED and result.uncounted, result
@@ -121,7 +101,7 @@ async def test_what_was_rolled_back_is_sent_again_by_a_later_word(about: str, tm
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
         await approved(door, about, ago(8))
-        await sent(door, "first", 6)
+        await door.sent_before("first", 6)
         await approved(door, about, ago(5.5))
         await rolled_back(door)
         second = door.with_start(attempt=2)
@@ -143,7 +123,7 @@ async def test_a_campaign_that_is_started_again_begins_with_its_first_attempt(tm
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
         await approved(door, "fingerprint", ago(8))
-        await sent(door, "first", 6)
+        await door.sent_before("first", 6)
         await rolled_back(door)
         await door.begin(issued=ago(4))
         assert (await door.commit()).uncounted
@@ -163,13 +143,13 @@ async def never_showed(door: Guarded, key: str) -> None:
 
 async def way_back_came_to_nothing(door: Guarded, key: str) -> None:
     """The way back was not sent in the end."""
-    back = await sent(door, "back", 5, step="roll_back")
+    back = await door.sent_before("back", 5, step="roll_back")
     await beside(door, back, "nothing", NothingMore(reason="it was not sent"))
 
 
 async def planted_way_back(door: Guarded, key: str) -> None:
     """Whoever may write to the archive has no approval used."""
-    await sent(door, "back", 5, step="roll_back", by_worker=False)
+    await door.sent_before("back", 5, step="roll_back", by_worker=False)
     assert await create_record(door.archive, beside_of(key, "seen"), Seen())
 
 
@@ -182,7 +162,7 @@ async def test_what_had_no_effect_uses_no_approval(end: Any, tmp_path: Path) -> 
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
         await approved(door, "proposal", ago(8))
-        await end(door, await sent(door, "first", 6))
+        await end(door, await door.sent_before("first", 6))
         assert (await door.commit()).status is ChangeStatus.ANSWERED
 
 
@@ -200,7 +180,7 @@ async def test_what_was_sent_of_something_else_uses_no_approval(other: Any, tmp_
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
         await approved(door, "proposal", ago(8))
-        await beside(door, await sent(door, "first", 6, **other), "seen", Seen())
+        await beside(door, await door.sent_before("first", 6, **other), "seen", Seen())
         assert (await door.commit()).status is ChangeStatus.ANSWERED
 
 
@@ -209,13 +189,13 @@ async def test_a_request_that_nobody_could_tell_of_is_sent_as_often_as_the_file_
     async with guarded(tmp_path, commit={"resend_unchanged": 1}) as door:
         await door.begin(issued=ago(9))
         await approved(door, "proposal", ago(8))
-        await beside(door, await sent(door, "first", 6), "seen", Seen())
-        await beside(door, await sent(door, "second", 5), "seen", Seen())
+        await beside(door, await door.sent_before("first", 6), "seen", Seen())
+        await beside(door, await door.sent_before("second", 5), "seen", Seen())
         assert (await door.commit()).uncounted
     async with guarded(tmp_path / "once", commit={"resend_unchanged": 1}) as door:
         await door.begin(issued=ago(9))
         await approved(door, "proposal", ago(8))
-        await beside(door, await sent(door, "first", 6), "seen", Seen())
+        await beside(door, await door.sent_before("first", 6), "seen", Seen())
         assert (await door.commit()).status is ChangeStatus.ANSWERED
 
 
@@ -224,7 +204,7 @@ async def test_a_planted_record_uses_no_approval(tmp_path: Path) -> None:
     async with guarded(tmp_path, commit={"migration_limit": "1s"}, request_limit="1s") as door:
         await door.begin(issued=ago(9))
         await approved(door, "proposal", ago(8))
-        await planted_way_back(door, await sent(door, "first", 6))
+        await planted_way_back(door, await door.sent_before("first", 6))
         result = await door.commit()
         assert not result.uncounted and result.status is ChangeStatus.UNKNOWN and result.earlier
 
@@ -235,7 +215,7 @@ async def test_what_a_worker_has_sent_whose_key_was_revoked_was_used_all_the_sam
         await door.begin(issued=ago(9))
         await approved(door, "proposal", ago(8))
         assert door.archive.folder is not None
-        first = await sent(door, "first", 6)
+        first = await door.sent_before("first", 6)
         await rolled_back(door)
         for intent in (door.archive.folder / first).parent.iterdir():
             os.utime(intent, (0, 0))
@@ -264,7 +244,7 @@ async def test_a_second_attempt_that_nobody_begins_sends_nothing(
     """
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
-        key = await sent(door, "first", 6)
+        key = await door.sent_before("first", 6)
         await beside(door, key, "nothing", NothingMore(reason="the service refused it"))
         await approved(door, about, ago(8), **({} if about == "fingerprint" else {"attempt": 2}))
         said = dict(AGAIN[how])
