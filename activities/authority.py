@@ -15,7 +15,9 @@ from activities.evidence_at_the_door import evidence_passes
 from activities.records import WorkerRecords
 from edgeshift.authority.door import (
     Asked,
+    Earlier,
     agreed_then,
+    begun_again,
     decided,
     halted,
     last_word,
@@ -200,8 +202,24 @@ class Authority:
         """
         await self._refuse(change, spec, frozen, now, again=True)
 
+    async def check_earlier(
+        self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime, earlier: Earlier
+    ) -> None:
+        """The same of a step of which is known by now what was sent before it: raises NotSigned where what
+        people signed was used for that, or where nobody has signed that its attempt begins.
+        """
+        if earlier.used or change.start.attempt > 1:
+            await self._refuse(change, spec, frozen, now, again=True, earlier=earlier)
+
     async def _refuse(
-        self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime, *, again: bool = False
+        self,
+        change: Change,
+        spec: CampaignSpec,
+        frozen: Targets,
+        now: datetime,
+        *,
+        again: bool = False,
+        earlier: Earlier | None = None,
     ) -> Roots | None:
         """Raises NotSigned; else the roots that ask for signatures, if any."""
         start = change.start
@@ -213,6 +231,8 @@ class Authority:
         if start.area is not spec.area or start.campaign != campaign_id(spec.name):
             raise NotSigned("it is of another campaign than its specification")
         asked = await self._asked(change, spec, now, again=again)
+        if earlier is not None:
+            asked = replace(asked, earlier=earlier)
         starts = await self._records.starts(spec.name)
         found = start_of(spec, start.spec, starts, roots, now)
         if isinstance(found, str):
@@ -231,6 +251,10 @@ class Authority:
         if damaged is not None and change.step is not Step.ROLL_BACK:
             # It may be a pause or an abort.
             raise damaged
+        if earlier is not None:
+            agains, _ = await self._named(self._records.agains(asked.campaign, asked.target.zone.id))
+            if why := begun_again(asked, found, agains, roots):
+                raise NotSigned(why)
         await self._refuse_undecided(change, asked, found, starts, roots, now)
         return roots
 

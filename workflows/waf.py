@@ -6,6 +6,7 @@ mutating step is a fenced one, and one signal brings the decision on a fingerpri
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 from temporalio import workflow
@@ -35,6 +36,10 @@ with workflow.unsafe.imports_passed_through():
     from workflows.zone.state import Ended, SeenThrough
 
 
+def _migrated(record: str) -> Reached:
+    return Reached(ZoneOutcome.MIGRATED, (Reason(code=ReasonCode.MIGRATED_AS_SIGNED),), record)
+
+
 @workflow.defn(name="WafZone")
 class WafZone:
     """One zone's migration. Its id is the zone's lock for the area."""
@@ -52,17 +57,24 @@ class WafZone:
         return await self._parts.ending.to_an_end(self._course)
 
     async def _course(self) -> Reached:
+        noticing = asyncio.create_task(self._zone.notices_resets())
         try:
-            record = await self._migrate()
+            return await self._reached()
         except SeenThrough as seen:
-            record = seen.record
+            return _migrated(seen.record)
+        finally:
+            noticing.cancel()
+
+    async def _reached(self) -> Reached:
+        """Raises SeenThrough as well."""
+        try:
+            return _migrated(await self._migrate())
         except Ended as ended:
             return await self._seen_through(ended)
         except LOCAL_FAILURES as failure:
             if self._zone.sent is not None:
                 raise
             return await self._seen_through(Ended(ZoneOutcome.FAILED, failed(failure)))
-        return Reached(ZoneOutcome.MIGRATED, (Reason(code=ReasonCode.MIGRATED_AS_SIGNED),), record)
 
     async def _seen_through(self, ended: Ended) -> Reached:
         """Before it ends in any other way: a commit that was sent to the zone, by an earlier attempt or a run
@@ -128,17 +140,17 @@ class WafZone:
                 elif not self._zone.called_off:
                     break
 
-    async def _sent_before(self) -> None:
+    async def _sent_before(self) -> bool:
         """See through a commit of this campaign of which this run knows nothing, and which may still come to
-        show. Raises SeenThrough where it shows, Ended where it does not.
+        show; whether there was one. Raises SeenThrough where it shows, Ended where nobody can say.
         """
         zone = self._zone
-        if not workflow.patched("sent-before-comes-first"):
-            return
         part = await self._parts.ending.left(MutationActivities.look_back)
         if part.prepared is None or not part.may_show:
-            return
-        phase, proposed, gathered = zone.phase, zone.prepared, zone.gathered
+            return False
+        # Whatever the zone has said meanwhile: it takes its place again.
+        await self._parts.ending.looked_for(part)
+        proposed, gathered = zone.prepared, zone.gathered
         if proposed is None or proposed.digest != part.prepared.digest:
             # The evidence is not about the rules that were sent.
             zone.gathered = None
@@ -146,7 +158,7 @@ class WafZone:
         if record := await self._committed(part.prepared, "it was sent before"):
             raise SeenThrough(record)
         zone.prepared, zone.gathered = proposed, gathered
-        zone.enter(phase)
+        return True
 
     @property
     def _enterprise(self) -> bool:

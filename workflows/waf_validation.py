@@ -87,7 +87,7 @@ class ValidationWindow:
             if result.earlier:
                 # It was not sent. Once the commit shows, the zone is found migrated by it. One of this
                 # campaign is seen through at once.
-                self._zone.looks_back = True
+                self._zone.look_back()
                 pause = self._zone.start.policy.migration_limit / LOOKS_FOR_ANOTHER
                 await self._parts.waits.pause(pause, "a commit may still show")
                 return False

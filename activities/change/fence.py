@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from temporalio import activity
 
 from activities.authority import NotSigned, Targets
+from activities.change.earlier import earlier_of
 from activities.change.intent_records import ANSWERED, OPENED
 from activities.change.intents import (
     came_to_nothing,
@@ -152,6 +153,26 @@ class Fence:
         except ArchiveError as failure:
             raise NotSent(f"what people signed could not be read: {failure}"[:200]) from None
 
+    async def _refuse_what_was_used(self) -> None:
+        """Raises NotSent, just before the first request, where what people signed has let the same through
+        before, or where nobody has signed that the attempt begins; also where that cannot be seen. Not
+        earlier: a run that was reset may find that nothing is left to send.
+        """
+        if self.begun or self.change.step is Step.ROLL_BACK:
+            return
+        there = self.connections
+
+        async def check(change: Change, spec: CampaignSpec, targets: Targets, now: datetime) -> None:
+            roots = there.authority.roots_or_none()
+            if roots is not None and roots.signed:
+                earlier = await earlier_of(there, change, spec)
+                await there.authority.check_earlier(change, spec, targets, now, earlier)
+
+        try:
+            await self._ask(check)
+        except ArchiveError as failure:
+            raise NotSent(f"what was sent before could not be read: {failure}"[:200]) from None
+
     async def refuse_while_one_may_show(self) -> None:
         """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
         an earlier attempt, of a run that was reset, or of another campaign.
@@ -244,6 +265,7 @@ class Fence:
         nothing where the permit was given up meanwhile.
         """
         await self._refuse_what_was_stopped()
+        await self._refuse_what_was_used()
         self.may_be_sent = self.begun = True
         self.check_time()
         if what and not self.opened:

@@ -5,8 +5,8 @@ Nothing that a message says of policy, plan or people is believed here (docs/thr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -42,9 +42,21 @@ class Placed(Protocol):
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """What a campaign has sent to a target before a step. ``used``: of each attempt that has sent the same,
+    with effect, until when people's approvals were used for it: it was taken back then, or seen to its end.
+    ``begun``: when the last attempt before this one first sent anything; None where none has.
+    """
+
+    begun: datetime | None = None
+    used: Mapping[int, datetime] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Asked:
     """A step that is about to be sent. ``service``, ``spec``: of the campaign file that the archive has.
     ``evidence``: whether the zone's own evidence passed (None: it has none and needs none), with its digest.
+    ``earlier``: what was sent before it, as far as that was looked for.
     """
 
     campaign: str
@@ -58,6 +70,7 @@ class Asked:
     fingerprint: str
     evidence_digest: str = ""
     passed: bool | None = None
+    earlier: Earlier = Earlier()
 
 
 def start_of(
@@ -138,6 +151,29 @@ def halted(asked: Asked, word: WordStatement | None) -> str | None:
     return f"the campaign was {'aborted' if word.word == 'abort' else 'paused'} by {word.by}"
 
 
+def begun_again(asked: Asked, start: Attested, agains: Iterable[Attested], roots: Roots) -> str | None:
+    """Why nobody has had this attempt of the target begin, or None where somebody has, where it is the first
+    one, and of the way back. What was signed before the attempt before it sent anything began that one.
+    """
+    if asked.attempt <= 1 or asked.step is Step.ROLL_BACK:
+        return None
+    since, before = start.statement.issued, asked.earlier.begun
+    if before is not None:
+        # People's words are told to the second.
+        since = max(since, before.replace(microsecond=0))
+    for said in agains:
+        statement = said.statement
+        if (
+            isinstance(statement, AgainStatement)
+            and statement.verb in ("retry", "reopen")
+            and statement.covers(asked.target.zone.id)
+            and statement.issued >= since
+            and roots.refuses(said, Role.OPERATOR, statement.issued) is None
+        ):
+            return None
+    return f"nobody has signed that it begins again, for attempt {asked.attempt}"
+
+
 def decided(
     asked: Asked,
     start: Attested,
@@ -148,10 +184,15 @@ def decided(
 ) -> str | None:
     """Why the step is not signed off, or None where it is, or needs no sign-off. A rejection binds until the
     zone is reopened; what was approved before that is then decided anew. Where nobody has rejected it, a
-    reopening voids nothing.
+    reopening voids nothing. What was approved before the same was sent with effect, and taken back or seen to
+    its end, was approved for that (``Earlier.used``); its attempt is over.
     """
     if asked.step in UNSIGNED:
         return None
+    used = asked.earlier.used
+    if (made := used.get(asked.attempt)) is not None and made >= start.statement.issued:
+        return f"attempt {asked.attempt} has sent it, and was seen to its end"
+    used_until = max(used.values(), default=None)
     policy = roots.policy_for(asked.spec.sign_off)
     counted, passed_over = [], dict[str, str]()
     # Of each person, why the latest of what they signed does not count is told.
@@ -193,6 +234,8 @@ def decided(
             continue
         if since is not None and statement.issued < since:
             passed_over[statement.by] = f"{statement.by} signed before it was reopened"
+        elif used_until is not None and statement.issued <= used_until:
+            passed_over[statement.by] = f"what {statement.by} signed was used: it was sent, and is over"
         elif now >= statement.issued + policy.valid_for:
             passed_over[statement.by] = f"what {statement.by} signed counts no more (sign_off.valid_for)"
         elif not _may_join(asked, statement):

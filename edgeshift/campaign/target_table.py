@@ -14,7 +14,7 @@ from edgeshift.campaign.permits import Permits
 from edgeshift.campaign.state_counts import TargetStates
 from edgeshift.campaign.target_states import AWAITING, FAILURES, FINAL, IN_FLIGHT, PLACE_OUTCOME, TargetState
 from edgeshift.campaign.waiters import Group, Waiters
-from edgeshift.messages import Step, ZoneReport
+from edgeshift.messages import BEFORE_SIGN_OFF, Step, ZoneReport
 from edgeshift.model.fleet import Wave, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 
@@ -157,13 +157,22 @@ class TargetTable:
 
     def in_flight(self) -> int:
         """How many zones take a place in the window: those of targets that work, and of those that hold a
-        permit though they have said that they wait, as one may whose workflow was reset.
+        permit to change what was signed though they have said that they wait, as one may whose workflow was
+        reset.
         """
         working = self.zones(*IN_FLIGHT)
         if not self.keeps_places:
             return working
-        holders = (index for index in self.permits.holders() if self.is_open(index))
-        return working + sum(self.covered(index) for index in holders if self.places[index] not in IN_FLIGHT)
+        return working + sum(
+            self.covered(index) for index in self.permits.holders() if self._may_change(index)
+        )
+
+    def _may_change(self, index: int) -> bool:
+        """Whether a target that does not work may change what was signed all the same."""
+        if self.places[index] in IN_FLIGHT or not self.is_open(index):
+            return False
+        steps = (self.permits[number].step for number in self.permits.of(index))
+        return any(step not in BEFORE_SIGN_OFF for step in steps)
 
     def failures(self) -> int:
         """How many zones failed, are unknown or were rolled back, and that nobody has accepted yet."""

@@ -259,6 +259,9 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
         shell.confirm(f"{verb.capitalize()} {many}{shell.here} as {by}?", yes=yes)
 
         async def one(name: str) -> Steered | NotSteered:
+            if verb == "resume" and found[name].state == NOT_KNOWN:
+                # It may have paused itself since: nobody has looked at why.
+                return NotSteered(campaign=name, message="it did not answer, and nobody knows how it stands")
             try:
                 return await _steer(shell, client, name, verb, by, reason, pen)
             except Exception as why:

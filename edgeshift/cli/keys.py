@@ -290,6 +290,8 @@ def _show(shell: Shell, path: Path, roots: Roots) -> None:
     say(("Least policy", "bold"), f"  {counted(policy.required, 'approval')}{eyes}; {proof}")
     for of, most in roots.file.most_commits.items():
         say(f"  at most {counted(most, 'commit')} {'an' if of == 'hour' else 'a'} {of}")
+    if roots.file.most_commits_an_hour is None:
+        say("  any number of commits an hour: set most_commits_an_hour (docs/authority.md recommends 200)")
     for service in roots.file.services:
         say(("Service", "bold"), f"  {service.base_url}  credentials {', '.join(service.credentials)}")
         for label, some in (

@@ -33,7 +33,15 @@ from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Plan, campaign_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.stores.archive import Archive
-from edgeshift.stores.documents import EvidenceGathered, FrozenTargets, gathered_key, put_document
+from edgeshift.stores.documents import (
+    EvidenceGathered,
+    FrozenTargets,
+    Intent,
+    create_record,
+    gathered_key,
+    intent_key,
+    put_document,
+)
 from tests.kit.signing import signed
 from tests.service.gate_kit import Gate, gate
 
@@ -198,6 +206,27 @@ class Guarded:
         of = key.replace(self.gate.zone.id, "f" * 32) if by == "another zone" else key
         if by != "nobody":
             await self.archive.create_once(key, await signed(key, said, signer, by=name, of=of))
+
+    async def sent_before(self, name: str, hours: float, *, by_worker: bool = True, **more: Any) -> str:
+        """Record what the campaign has sent of this, so many hours ago; the record's name. ``by_worker``:
+        signed by one.
+        """
+        start = self.gate.start
+        said: dict[str, Any] = {
+            "step": Step.COMMIT.value,
+            "at": datetime.now(UTC) - timedelta(hours=hours),
+            "campaign": start.campaign,
+            "run": start.campaign_run,
+            "digest": self.digest,
+            "fingerprint": self.fingerprint,
+            "attempt": 1,
+        }
+        key, record = intent_key(self.gate.zone, start.area, name), Intent(**{**said, **more})
+        if by_worker:
+            assert await self.gate.connections.records.create(key, record)
+        else:
+            assert await create_record(self.archive, key, record)
+        return key
 
     async def commit(self, **how: Any) -> ChangeResult:
         """Let the door send the commit. The messages say that it was approved, always, and have the evidence

@@ -77,6 +77,7 @@ def test_a_key_from_its_making_to_its_end(place: Place) -> None:
     }
     shown = place.ok("keys", "list", *roots)
     assert key in shown and "env:TOKEN" in shown and "signed" in shown
+    assert "any number of commits an hour" in shown
     assert key in place.ok("keys", "revoke", "ada", *roots)
     assert "revoked already" in place.ok("keys", "revoke", key, *roots)
     assert "revoked" in place.ok("keys", "list", *roots)
@@ -85,6 +86,13 @@ def test_a_key_from_its_making_to_its_end(place: Place) -> None:
     assert ran.code == 6 and json.loads(ran.out)["counts"] is False
     assert "neither a person" in place.refused(5, "keys", "revoke", "mallory", *roots)
     assert (place.folder / "roots.yaml").read_text().startswith("# The platform team's.\n")
+
+
+def test_roots_with_a_cap_say_it(place: Place) -> None:
+    """Those without are told what is recommended."""
+    place.write("roots.yaml", f"{ROOTS}most_commits_an_hour: 200\n")
+    shown = place.ok("keys", "list", "--roots", "roots.yaml")
+    assert "at most 200 commits an hour" in shown and "any number of commits" not in shown
 
 
 def test_mistakes_with_keys_are_named(place: Place) -> None:

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import pytest
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
 
+from edgeshift import operations
 from edgeshift.cli import begin_again, candidates, control, receipts
 from edgeshift.cli.completion import complete
 from edgeshift.messages import CampaignSummary
@@ -184,6 +185,29 @@ def test_a_resumption_of_all_believes_no_old_word(
     assert [one["campaign"] for one in told["campaigns"]] == ["one"]
     assert (told["failed"], told["left_out"]) == ([], ["two"])
     assert "there is no campaign to resume" in in_process("resume", "--all", "--yes").err
+    place.run("status", "one", "--until", "running", "--timeout", "1m")
+
+
+def test_a_resumption_of_all_leaves_alone_what_does_not_answer(
+    within: None, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have paused itself since it was paused by hand: it is named as not resumed, and goes on to be
+    paused, also where it answers again before it is told.
+    """
+    asked = operations.summary
+
+    async def silent(client: Client, name: str) -> CampaignSummary:
+        if name == "one":
+            raise operations.TemporalTrouble("it does not answer")
+        return await asked(client, name)
+
+    place.ok("pause", "one")
+    place.run("status", "one", "--until", "paused", "--timeout", "1m")
+    monkeypatch.setattr(operations, "summary", silent)
+    ran = in_process("resume", "--all", "--yes")
+    assert (ran.code, "one: it did not answer" in ran.err) == (1, True), ran
+    assert "paused" in place.ok("status", "one")
+    place.ok("resume", "one")
     place.run("status", "one", "--until", "running", "--timeout", "1m")
 
 

@@ -230,6 +230,26 @@ AT_THE_DOOR = (
         ],
         "body-that-nobody-signed",
     ),
+    mutant(
+        "used-approval-ignored",
+        "an approval lets its change through again once that was rolled back",
+        1,
+        [Edit(DOOR, "    used = asked.earlier.used\n", "    used = dict[int, datetime]()\n")],
+        "approval-that-was-used",
+    ),
+    mutant(
+        "retry-of-anybody",
+        "an attempt sends what was approved, whoever has it begin",
+        1,
+        [
+            Edit(
+                DOOR,
+                "    if asked.attempt <= 1 or asked.step is Step.ROLL_BACK:\n",
+                "    if asked.attempt or asked.step is Step.ROLL_BACK:\n",
+            )
+        ],
+        "begun-again-by-nobody",
+    ),
 )
 
 TOLD = (

@@ -34,8 +34,8 @@ NO_GIVING_UP = Edit(
 
 NO_SEEING_FIRST = Edit(
     ZONE_STATE,
-    "            self.looks_back = False\n            await self._first()\n",
-    "            self.looks_back = False\n",
+    "            found = await self._first()\n",
+    "            found = False\n",
 )
 """A zone whose workflow was reset does not see through first what an earlier run may have sent."""
 

@@ -238,7 +238,7 @@ STEERING = (
             NO_SEEING_FIRST,
             Edit(
                 ZONE_STATE,
-                "            if not self.may_be_reset:\n                self.to_release",
+                "            if not self.is_later_run:\n                self.to_release",
                 "            if self.grant:\n                self.to_release",
             ),
             Edit(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio import workflow
@@ -62,6 +64,38 @@ def history(path: Path) -> WorkflowHistory:
     return WorkflowHistory.from_json(started["workflowId"], document)
 
 
+def reset_at(read: dict[str, Any], place: int) -> dict[str, Any]:
+    """A history as it is where an operator has reset its workflow to the task that completes at ``place``,
+    and it took the same course again.
+    """
+    events = copy.deepcopy(read["events"])
+    number = int(events[place]["eventId"])
+    for event in events[place:]:
+        event["eventId"] = str(int(event["eventId"]) + 3)
+        for value in event.values():
+            for key in [key for key in value if key.endswith("EventId")] if isinstance(value, dict) else ():
+                # What points to the task points to the one that was made again.
+                value[key] = str(int(value[key]) + 3) if int(value[key]) >= number - 2 else value[key]
+    scheduled, started = copy.deepcopy(events[place - 2 : place])
+    scheduled["eventId"], started["eventId"] = str(number + 1), str(number + 2)
+    started["workflowTaskStartedEventAttributes"]["scheduledEventId"] = str(number + 1)
+    failed = {
+        "eventId": str(number),
+        "eventTime": started["eventTime"],
+        "eventType": "EVENT_TYPE_WORKFLOW_TASK_FAILED",
+        "workflowTaskFailedEventAttributes": {
+            "scheduledEventId": str(number - 2),
+            "startedEventId": str(number - 1),
+            "cause": "WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW",
+            "baseRunId": str(uuid.UUID(int=1)),
+            "newRunId": str(uuid.UUID(int=2)),
+        },
+    }
+    first = events[0]["workflowExecutionStartedEventAttributes"]
+    first["firstExecutionRunId"] = str(uuid.UUID(int=0))
+    return {"events": [*events[:place], failed, scheduled, started, *events[place:]]}
+
+
 LEFT = """\
 The history {name} does not replay with this code: {why}
 
@@ -112,6 +146,30 @@ async def test_a_committed_history_replays_as_the_beginning_of_a_run_that_was_re
     result = await replayer().replay_workflow(reset, raise_on_replay_failure=False)
     if result.replay_failure is not None:
         pytest.fail(LEFT.format(name=name, why=str(result.replay_failure)[:600]))
+
+
+@pytest.mark.parametrize("name", OF_TARGETS)
+async def test_a_committed_history_replays_wherever_it_was_reset(name: str) -> None:
+    """A workflow that was reset before an upgrade goes on after it: what the new version asks for once there
+    was a reset is not asked of a course that did not have it.
+    """
+    read = history(HISTORIES / f"{name}.json").to_json_dict()
+    tasks = [
+        place
+        for place, event in enumerate(read["events"])
+        if event["eventType"] == "EVENT_TYPE_WORKFLOW_TASK_COMPLETED"
+    ]
+    for place in tasks:
+        reset = reset_at(read, place)
+        identifier = reset["events"][0]["workflowExecutionStartedEventAttributes"]["workflowId"]
+        result = await replayer().replay_workflow(
+            WorkflowHistory.from_json(identifier, reset), raise_on_replay_failure=False
+        )
+        if result.replay_failure is not None:
+            event = read["events"][place]["eventId"]
+            pytest.fail(
+                LEFT.format(name=f"{name}, reset at event {event},", why=str(result.replay_failure)[:600])
+            )
 
 
 def test_no_history_was_captured_anew_by_the_way() -> None:

@@ -109,5 +109,7 @@ class Sweeper:
         ]
         for permit in expired:
             state.ledger.release(permit.number, permit.index)
+        if expired and state.ledger.keeps_places:
+            state.changed()
         quiet = [permit for permit in expired if state.ledger.places[permit.index] == TargetState.PERMITTED]
         await self._batches.revoke(quiet)

@@ -81,7 +81,7 @@ class Changes:
             decisions=tuple(self._sign_offs.counting(prepared, grant)) if signed else (),
             window=zone.start.policy.send_window,
             evidence=zone.gathered.evidence if zone.gathered is not None else "",
-            anew=zone.may_be_reset,
+            anew=zone.is_later_run,
         )
         zone.called_off = zone.stands = False
         made = workflow.start_activity_method(

@@ -110,7 +110,7 @@ class Inbox:
         The ticket is there before the zone waits for it, so that a quick word may come while it is read.
         """
         zone = self._zone
-        if zone.phase in (ZonePhase.NEEDS_SUPPORT, ZonePhase.ASSESSING):
+        if zone.waits_in in (ZonePhase.NEEDS_SUPPORT, ZonePhase.ASSESSING):
             zone.resolved = message
         else:
             zone.ignore(f"support resolved by {message.by}: the zone does not wait for support")
@@ -154,19 +154,23 @@ class Inbox:
         if len(zone.revoked) >= MOST_REVOKED:
             zone.revoked.discard(min(zone.revoked))
         zone.revoked.add(message.number)
-        unused, in_use = message.number not in zone.used, message.number == zone.using
+        in_use = message.number == zone.using
         if in_use:
             zone.call_off()
         await workflow.wait_condition(lambda: not zone.moves_forward)
         if in_use and zone.called_off:
             # Whoever made the step says so (``Changes``).
             return
-        if zone.may_be_reset:
+        # By markers of its own: not where an earlier run has heard it, and this one only hears it again.
+        if zone.is_later_run and workflow.patched(f"revoked-{message.number}"):
             # An earlier run may have sent it, and have more to send: whoever pauses the campaign, and finds
             # nothing in the archive that says otherwise, waits as long as that may take.
             over = zone.start.policy.over_after
             await workflow.sleep(over, summary="until what an earlier run made is over")
-        first = zone.phase in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
+        first = zone.waits_in in (ZonePhase.AWAITING_VALIDATION, ZonePhase.AWAITING_FIRST_PERMIT)
+        # One that sees through what an earlier run has sent says afterwards what it waits for.
+        sees_through = zone.looks or zone.phase in (ZonePhase.COMMITTING, ZonePhase.VERIFYING)
+        unused = message.number not in zone.used and not sees_through
         step = zone.first_step if first else zone.prepared.step if zone.prepared else None
         await self._reporter.tell(
             ReportKind.RELEASED, releases=message.number, unused=unused, step=step if unused else None
@@ -183,7 +187,7 @@ class Inbox:
         """The zone has waited for its sign-off as long as the policy says."""
         zone = self._zone
         mine = self._is_mine(message.campaign_run) and message.attempt == zone.start.attempt
-        if mine and zone.phase is ZonePhase.AWAITING_SIGN_OFF:
+        if mine and zone.waits_in is ZonePhase.AWAITING_SIGN_OFF:
             zone.expired = True
 
     @one_message

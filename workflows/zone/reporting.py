@@ -113,6 +113,11 @@ class Reporter:
             )
 
     async def say_again(self) -> None:
+        """Tell the campaign what the zone waits for, as it has asked."""
+        if not self._zone.looks:
+            await self.say_so(again=workflow.info().run_id)
+
+    async def say_so(self, again: str = "") -> None:
         """Tell the campaign what the zone waits for, if it waits and nothing is on its way to end that."""
         zone = self._zone
         async with self.turn:
@@ -128,7 +133,7 @@ class Reporter:
                 fingerprint=prepared.fingerprint if prepared else "",
                 joins=zone.joins,
                 hold=zone.service_hold,
-                again=workflow.info().run_id,
+                again=again,
             )
 
     async def _say(

@@ -74,17 +74,22 @@ class ZoneMemory:
         self.first_step = Step(area_of(start.area).first_step)
         """The step before the sign-off that the area's targets need a permit for, where they need one."""
 
-        self._first: Callable[[], Awaitable[None]] | None = None
+        self._first: Callable[[], Awaitable[bool]] | None = None
         self.looks_back = False
         """Whether something may have been sent of which this run knows nothing, and that is to be seen
         through before the zone says any word that gives up its place in the window (docs/rules.md, rule 8).
         """
+        self.phase_before: ZonePhase | None = None
+        """Where the zone is while that is seen through."""
         info = workflow.info()
-        later = info.run_id != info.first_execution_run_id
+        self.is_later_run = info.run_id != info.first_execution_run_id
+        """Whether this run follows on another one of the attempt, also while it does again what that one did
+        before an operator's reset. What goes into an activity may depend on it; what makes a command may not.
+        """
         # A run that an operator's reset began at its first task sees this; of one that was reset to a later
         # one, what came before is done again as it was done, without the marker.
-        self._begun_later = later and workflow.patched("begun-later")
-        self._was_reset = self._begun_later
+        self._begun_later = self.is_later_run and workflow.patched("begun-later")
+        self._noticed = True
         workflow.register_random_seed_callback(self._reset)
 
         self.phase = ZonePhase.ASSESSING
@@ -201,30 +206,63 @@ class ZoneMemory:
         """Whether nothing that its campaign ever sent to the target can be in flight. Only the first run of
         the first attempt knows: one that was reset has forgotten what it sent.
         """
-        first = self.start.attempt == 1 and not self.may_be_reset
+        first = self.start.attempt == 1 and not self.is_later_run
         return first and self.sent is None and self.begun is None and self.using is None
 
-    @property
-    def may_be_reset(self) -> bool:
-        """Whether an operator may have reset the workflow, so that what an earlier run has sent is forgotten
-        here, and may still be under way. So may one that has only gone on in a new run. False while that is
-        done again which the workflow did before it was reset.
-        """
-        return self._was_reset or self.start.carried is not None
-
     def _reset(self, _seed: int) -> None:
-        """An operator has reset the workflow to here: the engine draws other numbers from here on."""
-        self._was_reset, self.looks_back = True, self._first is not None
+        """An operator has reset the workflow to here: the engine draws other numbers from here on. It says so
+        outside of the workflow's course, and only after what the workflow is told by then has been heard.
+        """
+        self._noticed = False
 
-    def comes_first(self, seen_through: Callable[[], Awaitable[None]]) -> None:
-        """What sees through what an earlier run may have sent, where the area's changes cannot be undone."""
+    def comes_first(self, seen_through: Callable[[], Awaitable[bool]]) -> None:
+        """What sees through what an earlier run may have sent, and says whether there was anything, where the
+        area's changes cannot be undone.
+        """
         self._first, self.looks_back = seen_through, self._begun_later
 
-    async def see_first(self) -> None:
-        """See through what an earlier run may have sent, where nobody has looked yet."""
-        if self.looks_back and self._first is not None:
-            self.looks_back = False
-            await self._first()
+    def look_back(self) -> None:
+        """Something may have been sent of which this run knows nothing."""
+        self.looks_back = workflow.patched("sent-before-comes-first")
+
+    def _notice_a_reset(self) -> None:
+        if not self._noticed:
+            self._noticed = True
+            if self._first is not None:
+                self.look_back()
+
+    async def notices_resets(self) -> None:
+        """Have the zone look back as soon as its workflow is reset, also while it waits."""
+        while True:
+            await workflow.wait_condition(lambda: not self._noticed)
+            self._notice_a_reset()
+
+    @property
+    def looks(self) -> bool:
+        """Whether something may be in flight of which this run does not know yet."""
+        unnoticed = self._first is not None and not self._noticed
+        return self.looks_back or unnoticed or self.phase_before is not None
+
+    @property
+    def waits_in(self) -> ZonePhase:
+        """The phase that the zone is in, whatever it sees through first."""
+        return self.phase if self.phase_before is None else self.phase_before
+
+    async def see_first(self) -> bool:
+        """See through what an earlier run may have sent, where nobody has looked yet. Whether there was
+        anything: then the campaign has been told, and does not know any more what the zone waits for.
+        """
+        self._notice_a_reset()
+        if not self.looks_back or self._first is None:
+            return False
+        self.looks_back, self.phase_before = False, self.phase
+        try:
+            found = await self._first()
+        finally:
+            before, self.phase_before = self.phase_before, None
+        if found:
+            self.enter(before)
+        return found
 
     def drift(self, prepared: Prepared) -> None:
         """The zone is no more as it was when this was signed: people see what has changed since."""
@@ -279,7 +317,7 @@ class ZoneMemory:
         it, which may go on, it does not: the campaign takes it back once it has run out.
         """
         if self.grant is not None:
-            if not self.may_be_reset:
+            if not self.is_later_run:
                 self.to_release = self.grant.permit.number
             self.grant = None
 

@@ -72,7 +72,10 @@ class Waits:
             zone.check_stop()
             if not zone.looks_back:
                 break
-            await zone.see_first()
+            if await zone.see_first():
+                await self._reporter.say_so()
+            if found():
+                return True
         if resumable and self.is_flooded() and not found():
             await workflow.wait_condition(workflow.all_handlers_finished)
             # The next run is not told of what came meanwhile: a word is said once, or not again for long.

@@ -29,7 +29,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import Plan
 from edgeshift.runtime.queues import Queue
-from tests.foreign_kit import scheduled
+from tests import foreign_kit
 from tests.forgeries.running.attack import BOTH, ENEMY, Attack, Trace
 from tests.forgeries.running.kinds import KINDS, Kind, kind
 
@@ -46,16 +46,16 @@ def _queue(a: Attack, queue: Queue) -> str:
     return f"faults-{a.stage.tag}-{queue.short}"
 
 
-async def _scheduled(a: Attack, name: str, message: Change) -> tuple[WorkflowHandle[Any, Any], Any]:
+async def scheduled(a: Attack, name: str, message: Change) -> tuple[WorkflowHandle[Any, Any], Any]:
     """Have an activity of edgeshift's done for a workflow of the enemy's; its handle, and what came back."""
-    async with scheduled(a.enemy, name, message, _queue(a, Queue.CHANGES), PATIENCE) as handle:
+    async with foreign_kit.scheduled(a.enemy, name, message, _queue(a, Queue.CHANGES), PATIENCE) as handle:
         found = None
         with suppress(WorkflowFailureError):
             found = await asyncio.wait_for(handle.result(), PATIENCE)
         return handle, found
 
 
-async def _change(a: Attack, **more: Any) -> Change:
+async def forged_change(a: Attack, **more: Any) -> Change:
     """A change of the zone, whose messages say that everybody has approved it, by a policy that asks for
     nobody else.
     """
@@ -79,14 +79,14 @@ async def _change(a: Attack, **more: Any) -> Change:
 async def a_change_by_a_foreign_workflow(a: Attack) -> Trace:
     """The activity itself, with decisions, a policy and a permit of the enemy's own."""
     await a.genuine()
-    handle, _ = await _scheduled(a, "change_zone", await _change(a))
+    handle, _ = await scheduled(a, "change_zone", await forged_change(a))
     return handle
 
 
 @kind
 async def a_change_of_a_place_that_nobody_signed(a: Attack) -> Trace:
     """Both have signed, of the zone at its place in the list; the message has another place."""
-    handle, _ = await _scheduled(a, "change_zone", await _change(a, index=99))
+    handle, _ = await scheduled(a, "change_zone", await forged_change(a, index=99))
     return handle
 
 
@@ -94,9 +94,9 @@ async def a_validation_under_another_plan(a: Attack) -> Trace:
     """Of a Professional zone, which a message calls Enterprise: nobody need sign a validation."""
     target = (await a.started_with()).target
     zone = target.zone.model_copy(update={"plan": Plan.ENTERPRISE})
-    change = await _change(a, target=target.model_copy(update={"zone": zone}))
+    change = await forged_change(a, target=target.model_copy(update={"zone": zone}))
     asked = change.model_copy(update={"step": Step.VALIDATE, "mode": ValidationMode.SHADOW})
-    handle, _ = await _scheduled(a, "change_zone", asked)
+    handle, _ = await scheduled(a, "change_zone", asked)
     return handle
 
 
@@ -106,7 +106,7 @@ KINDS["a_validation_under_another_plan"] = Kind(a_validation_under_another_plan,
 @kind
 async def a_change_that_is_given_up_by_a_foreign_workflow(a: Attack) -> Trace:
     """Who gives up a permit that nobody has keeps nothing from being sent."""
-    handle, _ = await _scheduled(a, "give_up_change", await _change(a))
+    handle, _ = await scheduled(a, "give_up_change", await forged_change(a))
     return handle
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tests.harness.aimed import areas, door, people, records, results, secrets, waf
+from tests.harness.aimed import areas, door, people, records, results, secrets, used, waf
 from tests.harness.cases import Case, World
 from tests.harness.verdict import Verdict
 
@@ -60,6 +60,8 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (door.more_than_an_hour_takes, 2),
     (door.target_that_nobody_signed, 2),
     (door.body_that_nobody_signed, 2),
+    (used.approval_that_was_used, 1),
+    (used.begun_again_by_nobody, 2),
     (results.migrated_by_a_word, 2),
     (results.answered_without_a_call, 2),
     (results.result_of_a_stranger, 2),

@@ -1,0 +1,99 @@
+"""What a campaign has sent to a target before, and which of it has used up what people signed for it: by the
+archive alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from activities.change.intent_records import EFFECTIVE, beside_of, reason_of
+from activities.connections import Connections
+from edgeshift.authority.door import Earlier
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Change, Step
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intent_key
+
+ENDS = (ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK)
+"""Outcomes of a change that took effect and was seen to its end."""
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """An intent of the campaign's, by a worker. ``seen``: whether what it stands for was watched to its
+    end.
+    """
+
+    record: Intent
+    seen: bool
+
+    @property
+    def attempt(self) -> tuple[str | None, int]:
+        """Of which run of the campaign, and of the target."""
+        return self.record.run, self.record.attempt or 0
+
+
+async def earlier_of(connections: Connections, change: Change, spec: CampaignSpec) -> Earlier:
+    """What the campaign has sent to the target of this change. Raises ArchiveError.
+
+    An approval is used by what took effect and was taken back, or was seen to its end. What came to nothing
+    uses none; nor does what may be sent again: a request that never showed, as often as
+    ``commit.resend_unchanged`` says, and what is left of a step of several requests.
+    """
+    mine = [intent async for intent in _of_campaign(connections, change)]
+    begun: dict[tuple[str | None, int], datetime] = {}
+    for _, record in mine:
+        of = (record.run, record.attempt or 0)
+        begun[of] = min(record.at, begun.get(of, record.at))
+    before = [at for (_, attempt), at in begun.items() if attempt < change.start.attempt]
+    alike = [
+        await _sent(connections, key, record)
+        for key, record in mine
+        if record.step in (change.step.value, Step.ROLL_BACK.value)
+        and (record.digest == change.digest or record.fingerprint == change.fingerprint)
+        and await reason_of(connections, key) in EFFECTIVE
+    ]
+    backs = [one.record.at for one in alike if one.record.step == Step.ROLL_BACK.value]
+    changes = [one for one in alike if one.record.step == change.step.value]
+    used: dict[int, datetime] = {}
+    for sent in changes:
+        moments = [at for at in backs if at >= sent.record.at]
+        moments += await _ended(connections, change, spec, sent)
+        tries = [one for one in changes if one.attempt == sent.attempt and one.seen]
+        if sent.seen and len(tries) > spec.commit.resend_unchanged:
+            # Within these nobody may have been able to tell what became of it, so that it is sent once more.
+            moments.append(sent.record.at)
+        for at in moments:
+            number = sent.record.attempt or 0
+            used[number] = max(at, used.get(number, at))
+    return Earlier(begun=max(before, default=None), used=used)
+
+
+async def _of_campaign(connections: Connections, change: Change) -> AsyncIterator[tuple[str, Intent]]:
+    """The intents of the campaign at the target. What a worker has sent whose key was revoked since was sent
+    all the same; what cannot be read keeps the target from being changed (``intents_of``).
+    """
+    start = change.start
+    async for key in connections.archive.list(intent_key(start.target.zone, start.area)):
+        try:
+            record = await connections.records.proven(Intent, key, forgiving=True)
+        except DocumentUnreadable:
+            continue
+        if record is not None and record.campaign == start.campaign:
+            yield key, record
+
+
+async def _sent(connections: Connections, key: str, record: Intent) -> _Sent:
+    seen = await connections.records.proven(Seen, beside_of(key, "seen"), forgiving=True)
+    return _Sent(record, seen is not None)
+
+
+async def _ended(connections: Connections, change: Change, spec: CampaignSpec, sent: _Sent) -> list[datetime]:
+    """When workers have signed how the attempt that has sent this ended, where that was an end of it."""
+    run, attempt = sent.attempt
+    if run is None:
+        return []
+    found = await connections.results.proven(spec, run, change.start.target.zone.id, attempt)
+    return [found[end].issued for end in ENDS if end in found and found[end].proposal == sent.record.digest]

@@ -1,0 +1,61 @@
+"""Scenes in which what people signed once is to send the same once more: by a stranger's workflow, and by a
+retry that nobody has signed.
+"""
+
+from __future__ import annotations
+
+from edgeshift.authority.signing import FileSigner
+from edgeshift.authority.sshsig import PrivateKey
+from edgeshift.messages import Again, Answer
+from tests.faults_kit import zone
+from tests.forgeries.running.attack import Attack
+from tests.forgeries.running.foreign import forged_change, scheduled
+from tests.harness.aimed.areas import esc_as_said
+from tests.harness.aimed.door import OTHER
+from tests.harness.aimed.scene import ends, judged, waits
+from tests.harness.aimed.waf import PRO
+from tests.harness.campaigns.authority import ONE
+from tests.harness.campaigns.stages import esc_stage, esc_zone, signed_stage
+from tests.harness.cases import World
+from tests.harness.verdict import Verdict
+from tests.kit import OPERATOR
+
+TURNED_OFF = ("esc.set", "always")
+
+
+async def approval_that_was_used(world: World) -> Verdict:
+    """A scope gets worse and is turned on again; a stranger's workflow has the same change made once more."""
+    zones = (esc_zone("worse", own=True, worse=True),)
+    async with esc_stage(world.client, world.folder, *zones, authority=ONE) as stage:
+        state = await waits(stage, "worse")
+        await stage.play.sign([state.fingerprint])
+        await ends(stage, "worse")
+        attack = Attack(stage, world.client, "worse", FileSigner(PrivateKey.made()), state, set())
+        forged = (await forged_change(attack)).model_copy(update={"evidence": state.evidence})
+        await scheduled(attack, "change_zone", forged)
+        times = (await stage.changes("worse")).count(TURNED_OFF)
+
+        async def as_said() -> list[str]:
+            return await esc_as_said(stage, own={"worse"})
+
+        told = [f"one approval turned it off {times} times"] if times > 1 else []
+        return await judged(stage, {3, 4, 7}, told=told, beside=as_said)
+
+
+async def begun_again_by_nobody(world: World) -> Verdict:
+    """A zone's workflow is terminated before its commit; somebody without a key has Temporal begin it again,
+    and what it proposes is approved.
+    """
+    async with signed_stage(world.client, world.folder, zone("a"), OTHER) as stage:
+        play, name = stage.play, stage.name("a")
+        await waits(stage, "a")
+        await waits(stage, "other")
+        await play.zone(name).terminate("by hand")
+        await play.until(lambda seen: seen.places.get("failed") == 1)
+        forged = Again(by=OPERATOR, indexes=(play.index(name),))
+        await play.campaign.execute_update("retry", forged, result_type=Answer)
+        await play.sign([(await waits(stage, "a")).fingerprint])
+        await ends(stage, "a")
+        sent = await stage.changes("a")
+        told = [f"an attempt that nobody began has sent {len(sent)} changes"] if sent else []
+        return await judged(stage, PRO, told=told)
