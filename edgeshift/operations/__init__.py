@@ -9,15 +9,12 @@ if TYPE_CHECKING:
     from edgeshift.operations.archives import campaign_here, check_archive
     from edgeshift.operations.campaigns import (
         Frozen,
-        abort,
         assess,
         campaign_input,
         campaign_result,
         freeze,
         frozen_by,
-        pause,
         refuse_if_started,
-        resume,
         start_campaign,
         store_spec,
         summary,
@@ -49,6 +46,7 @@ if TYPE_CHECKING:
         waiting_groups,
         waiting_zone,
     )
+    from edgeshift.operations.steering import NotTold, abort, pause, resume, stop_untold
     from edgeshift.operations.waits import pollers
     from edgeshift.operations.zones import (
         FoundZone,
@@ -68,6 +66,7 @@ __all__ = [
     "Frozen",
     "NotAsSigned",
     "NotFound",
+    "NotTold",
     "OperationError",
     "Preview",
     "Refused",
@@ -104,6 +103,7 @@ __all__ = [
     "sign_fingerprints",
     "sign_zone",
     "start_campaign",
+    "stop_untold",
     "store_spec",
     "summary",
     "support_resolved",
@@ -119,15 +119,12 @@ _NAMES = {
     "archives": ("campaign_here", "check_archive"),
     "campaigns": (
         "Frozen",
-        "abort",
         "assess",
         "campaign_input",
         "campaign_result",
         "freeze",
         "frozen_by",
-        "pause",
         "refuse_if_started",
-        "resume",
         "start_campaign",
         "store_spec",
         "summary",
@@ -159,6 +156,7 @@ _NAMES = {
         "waiting_groups",
         "waiting_zone",
     ),
+    "steering": ("NotTold", "abort", "pause", "resume", "stop_untold"),
     "waits": ("pollers",),
     "zones": ("FoundZone", "frozen_targets", "pick_zone", "read_again", "support_resolved", "zone_state"),
 }
