@@ -133,13 +133,10 @@ async def test_the_table_for_an_authorizer_has_what_is_called(
             await hands("resume", name)
             await hands("sign-off", "approve", name, "--wave", "1", "--yes", by=APPROVER)
             await hands("status", name, "--until", "finished", "--timeout", "2m")
-            for line in (
-                ("report", name),
-                ("watch", name),
-                ("check", name, "--all"),
-                ("audit", "export", name, "--out", "a.jsonl"),
-            ):
-                await hands(*line)
+            await hands("report", name)
+            await hands("watch", name)
+            await hands("check", name, "--all")
+            await hands("audit", "export", name, "--out", "a.jsonl")
             await asyncio.sleep(2)
     for counting, allowed in (
         (working, WORK),
