@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from edgeshift.operations.plans import planned
     from edgeshift.operations.preview import Preview, preview_of
-    from edgeshift.operations.proof import UNSIGNED, unsigned
+    from edgeshift.operations.proof import UNKNOWN, UNSIGNED, note_of, together
     from edgeshift.operations.signing import (
         Examples,
         ToSign,
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "UNKNOWN",
     "UNSIGNED",
     "BadInput",
     "Examples",
@@ -88,6 +89,7 @@ __all__ = [
     "freeze",
     "frozen_by",
     "frozen_targets",
+    "note_of",
     "outcomes_for",
     "outcomes_of",
     "pause",
@@ -107,7 +109,7 @@ __all__ = [
     "store_spec",
     "summary",
     "support_resolved",
-    "unsigned",
+    "together",
     "waiting_groups",
     "waiting_zone",
     "zone_state",
@@ -141,7 +143,7 @@ _NAMES = {
     ),
     "plans": ("planned",),
     "preview": ("Preview", "preview_of"),
-    "proof": ("UNSIGNED", "unsigned"),
+    "proof": ("UNKNOWN", "UNSIGNED", "note_of", "together"),
     "signing": (
         "Examples",
         "ToSign",
