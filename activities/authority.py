@@ -22,6 +22,7 @@ from edgeshift.authority.door import (
     halted,
     last_word,
     start_of,
+    starts_then,
     target_refused,
 )
 from edgeshift.authority.loading import RootsError, RootsFiles
@@ -34,7 +35,7 @@ from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
-from edgeshift.stores.archive import Archive
+from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import DocumentUnreadable, Intent, intent_key
 
 Targets = Callable[[str], Awaitable[Sequence[Target]]]
@@ -233,6 +234,9 @@ class Authority:
         asked = await self._asked(change, spec, now, again=again)
         if earlier is not None:
             asked = replace(asked, earlier=earlier)
+        if change.step is Step.ROLL_BACK:
+            await self._refuse_way_back(change, asked, frozen, roots)
+            return roots
         starts = await self._records.starts(spec.name)
         found = start_of(spec, start.spec, starts, roots, now)
         if isinstance(found, str):
@@ -248,32 +252,55 @@ class Authority:
             if word.word == "abort":
                 raise NotSigned(word.reason, aborted_by=word.by)
             raise NotSigned(why, halted=True)
-        if damaged is not None and change.step is not Step.ROLL_BACK:
+        if damaged is not None:
             # It may be a pause or an abort.
             raise damaged
         if earlier is not None:
             agains, _ = await self._named(self._records.agains(asked.campaign, asked.target.zone.id))
             if why := begun_again(asked, found, agains, roots):
                 raise NotSigned(why)
-        await self._refuse_undecided(change, asked, found, starts, roots, now)
+        await self._refuse_undecided(change, asked, found, roots, now)
         return roots
 
-    async def _refuse_undecided(
-        self,
-        change: Change,
-        asked: Asked,
-        found: Attested,
-        starts: Sequence[Attested],
-        roots: Roots,
-        now: datetime,
+    async def _refuse_way_back(self, change: Change, asked: Asked, frozen: Targets, roots: Roots) -> None:
+        """Raises NotSigned where a rollback is of something that people had not started and agreed to.
+        Nothing that was said or revoked since holds it back, nor does what anybody floods or damages.
+        """
+        starts = await self._records.starts(asked.campaign, oldest=True)
+        await self._refuse_never_started(asked, frozen, starts, roots)
+        subjects = frozenset({change.digest, change.fingerprint})
+        decisions, _ = await self._named(self._records.decisions(asked.campaign, subjects, oldest=True))
+        await self._refuse_other_rollback(change, asked, starts, decisions, roots)
+
+    async def _refuse_never_started(
+        self, asked: Asked, frozen: Targets, starts: Sequence[Attested], roots: Roots
     ) -> None:
-        """Raises NotSigned where a step is not decided on as it has to be, or undoes something else;
-        StatementsDamaged where it is, by what can be read, and what cannot may be a rejection.
+        """Raises NotSigned where no start that counted when it was given has the target in its list. Any of
+        them will do: whoever has a revoked key can still sign others.
+        """
+        found = starts_then(asked.spec, asked.spec_digest, starts, roots)
+        if isinstance(found, str):
+            raise NotSigned(found)
+        why, unread = "", None
+        for said in found:
+            assert isinstance(said.statement, StartStatement)
+            try:
+                targets = await frozen(said.statement.targets)
+            except ArchiveError as failure:
+                unread = failure
+                continue
+            if not (why := target_refused(asked, said.statement, targets) or ""):
+                return
+        raise unread or NotSigned(why)
+
+    async def _refuse_undecided(
+        self, change: Change, asked: Asked, found: Attested, roots: Roots, now: datetime
+    ) -> None:
+        """Raises NotSigned where a step is not decided on as it has to be; StatementsDamaged where it is, by
+        what can be read, and what cannot may be a rejection.
         """
         subjects = frozenset({change.digest, change.fingerprint})
         decisions, damaged = await self._named(self._records.decisions(asked.campaign, subjects))
-        if change.step is Step.ROLL_BACK:
-            await self._refuse_other_rollback(change, asked, starts, decisions, roots)
         if change.step in UNSIGNED:
             return
         agains, lost = await self._named(self._records.agains(asked.campaign, asked.target.zone.id))

@@ -31,8 +31,9 @@ class ZoneFact(BaseModel):
 
 
 class CampaignFact(BaseModel):
-    """One campaign. ``status``: of its workflow, in Temporal's words. ``summary``: None where nobody answers,
-    ``trouble`` says why. ``unreadable``: what of the archive could not be read. Durations are real ones.
+    """One campaign. ``status``: of its workflow, in Temporal's words. ``spec``: digest of its specification,
+    empty where that cannot be read. ``summary``: None where nobody answers, ``trouble`` says why.
+    ``unreadable``: what of the archive could not be read. Durations are real ones.
 
     ``expires_after``: how long a zone may wait for a sign-off. ``settles_in``: how long a permit lasts, with
     the request under it. ``step_lasts``: how long one step of a zone may take; ``tried_for``: for how long
@@ -41,6 +42,7 @@ class CampaignFact(BaseModel):
 
     name: str
     status: str = "running"
+    spec: str = ""
     summary: CampaignSummary | None = None
     trouble: str = ""
     unreadable: str = ""

@@ -77,22 +77,48 @@ def start_of(
     spec: CampaignSpec, digest: str, starts: Iterable[Attested], roots: Roots, now: datetime
 ) -> Attested | str:
     """The signed start of the campaign with this specification, the latest first; or why there is none."""
-    why = f"no start of campaign {spec.name} with this specification was signed"
+    why = _no_start(spec)
     for said in starts:
-        statement = said.statement
-        if (
-            not isinstance(statement, StartStatement)
-            or statement.spec != digest
-            or statement.campaign != spec.name
-            or statement.area is not spec.area
-            or statement.service != spec.service.base_url
-        ):
+        if not _starts(said, spec, digest):
             continue
         if refused := roots.refuses(said, Role.STARTER, now):
             why = f"its start does not count: {refused}"
             continue
         return said
     return why
+
+
+def starts_then(
+    spec: CampaignSpec, digest: str, starts: Iterable[Attested], roots: Roots
+) -> list[Attested] | str:
+    """The signed starts of the campaign with this specification that counted when they were given; or why
+    there is none. A key that was revoked since, and a start's end, hold no way back.
+    """
+    why, found, roots = _no_start(spec), list[Attested](), roots.forgiving
+    for said in starts:
+        if not _starts(said, spec, digest):
+            continue
+        if refused := roots.refuses(said, Role.STARTER, said.statement.issued):
+            why = f"its start did not count: {refused}"
+        else:
+            found.append(said)
+    return found or why
+
+
+def _no_start(spec: CampaignSpec) -> str:
+    return f"no start of campaign {spec.name} with this specification was signed"
+
+
+def _starts(said: Attested, spec: CampaignSpec, digest: str) -> bool:
+    """Whether a statement is about the start of this campaign with exactly this specification."""
+    statement = said.statement
+    return (
+        isinstance(statement, StartStatement)
+        and statement.spec == digest
+        and statement.campaign == spec.name
+        and statement.area is spec.area
+        and statement.service == spec.service.base_url
+    )
 
 
 def target_refused(asked: Placed, statement: StartStatement, targets: Sequence[Target]) -> str | None:

@@ -31,7 +31,9 @@ from edgeshift.authority.statements import (
 from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveUnavailable
 
 MOST = 2_000
-"""Names that are looked at in one place. Where there are more, nothing there counts: somebody floods it."""
+"""Names that are looked at in one place. Where there are more, nothing there counts: somebody floods it. The
+way back looks at the oldest of them: where a commit was sent, there were no more.
+"""
 
 EVERY_ZONE = "every-zone"
 """Stands for the zone where a word names none."""
@@ -165,22 +167,30 @@ class SignedRecords:
         read, _ = await self._look(campaign, place)
         return read
 
-    async def _all(self, campaign: str, places: Sequence[str]) -> tuple[Attested, ...]:
+    async def _all(
+        self, campaign: str, places: Sequence[str], *, oldest: bool = False
+    ) -> tuple[Attested, ...]:
         """The statements that are found at some places, each of which may stop something. Raises
         ArchiveError; StatementsDamaged where not all of them can be read.
         """
-        looks = [await self._look(campaign, place) for place in places]
+        looks = [await self._look(campaign, place, oldest=oldest) for place in places]
         read = tuple(said for some, _ in looks for said in some)
         if damaged := [one for _, some in looks for one in some]:
             raise StatementsDamaged(damaged, read)
         return read
 
-    async def _look(self, campaign: str, place: str) -> tuple[tuple[Attested, ...], list[Damage]]:
+    async def _look(
+        self, campaign: str, place: str, *, oldest: bool = False
+    ) -> tuple[tuple[Attested, ...], list[Damage]]:
+        """``oldest``: where there are too many, those that were stored first."""
         keys: list[str] = []
         async for key in self._archive.list(place):
             keys.append(key)
             if len(keys) > MOST:
-                raise Flooded(f"more than {MOST:,} records at {place}: nobody looks at them")
+                if not oldest:
+                    raise Flooded(f"more than {MOST:,} records at {place}: nobody looks at them")
+                keys = await self._archive.oldest(place, MOST)
+                break
         names = {key.rpartition("/")[2]: key for key in keys}
         gate = asyncio.Semaphore(_SIDE_BY_SIDE)
 
@@ -222,16 +232,21 @@ class SignedRecords:
             self._known.popitem(last=False)
         return said
 
-    async def starts(self, campaign: str) -> tuple[Attested, ...]:
-        """Signed starts of campaigns of this name, the latest first. Raises ArchiveError."""
-        found = await self.at(campaign, f"signed/{campaign}/start")
+    async def starts(self, campaign: str, *, oldest: bool = False) -> tuple[Attested, ...]:
+        """Signed starts of campaigns of this name, the latest first. ``oldest``: where somebody floods the
+        place, the first that were stored. Raises ArchiveError.
+        """
+        found, _ = await self._look(campaign, f"signed/{campaign}/start", oldest=oldest)
         return tuple(sorted(found, key=lambda said: said.statement.issued, reverse=True))
 
-    async def decisions(self, campaign: str, subjects: frozenset[str]) -> tuple[Attested, ...]:
-        """Signed decisions on these digests. Raises ArchiveError; StatementsDamaged where one cannot be read,
-        which may be a rejection.
+    async def decisions(
+        self, campaign: str, subjects: frozenset[str], *, oldest: bool = False
+    ) -> tuple[Attested, ...]:
+        """Signed decisions on these digests. ``oldest``: where somebody floods a place, the first that were
+        stored. Raises ArchiveError; StatementsDamaged where one cannot be read, which may be a rejection.
         """
-        return await self._all(campaign, [decisions_at(campaign, subject) for subject in sorted(subjects)])
+        places = [decisions_at(campaign, subject) for subject in sorted(subjects)]
+        return await self._all(campaign, places, oldest=oldest)
 
     async def words(self, campaign: str) -> tuple[Attested, ...]:
         """Signed words to a campaign. Raises ArchiveError; StatementsDamaged where one cannot be read, which

@@ -9,7 +9,7 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from edgeshift.alarms import Alarm, Severity, alarms_of
+from edgeshift.alarms import Alarm, Facts, Severity, alarms_of
 from edgeshift.alarms.kinds import RANK
 from edgeshift.cli import candidates
 from edgeshift.cli.errors import ExitCode
@@ -41,14 +41,21 @@ def alarms(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/output.md).")] = False,
 ) -> None:
     """List what needs a person now, each with what to look at and what to do. Exit 7 if there is anything."""
+    from edgeshift.operations.proof import together
     from edgeshift.views.alarming import gather
 
     shell = current()
     shell.check_stack()
-    facts = run(gather(shell.settings, campaign, service=service), waiting="looking at every part")
+
+    async def look() -> tuple[Facts, list[str]]:
+        facts = await gather(shell.settings, campaign, service=service)
+        known = [one for one in facts.campaigns if one.spec]
+        return facts, together({one.name: await shell.note_of(one.name, one.spec) for one in known})
+
+    facts, notes = run(look(), waiting="looking at every part")
     found = [alarm for alarm in alarms_of(facts) if RANK[alarm.severity] <= RANK[least]]
     if as_json:
-        shell.print_json({"alarms": found})
+        shell.print_json({"alarms": found, "note": "\n".join(notes)})
     else:
         for alarm in found:
             # Whoever reads it line by line, in a pipe, gets each line whole.
@@ -57,6 +64,7 @@ def alarms(
         shell.console.print(
             f"{counted(len(found), 'alarm')}; docs/runbook.md has each by its code" if found else "no alarms"
         )
+        shell.say_note(*notes)
     if found:
         raise typer.Exit(ExitCode.ALARMS)
 

@@ -53,21 +53,25 @@ def export(
             hint="--out FILE writes the file, and --json then says what is in it",
         )
     if out is None:
-        done = run(_export(shell, campaign, sys.stdout.buffer, by, archive_only=archive_only))
+        done, note = run(_export(shell, campaign, sys.stdout.buffer, by, archive_only=archive_only))
         sys.stdout.flush()
     else:
         from edgeshift.runtime.files import whole_path
 
         checked_out("--out", out)
         with whole_path(out) as place, place.open("wb") as file:
-            done = run(_export(shell, campaign, file, by, archive_only=archive_only))
+            done, note = run(_export(shell, campaign, file, by, archive_only=archive_only))
     if as_json:
-        shell.print_json(done)
+        shell.print_json({**done.model_dump(mode="json"), "note": note})
     else:
         _tell(shell, done, out)
+        if note:
+            shell.errors.print(Text.assemble(("warning: ", "yellow"), note), soft_wrap=True)
 
 
-async def _export(shell: Shell, campaign: str, out: BinaryIO, by: str, *, archive_only: bool) -> Exported:
+async def _export(
+    shell: Shell, campaign: str, out: BinaryIO, by: str, *, archive_only: bool
+) -> tuple[Exported, str]:
     from edgeshift.audit.collecting import NothingSigned
     from edgeshift.audit.exporting import export as write
     from edgeshift.audit.spool import Spool
@@ -84,7 +88,7 @@ async def _export(shell: Shell, campaign: str, out: BinaryIO, by: str, *, archiv
             return False
 
     try:
-        return await write(
+        done = await write(
             shell.archive(),
             campaign,
             out,
@@ -95,6 +99,7 @@ async def _export(shell: Shell, campaign: str, out: BinaryIO, by: str, *, archiv
         )
     except NothingSigned as why:
         raise CommandError(str(why), ExitCode.NOTHING, hint=why.hint) from None
+    return done, await shell.note_of(campaign)
 
 
 def _tell(shell: Shell, done: Exported, out: Path | None) -> None:

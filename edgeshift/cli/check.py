@@ -57,30 +57,33 @@ def check(
         _check_all(shell, zone, as_json)
         return
 
-    async def ask() -> ZoneCheck:
+    async def ask() -> tuple[ZoneCheck, str]:
         async with shell.temporal() as client:
-            return await check_zone(client, shell.archive(), zone, campaign, area)
+            told = await check_zone(client, shell.archive(), zone, campaign, area)
+            return told, await shell.note_for(client, told.campaign)
 
-    told = run(ask(), waiting=f"reading {zone}")
+    told, note = run(ask(), waiting=f"reading {zone}")
     if as_json:
-        shell.print_json(
-            {**told.model_dump(mode="json", exclude={"found"}), **told.found.model_dump(mode="json")}
-        )
+        found = told.found.model_dump(mode="json")
+        shell.print_json({**told.model_dump(mode="json", exclude={"found"}), **found, "note": note})
     else:
         _show(shell, told)
+        shell.say_note(note)
     if not told.found.same:
         raise typer.Exit(ExitCode.FAILED)
 
 
 def _check_all(shell: Shell, campaign: str, as_json: bool) -> None:
-    async def ask() -> CampaignCheck:
+    async def ask() -> tuple[CampaignCheck, str]:
         async with shell.temporal() as client:
-            return await check_campaign(client, shell.archive(), campaign, shell.roots_file())
+            told = await check_campaign(client, shell.archive(), campaign, shell.roots_file())
+            return told, await shell.note_for(client, campaign)
 
-    told = run(ask(), waiting=f"reading every zone of {campaign} that was changed")
+    told, note = run(ask(), waiting=f"reading every zone of {campaign} that was changed")
     if as_json:
-        shell.print_json(told)
+        shell.print_json({**told.model_dump(mode="json"), "note": note})
     else:
+        shell.say_note(note)
         compared = Comparison(
             outcomes=told.outcomes - told.unnamed,
             read=told.read,

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -97,11 +97,30 @@ def _one_or_all(verb: str, campaign: str | None, every: bool, by: str, reason: s
 
 
 async def _steer_one(shell: Shell, campaign: str, verb: str, by: str, reason: str) -> None:
-    async with shell.temporal(writes=True) as client:
-        pen = shell.pen(by)
-        with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
-            receipt = await _steer(shell, client, campaign, verb, by, reason, pen)
+    pen = shell.pen(by)
+    try:
+        async with shell.temporal(writes=True) as client:
+            with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
+                receipt = await _steer(shell, client, campaign, verb, by, reason, pen)
+    except Exception as why:
+        if pen is not None and (problem := await _untold(pen, campaign, verb, why)) is not None:
+            from edgeshift import operations
+
+            stops: Literal["pause", "abort"] = "abort" if verb == "abort" else "pause"
+            await operations.stop_untold(pen, campaign, stops, reason, problem.text)
+        raise
     _tell(shell, receipt)
+
+
+async def _untold(pen: Pen, campaign: str, verb: str, why: Exception) -> CommandError | None:
+    """What keeps a campaign from being told to stop, where that can be signed all the same."""
+    from edgeshift import operations
+
+    problem = described(why)
+    if verb == "resume" or isinstance(why, operations.NotTold) or problem is None:
+        return None
+    lost = problem.code in (ExitCode.TEMPORAL, ExitCode.NOTHING)
+    return problem if lost and await pen.has_begun(campaign) else None
 
 
 def _tell(shell: Shell, receipt: Steered) -> None:
@@ -197,10 +216,20 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
 async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool) -> None:
     from edgeshift import operations
 
-    async with shell.temporal() as client:
-        with shell.waiting(f"asking campaign {campaign}"):
-            await _check_archive(shell, client, campaign)
-            summary = await operations.summary(client, campaign)
+    try:
+        async with shell.temporal() as client:
+            with shell.waiting(f"asking campaign {campaign}"):
+                await _check_archive(shell, client, campaign)
+                summary = await operations.summary(client, campaign)
+    except Exception as why:
+        pen = shell.pen(by)
+        if pen is None or (problem := await _untold(pen, campaign, "abort", why)) is None:
+            raise
+        say = f"{problem.text}: how many zones are open is not known."
+        shell.console.print(say, markup=False, soft_wrap=True)
+        shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
+        await _steer_one(shell, campaign, "abort", by, reason)
+        return
     if summary.state not in ("closed", "aborting"):
         left = sum(number for place, number in summary.places.items() if place in ("pending",))
         zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"

@@ -10,6 +10,7 @@ import typer
 from edgeshift.cli.options import OfArea, ZoneOrAccount, campaign_option
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
+from edgeshift.operations.proof import together
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import checked_name, find_zone, zone_runs
@@ -31,19 +32,22 @@ def history(
     """Show what happened to a zone, and who agreed: every attempt, from the workflow's own history."""
     shell = current()
 
-    async def tell() -> Timeline:
+    async def tell() -> tuple[Timeline, dict[str, str]]:
         async with shell.temporal() as client:
             archive = shell.archive()
             found = await find_zone(client, archive, zone, campaign, area)
             name = checked_name(campaign) if campaign else None
             timeline = build_timeline(found.id, await zone_runs(client, found, name))
-            return await with_archived(timeline, archive)
+            names = dict.fromkeys(one.campaign for one in timeline.attempts)
+            notes = {one: await shell.note_for(client, one) for one in names if one}
+            return await with_archived(timeline, archive), notes
 
-    timeline = run(tell(), waiting=f"reading the history of {zone}")
+    timeline, notes = run(tell(), waiting=f"reading the history of {zone}")
     if as_json:
-        shell.print_json(timeline)
+        shell.print_json({**timeline.model_dump(mode="json"), "note": "\n".join(together(notes))})
         return
     shown = history_view(timeline, technical=everything)
     shell.console.print(shown)
+    shell.say_note(*together(notes))
     if export_svg:
         save_picture(export_svg, shown, f"edgeshift history {zone}")

@@ -78,7 +78,8 @@ def report(
 
     async def write() -> Source:
         async with shell.temporal() as client:
-            return await write_report(client, shell.archive(), campaign, path, None)
+            roots = shell.readable_roots
+            return await write_report(client, shell.archive(), campaign, path, None, roots=roots)
 
     run(write(), waiting="gathering the report")
     _show(shell, path.absolute().as_uri(), print_only=print_only)

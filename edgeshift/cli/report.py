@@ -59,7 +59,7 @@ def report(
 
         async def gather() -> Source:
             async with shell.temporal() as client:
-                return await gather_report(client, shell.archive(), campaign)
+                return await gather_report(client, shell.archive(), campaign, shell.readable_roots)
 
         shell.print_json(report_json(run(gather(), waiting="gathering the report")))
         return
@@ -69,7 +69,8 @@ def report(
 
     async def write() -> Source:
         async with shell.temporal() as client:
-            return await write_report(client, shell.archive(), campaign, path, csv)
+            roots = shell.readable_roots
+            return await write_report(client, shell.archive(), campaign, path, csv, roots=roots)
 
     source = run(write(), waiting="gathering the report")
     written = f"{path} ({counted(len(source.rows), 'zone')})" + (f" and {csv}" if csv else "")
@@ -79,7 +80,7 @@ def report(
 def _write_approval(shell: Shell, campaign: str, path: Path) -> None:
     async def write() -> Approval:
         async with shell.temporal() as client:
-            return await write_approval(client, shell.archive(), campaign, path)
+            return await write_approval(client, shell.archive(), campaign, path, shell.readable_roots)
 
     approval = run(write())
     number = len(approval.sheets)

@@ -241,16 +241,44 @@ class Shell(Asking):
 
         return load_roots(path)
 
-    @property
-    def asks_for_keys(self) -> bool:
-        """Whether the roots that are known here let signatures alone count."""
+    @cached_property
+    def readable_roots(self) -> Roots | None:
+        """The roots that are known here; None also where they cannot be used."""
         from edgeshift.authority.loading import RootsError
 
         try:
-            roots = self.roots()
+            return self.roots()
         except RootsError:
-            return False
-        return roots is not None and roots.signed
+            return None
+
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether the roots that are known here let signatures alone count."""
+        return self.readable_roots is not None and self.readable_roots.signed
+
+    async def note_of(self, campaign: str, spec: str | None = None) -> str:
+        """What each screen says of a campaign whose start nobody who is known here has signed; else nothing.
+        ``spec``: digest of its specification, where it is known.
+        """
+        from edgeshift.operations.proof import note_of
+
+        return await note_of(self.archive(), campaign, spec, self.readable_roots)
+
+    async def note_for(self, client: Client, campaign: str) -> str:
+        """The same of the newest run of a campaign. Nothing where that cannot be read."""
+        from edgeshift import operations
+
+        try:
+            spec = (await operations.campaign_input(client, campaign)).spec
+        except operations.OperationError:
+            return ""
+        return await self.note_of(campaign, spec)
+
+    def say_note(self, *notes: str) -> None:
+        """Print what holds of whole campaigns, where there is something."""
+        for note in notes:
+            if note:
+                self.console.print(note, markup=False, soft_wrap=True)
 
     def _stack_authority(self) -> Path | None:
         from edgeshift.cli.found_stack import stack_here

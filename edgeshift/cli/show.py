@@ -50,21 +50,22 @@ def show(
             hint="--json has the body too, beside everything else that is known of it",
         )
     shell = current()
-    found, body, digest = run(_find(shell, what, campaign, area), waiting=f"looking for {what}")
+    found, body, digest, note = run(_find(shell, what, campaign, area), waiting=f"looking for {what}")
     if raw:
         _print_raw(body)
     elif as_json:
-        shell.print_json(_json(found, body, digest))
+        shell.print_json(_json(found, body, digest, note))
     else:
         with shell.paged():
+            shell.say_note(note)
             _print(shell, found, body, digest)
 
 
 async def _find(
     shell: Shell, what: str, campaign: str | None, area: Area | None
-) -> tuple[Found | None, Body, str]:
-    """The proposal, its body, and the digest of that. Of a digest that only the archive knows, the body
-    alone.
+) -> tuple[Found | None, Body, str, str]:
+    """The proposal, its body, and the digest of that; what holds of its campaign. Of a digest that only the
+    archive knows, the body alone.
     """
     from edgeshift import operations
     from edgeshift.model.digests import digest
@@ -78,7 +79,12 @@ async def _find(
             named = await find_zone(client, archive, wanted.rstrip("."), campaign, area)
             found = await proposal_of(client, archive, named.workflow_id, what, named.area)
             _check_campaign(found, campaign)
-            return found, found.preview.body, found.preview.digest
+            return (
+                found,
+                found.preview.body,
+                found.preview.digest,
+                await shell.note_for(client, found.campaign),
+            )
         try:
             chosen = _one(checked_name(campaign)) if campaign else _running(client)
             found = await proposal_by_digest(client, archive, wanted, chosen)
@@ -86,8 +92,9 @@ async def _find(
             body = await archived_body(archive, wanted) if len(wanted) == 64 else None
             if body is None:
                 raise
-            return None, body, digest(body)
-    return found, found.preview.body, found.preview.digest
+            return None, body, digest(body), ""
+        note = await shell.note_for(client, found.campaign)
+    return found, found.preview.body, found.preview.digest, note
 
 
 def _is_digest(what: str) -> bool:
@@ -158,12 +165,13 @@ def _print_raw(body: Body) -> None:
     sys.stdout.flush()
 
 
-def _json(found: Found | None, body: Body, digest: str) -> dict[str, Any]:
+def _json(found: Found | None, body: Body, digest: str, note: str) -> dict[str, Any]:
     if found is None:
         return {"digest": digest, "body": body}
     shown = found.preview
     return {
         "campaign": found.campaign,
+        "note": note,
         "zone": shown.zone,
         "id": found.state.zone.id,
         "area": shown.area.value,

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from edgeshift.messages import CampaignSummary
     from edgeshift.model.sign_off import Choice
     from edgeshift.operations import Examples, ToSign
-    from edgeshift.stores.archive import Archive
 
 app = typer.Typer(help="Approve or reject what waits for a sign-off.")
 
@@ -209,7 +208,7 @@ async def _sign_zone(
             targets = await operations.frozen_targets(archive, summary.targets)
             found = operations.pick_zone(targets, zone, campaign, summary.area)
             state = await operations.waiting_zone(client, found, digest or None)
-        await _say_kind(shell, summary, archive)
+        await _say_kind(shell, summary)
         try:
             shown = await operations.preview_of(archive, state, summary.area)
         except (operations.NotAsSigned, ArchiveError) as why:
@@ -271,7 +270,7 @@ async def _sign_shapes(
             )
             names = [targets[target.index].zone.name for target in apart]
             found = await operations.examples(client, archive, summary.area, targets, campaign, chosen)
-        await _say_kind(shell, summary, archive)
+        await _say_kind(shell, summary)
         with shell.paged():
             _show_shapes(shell, chosen, found, names, summary, raw=raw)
         # Nothing is signed that was not shown.
@@ -325,11 +324,8 @@ def _nothing_to_sign(found: Examples, separate: list[str], campaign: str) -> Com
     )
 
 
-async def _say_kind(shell: Shell, summary: CampaignSummary, archive: Archive) -> None:
-    from edgeshift import operations
-
-    if await operations.unsigned(archive, summary.name, summary.spec):
-        shell.console.print(operations.UNSIGNED, markup=False, soft_wrap=True)
+async def _say_kind(shell: Shell, summary: CampaignSummary) -> None:
+    shell.say_note(await shell.note_of(summary.name, summary.spec))
     if summary.time_scale != 1:
         shell.tell(f"Campaign {summary.name}: time runs {summary.time_scale:,.6g} times as fast", indent=0)
 

@@ -110,8 +110,7 @@ async def sign_each(
         out = {operations.pick_zone(targets, one, campaign, summary.area).index for one in leave_out}
         _refuse_others(out - {one.found.index for one in chosen}, targets, cause)
         chosen = _shown_ones(shell, choice, [one for one in chosen if one.found.index not in out])
-        if await operations.unsigned(archive, summary.name, summary.spec):
-            shell.console.print(operations.UNSIGNED, markup=False, soft_wrap=True)
+        shell.say_note(await shell.note_of(summary.name, summary.spec))
         with shell.paged():
             _show(shell, chosen, raw=raw)
         some = counted(len(chosen), "zone")

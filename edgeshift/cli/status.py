@@ -23,7 +23,7 @@ from edgeshift.cli.until import Until, wait_until
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Area
 from edgeshift.operations.errors import NotFound, Unreadable
-from edgeshift.operations.proof import UNSIGNED, unsigned
+from edgeshift.operations.proof import together
 from edgeshift.operations.zones import check_wave, near_zone
 from edgeshift.views.alarming import campaign_fact
 from edgeshift.views.figures import SIGNABLE, Pace
@@ -86,6 +86,7 @@ def status(
             shell.print_json({"campaigns": lines})
         else:
             _show(shell, campaigns_table(lines), export_svg, "edgeshift status")
+            shell.say_note(*together({line.name: line.note for line in lines}))
         return
     _check_phase(phase)
     if timeout and not until:
@@ -139,9 +140,8 @@ async def _one(shell: Shell, campaign: str) -> tuple[Known, list[ZoneRow], str]:
         known = await known_campaign(client, campaign)
         if known.summary is None and not known.trouble:
             summary_of(known)
-        archive = shell.archive()
-        note = UNSIGNED if await unsigned(archive, campaign, known.start.spec) else ""
-        return known, await zone_rows(client, archive, known), note
+        note = await shell.note_of(campaign, known.start.spec)
+        return known, await zone_rows(client, shell.archive(), known), note
 
 
 async def _wait(shell: Shell, campaign: str, until: Until, within: timedelta | None) -> None:
@@ -156,7 +156,9 @@ async def _all(shell: Shell) -> tuple[list[CampaignLine], list[str]]:
     async with shell.temporal() as client:
 
         async def read(some: list[WorkflowExecution]) -> None:
-            for execution, line in zip(some, await each(some, lambda item: _line(client, item)), strict=True):
+            for execution, line in zip(
+                some, await each(some, lambda item: _line(shell, client, item)), strict=True
+            ):
                 if line is None:
                     unread.append(execution.id)
                 else:
@@ -184,7 +186,7 @@ def _tell_unread(shell: Shell, unread: Sequence[str]) -> None:
         shell.errors.print(said, markup=False, soft_wrap=True)
 
 
-async def _line(client: Client, execution: WorkflowExecution) -> CampaignLine | None:
+async def _line(shell: Shell, client: Client, execution: WorkflowExecution) -> CampaignLine | None:
     """Of one campaign; None where it cannot be read, or is gone meanwhile."""
     name = execution.id.removeprefix("campaign/")
     state = execution.status.name.lower() if execution.status else "unknown"
@@ -196,6 +198,7 @@ async def _line(client: Client, execution: WorkflowExecution) -> CampaignLine | 
     except (NotFound, Unreadable):
         return None
     line.started_by, line.zones = known.start.started_by, known.start.count
+    line.note = await shell.note_of(name, known.start.spec)
     if known.summary is not None:
         line.state, line.started_at = known.summary.state, known.summary.started_at
         line.finished = finished(known.summary.places)

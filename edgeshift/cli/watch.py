@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from temporalio.client import Client
 
-from edgeshift import operations
 from edgeshift.cli.options import Campaign, checked_duration
 from edgeshift.cli.picture import save_picture
-from edgeshift.cli.shell import Shell, current, run
+from edgeshift.cli.shell import current, run
 from edgeshift.messages import CampaignSummary
 from edgeshift.views.figures import Pace
 from edgeshift.views.live import campaign_view
@@ -42,7 +40,7 @@ def watch(
     async def follow() -> None:
         async with shell.temporal() as client:
             with shell.waiting(f"asking for campaign {campaign}"):
-                note = await _note(shell, client, campaign)
+                note = await shell.note_for(client, campaign)
             await watch_campaign(
                 client, campaign, console=shell.console, until=remember, note=note, reconnect=within
             )
@@ -54,12 +52,3 @@ def watch(
             now = datetime.now(UTC)
             shown = campaign_view(seen[0], pace.progress(seen[0], now), now)
             save_picture(export_svg, shown, f"edgeshift watch {campaign}")
-
-
-async def _note(shell: Shell, client: Client, campaign: str) -> str:
-    """What holds for the whole campaign. Nothing where that cannot be read now: the picture says why."""
-    try:
-        spec = (await operations.campaign_input(client, campaign)).spec
-    except operations.OperationError:
-        return ""
-    return operations.UNSIGNED if await operations.unsigned(shell.archive(), campaign, spec) else ""

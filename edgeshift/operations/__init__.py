@@ -9,15 +9,12 @@ if TYPE_CHECKING:
     from edgeshift.operations.archives import campaign_here, check_archive
     from edgeshift.operations.campaigns import (
         Frozen,
-        abort,
         assess,
         campaign_input,
         campaign_result,
         freeze,
         frozen_by,
-        pause,
         refuse_if_started,
-        resume,
         start_campaign,
         store_spec,
         summary,
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     )
     from edgeshift.operations.plans import planned
     from edgeshift.operations.preview import Preview, preview_of
-    from edgeshift.operations.proof import UNSIGNED, unsigned
+    from edgeshift.operations.proof import UNKNOWN, UNSIGNED, note_of, together
     from edgeshift.operations.signing import (
         Examples,
         ToSign,
@@ -49,6 +46,7 @@ if TYPE_CHECKING:
         waiting_groups,
         waiting_zone,
     )
+    from edgeshift.operations.steering import NotTold, abort, pause, resume, stop_untold
     from edgeshift.operations.waits import pollers
     from edgeshift.operations.zones import (
         FoundZone,
@@ -60,6 +58,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "UNKNOWN",
     "UNSIGNED",
     "BadInput",
     "Examples",
@@ -68,6 +67,7 @@ __all__ = [
     "Frozen",
     "NotAsSigned",
     "NotFound",
+    "NotTold",
     "OperationError",
     "Preview",
     "Refused",
@@ -89,6 +89,7 @@ __all__ = [
     "freeze",
     "frozen_by",
     "frozen_targets",
+    "note_of",
     "outcomes_for",
     "outcomes_of",
     "pause",
@@ -104,10 +105,11 @@ __all__ = [
     "sign_fingerprints",
     "sign_zone",
     "start_campaign",
+    "stop_untold",
     "store_spec",
     "summary",
     "support_resolved",
-    "unsigned",
+    "together",
     "waiting_groups",
     "waiting_zone",
     "zone_state",
@@ -119,15 +121,12 @@ _NAMES = {
     "archives": ("campaign_here", "check_archive"),
     "campaigns": (
         "Frozen",
-        "abort",
         "assess",
         "campaign_input",
         "campaign_result",
         "freeze",
         "frozen_by",
-        "pause",
         "refuse_if_started",
-        "resume",
         "start_campaign",
         "store_spec",
         "summary",
@@ -144,7 +143,7 @@ _NAMES = {
     ),
     "plans": ("planned",),
     "preview": ("Preview", "preview_of"),
-    "proof": ("UNSIGNED", "unsigned"),
+    "proof": ("UNKNOWN", "UNSIGNED", "note_of", "together"),
     "signing": (
         "Examples",
         "ToSign",
@@ -159,6 +158,7 @@ _NAMES = {
         "waiting_groups",
         "waiting_zone",
     ),
+    "steering": ("NotTold", "abort", "pause", "resume", "stop_untold"),
     "waits": ("pollers",),
     "zones": ("FoundZone", "frozen_targets", "pick_zone", "read_again", "support_resolved", "zone_state"),
 }

@@ -1,4 +1,4 @@
-"""Campaigns over a Temporal client: planned, started, asked, paused, resumed, aborted, begun again."""
+"""Campaigns over a Temporal client: planned, started, asked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from temporalio.service import RPCError
 
 from edgeshift.messages import (
     PUBLISHED,
-    Answer,
     AssessmentProgress,
     AssessmentResult,
     AssessmentStart,
@@ -28,13 +27,12 @@ from edgeshift.messages import (
     CampaignResult,
     CampaignStart,
     CampaignSummary,
-    Person,
     PlanReport,
     ResolvedTargets,
     ResolveTargets,
 )
 from edgeshift.model.fleet import Wave, assessment_id, campaign_id
-from edgeshift.operations.calls import ask, of_failure, tell, told
+from edgeshift.operations.calls import ask, of_failure, told
 from edgeshift.operations.errors import (
     Failed,
     NotFound,
@@ -52,7 +50,7 @@ from edgeshift.stores.identity import identity_of
 
 if TYPE_CHECKING:
     from edgeshift.campaign_file.spec import CampaignSpec
-    from edgeshift.operations.signed import Pen, Word
+    from edgeshift.operations.signed import Pen
 
 Progress = Callable[[AssessmentProgress], None]
 
@@ -342,33 +340,3 @@ async def campaign_result(client: Client, name: str) -> CampaignResult | None:
         return CampaignResult.model_validate(await handle.result())
     except UNREADABLE as failure:
         raise Unreadable(handle.id, "the result") from failure
-
-
-async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
-    """Begin no new forward step; answers once every permit that is out is settled."""
-    return await _steer(client, name, "pause", by, reason, pen)
-
-
-async def resume(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
-    """Go on after a pause, or after a halt, whose failures it accepts."""
-    return await _steer(client, name, "resume", by, reason, pen)
-
-
-async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
-    """End the campaign; answers once every permit that is out is settled."""
-    return await _steer(client, name, "abort", by, reason, pen)
-
-
-async def _steer(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
-    # The summary first: it tells quickly whether the campaign is there and whether anybody answers.
-    found = await summary(client, name)
-    if found.state == "closed":
-        raise Refused(
-            f"campaign {name} is closed: nothing is left to {verb}",
-            "`edgeshift retry` and `edgeshift reopen` restart zones of it",
-        )
-    subject = f"campaign {name}"
-    message = Person(by=by, reason=reason)
-    if pen is not None:
-        await pen.word(name, found.spec, verb, reason)
-    return await tell(client, campaign_id(name), verb, message, subject, patient=verb in ("pause", "abort"))

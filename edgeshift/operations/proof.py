@@ -1,8 +1,14 @@
-"""Whether what people say to a campaign is signed, or only named."""
+"""Whether what people say to a campaign is signed by somebody who is known here, or only named."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from edgeshift.stores.archive import Archive, ArchiveError
+
+if TYPE_CHECKING:
+    from edgeshift.authority.roots import Roots
 
 UNSIGNED = (
     "Not signed: the names on record are claims. Workers let that count in a rehearsal on their own machine,"
@@ -10,19 +16,45 @@ UNSIGNED = (
 )
 """What every screen says of such a campaign."""
 
+UNKNOWN = (
+    "Signed by a key that nobody here knows: the names on record are claims here, until"
+    " EDGESHIFT_AUTHORITY_ROOTS names the workers' roots, and the key is one of a starter in them."
+)
+"""What every screen says of a campaign whose start a stranger may have signed."""
 
-async def unsigned(archive: Archive, campaign: str, spec: str) -> bool:
-    """Whether the start of a campaign was signed by nobody, so that nothing of it can be. ``spec``: digest of
-    its specification. False where the archive cannot be read: then nothing is said.
+
+async def note_of(archive: Archive, campaign: str, spec: str | None, roots: Roots | None) -> str:
+    """What holds of a campaign whose start was signed by nobody who is known here; else nothing. ``spec``:
+    digest of its specification, None where any start is meant; ``roots``: those that can be read here.
+    Nothing where the archive cannot be read: then nothing is said.
     """
     # Imported late: reading signed statements takes the libraries of signatures.
     from edgeshift.authority.records import SignedRecords
+    from edgeshift.authority.roots import Role
     from edgeshift.authority.statements import StartStatement
 
     try:
-        found = await SignedRecords(archive).starts(campaign)
+        starts = await SignedRecords(archive).starts(campaign)
     except ArchiveError:
-        return False
-    return not any(
-        isinstance(said.statement, StartStatement) and said.statement.spec == spec for said in found
-    )
+        return ""
+    found = [
+        said
+        for said in starts
+        if isinstance(said.statement, StartStatement) and spec in (None, said.statement.spec)
+    ]
+    if not found:
+        return UNSIGNED
+    # Whose it was when it was given: the doctor and the door tell what has become of the key since.
+    known = roots.forgiving if roots is not None else None
+    if known and any(known.refuses(said, Role.STARTER, said.statement.issued) is None for said in found):
+        return ""
+    return UNKNOWN
+
+
+def together(notes: Mapping[str, str]) -> list[str]:
+    """Notes of several campaigns, by their names, each once with those that it is of."""
+    names: dict[str, list[str]] = {}
+    for name, note in notes.items():
+        if note:
+            names.setdefault(note, []).append(name)
+    return [f"{', '.join(some)}: {note}" for note, some in names.items()]

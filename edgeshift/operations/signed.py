@@ -31,7 +31,7 @@ from edgeshift.messages import CampaignStart, Step, ZoneState
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations.errors import Refused
-from edgeshift.stores.archive import Archive
+from edgeshift.stores.archive import Archive, ArchiveError
 
 STANDS = timedelta(days=366)
 """How long a start and a word count."""
@@ -212,8 +212,10 @@ class Pen:
                 )
             )
 
-    async def word(self, campaign: str, spec: str, word: Word, reason: str = "") -> None:
-        """Sign a word that stops a campaign or lets it go on."""
+    async def word(self, campaign: str, spec: str | None, word: Word, reason: str = "") -> None:
+        """Sign a word that stops a campaign or lets it go on. ``spec``: None where nobody can say it: then of
+        its latest start. A word that stops counts for others, too, but none that begins later.
+        """
         start = await self._start_of(campaign, spec)
         # What is damaged keeps nobody from stopping: workers name it, and change nothing meanwhile.
         words, _ = await as_far_as_read(self._records.words(campaign))
@@ -296,9 +298,17 @@ class Pen:
             return None
         return self._roots.refuses(said, role, said.statement.issued)
 
-    async def _start_of(self, campaign: str, spec: str) -> Attested:
+    async def has_begun(self, campaign: str) -> bool:
+        """Whether the archive has a signed start of this campaign; False where it cannot be read."""
+        try:
+            await self._start_of(campaign, None)
+        except (ArchiveError, Refused):
+            return False
+        return True
+
+    async def _start_of(self, campaign: str, spec: str | None) -> Attested:
         for said in await self._records.starts(campaign):
-            mine = isinstance(said.statement, StartStatement) and said.statement.spec == spec
+            mine = isinstance(said.statement, StartStatement) and spec in (None, said.statement.spec)
             if mine and not self._refused(said, Role.STARTER):
                 return said
         raise Refused(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import heapq
 import json
 import os
 import re
@@ -203,6 +204,22 @@ class Archive:
             return False
         await self._flush(key)
         return True
+
+    async def oldest(self, prefix: str, most: int) -> list[str]:
+        """The keys under a prefix that were stored first, by the store, at most so many. Raises
+        ArchiveUnavailable.
+        """
+        found: list[tuple[datetime, str]] = []
+        try:
+            store = await self._store("list", checked_key(prefix))
+            async for batch in obstore.list(store, prefix=prefix):
+                found += [(item["last_modified"], item["path"]) for item in batch]
+                found = heapq.nsmallest(most, found)
+        except (BaseError, OSError) as why:
+            raise self._unavailable("list", prefix, why) from None
+        if not found:
+            await self._refuse_when_gone("list", prefix)
+        return [key for _, key in found]
 
     async def list(self, prefix: str = "") -> AsyncIterator[str]:
         """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order."""

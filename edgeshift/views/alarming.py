@@ -150,6 +150,7 @@ def campaign_fact(known: Known, rows: Iterable[ZoneRow]) -> CampaignFact:
     return CampaignFact(
         name=known.start.name,
         status=known.status.name.lower(),
+        spec=known.start.spec,
         summary=known.summary,
         trouble=known.trouble,
         expires_after=known.start.policy.sign_off.expires_after,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from temporalio.client import Client
 
@@ -24,6 +25,9 @@ from edgeshift.views.figures import SIGNABLE
 from edgeshift.views.gathering import each, known_campaign, summary_of
 from edgeshift.views.words import policy_text, targets, word
 
+if TYPE_CHECKING:
+    from edgeshift.authority.roots import Roots
+
 MOST_GROUPS = 200
 """Fingerprints that a page shows, those with the most zones first."""
 
@@ -39,24 +43,29 @@ MOST_NAMES = 30
 SUPPORT = "support"
 
 
-async def write_approval(client: Client, archive: Archive, campaign: str, path: Path) -> Approval:
-    """Gather what waits in a campaign and write its page to ``path``; what it was made of. Raises NotFound,
-    TemporalTrouble, Failed, Refused, ArchiveError, OSError.
+async def write_approval(
+    client: Client, archive: Archive, campaign: str, path: Path, roots: Roots | None = None
+) -> Approval:
+    """Gather what waits in a campaign and write its page to ``path``; what it was made of. ``roots``: those
+    that are known here. Raises NotFound, TemporalTrouble, Failed, Refused, ArchiveError, OSError.
     """
-    approval = await gather_approval(client, archive, campaign)
+    approval = await gather_approval(client, archive, campaign, roots)
     await asyncio.to_thread(write_whole, path, render_approval(approval))
     return approval
 
 
-async def gather_approval(client: Client, archive: Archive, campaign: str) -> Approval:
+async def gather_approval(
+    client: Client, archive: Archive, campaign: str, roots: Roots | None = None
+) -> Approval:
     """What waits in a campaign. Nothing does in one that ends or has ended. Raises Refused where the campaign
     has another archive.
     """
     known = await known_campaign(client, campaign)
     summary = summary_of(known)
     await check_archive(archive, known.start)
-    note = operations.UNSIGNED if await operations.unsigned(archive, campaign, known.start.spec) else ""
-    policy = policy_text(known.start.policy.sign_off, word("zone", summary.area), signed=not note)
+    note = await operations.note_of(archive, campaign, known.start.spec, roots)
+    signed = note != operations.UNSIGNED
+    policy = policy_text(known.start.policy.sign_off, word("zone", summary.area), signed=signed)
     if summary.state not in SIGNABLE:
         return Approval(summary, datetime.now(UTC), policy, (), note=note)
     zones = await operations.frozen_targets(archive, summary.targets)

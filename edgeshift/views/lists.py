@@ -27,7 +27,7 @@ FEW_NAMES = 5
 class CampaignLine(BaseModel):
     """A campaign in the list of all. ``state``: its own word, or Temporal's where it does not answer.
 
-    ``finished``, ``zones``: None where nobody answers.
+    ``finished``, ``zones``: None where nobody answers. ``note``: that nobody known here signed its start.
     """
 
     name: str
@@ -37,6 +37,7 @@ class CampaignLine(BaseModel):
     started_by: str = ""
     finished: int | None = None
     zones: int | None = None
+    note: str = ""
 
 
 def campaigns_table(lines: Sequence[CampaignLine]) -> RenderableType:

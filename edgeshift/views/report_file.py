@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
 from temporalio.client import Client
@@ -16,7 +16,7 @@ from edgeshift.areas.log_fields.entries import Judgement
 from edgeshift.areas.waf.evidence import Evidence
 from edgeshift.areas.waf.losses import Loss, lost_counts
 from edgeshift.model.counts import counted
-from edgeshift.operations.proof import UNSIGNED, unsigned
+from edgeshift.operations.proof import note_of
 from edgeshift.runtime.files import write_whole
 from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import DOCUMENTS, WafRecord, ZoneRecord, get_document
@@ -29,6 +29,9 @@ from edgeshift.views.report_page import render_report
 from edgeshift.views.rows import ZoneRow, as_csv, notable
 from edgeshift.views.timeline import build_timeline
 
+if TYPE_CHECKING:
+    from edgeshift.authority.roots import Roots
+
 Model = TypeVar("Model", bound=BaseModel)
 
 MOST_HISTORIES = 500
@@ -39,15 +42,20 @@ MOST_COUNTED = 5_000
 
 
 async def write_report(
-    client: Client, archive: Archive, campaign: str, path: Path, csv: Path | None = None
+    client: Client,
+    archive: Archive,
+    campaign: str,
+    path: Path,
+    csv: Path | None = None,
+    *,
+    roots: Roots | None = None,
 ) -> Source:
     """Gather everything about a campaign and write its report to ``path``; what it was made of.
 
-    ``csv``: where every zone goes as CSV as well. Both are written whole or not at
-    all. Raises NotFound, TemporalTrouble, Failed, ArchiveError,
-    OSError.
+    ``csv``: where every zone goes as CSV as well; ``roots``: those that are known here. Both files are
+    written whole or not at all. Raises NotFound, TemporalTrouble, Failed, ArchiveError, OSError.
     """
-    source = await gather_report(client, archive, campaign)
+    source = await gather_report(client, archive, campaign, roots)
     if csv:
         await asyncio.to_thread(write_whole, csv, as_csv(source.rows, source.summary.name))
     page = render_report(report_data(source), source.rows, csv.name if csv else "")
@@ -55,11 +63,15 @@ async def write_report(
     return source
 
 
-async def gather_report(client: Client, archive: Archive, campaign: str) -> Source:
-    """Everything that a report is made of. What the archive lacks is said, and does not end the report."""
+async def gather_report(
+    client: Client, archive: Archive, campaign: str, roots: Roots | None = None
+) -> Source:
+    """Everything that a report is made of. What the archive lacks is said, and does not end the report.
+    ``roots``: those that are known here.
+    """
     known = await known_campaign(client, campaign)
     summary = summary_of(known)
-    note = UNSIGNED if await unsigned(archive, campaign, known.start.spec) else ""
+    note = await note_of(archive, campaign, known.start.spec, roots)
     rows = await zone_rows(client, archive, known)
     started = sorted((row for row in rows if row.run_id), key=lambda row: not notable(row))
     told = await each(started[:MOST_HISTORIES], lambda row: _timeline(client, row, campaign))

@@ -214,8 +214,8 @@ AT_THE_DOOR = (
         [
             Edit(
                 RECORDS,
-                "[decisions_at(campaign, subject) for subject in sorted(subjects)])",
-                '[f"signed/{campaign}/decision"] if subjects else [])',
+                "places = [decisions_at(campaign, subject) for subject in sorted(subjects)]",
+                'places = [f"signed/{campaign}/decision"] if subjects else []',
             ),
             Edit(
                 RECORDS,

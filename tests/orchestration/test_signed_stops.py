@@ -15,9 +15,9 @@ from edgeshift.messages import Answer, Person
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.operations.again import begin_again
-from edgeshift.operations.campaigns import abort
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.signed import Pen
+from edgeshift.operations.steering import abort
 from edgeshift.testbed.invariants.seen import StopRecord
 from tests.faults_kit import staged, zone
 from tests.kit import OPERATOR

@@ -13,7 +13,14 @@ import pytest
 from activities.authority import NotSigned
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.sign_off import Choice
-from edgeshift.stores.documents import Intent, create_record, intent_key, unproven_there
+from edgeshift.stores.documents import (
+    FrozenTargets,
+    Intent,
+    create_record,
+    intent_key,
+    put_document,
+    unproven_there,
+)
 from tests.forgeries.doors import Guarded, guarded
 
 HOUR = timedelta(hours=1)
@@ -113,6 +120,57 @@ async def test_a_commit_of_a_worker_whose_key_was_revoked_is_undone(tmp_path: Pa
 
         RootsEditor(door.keyring.roots).revoke("worker")
         await ask(door)
+
+
+async def test_no_start_that_counted_when_it_was_given_holds_a_rollback_back(tmp_path: Path) -> None:
+    """Whoever started the campaign has lost the key since, and the start's own time is over; the thief signs
+    another start, whose list of targets has no such zone, or is nowhere.
+    """
+    async with guarded(tmp_path) as door:
+        then = datetime.now(UTC).replace(microsecond=0) - 3 * HOUR
+        await door.begin(issued=then, expires=then + HOUR)
+        first = door.start
+        await door.approve(issued=then)
+        await sent(door, at=then + HOUR / 2)
+        from edgeshift.authority.editing import RootsEditor
+
+        RootsEditor(door.keyring.roots).revoke("olga")
+        await ask(door)
+        none = await put_document(door.archive, FrozenTargets(()))
+        for targets in (none, "0" * 64):
+            await door.begin(targets=targets)
+        assert door.start != first
+        await ask(door)
+
+
+async def test_a_start_that_nobody_who_may_has_signed_brings_no_rollback(tmp_path: Path) -> None:
+    """One that never counted does not count for the way back, either."""
+    async with guarded(tmp_path) as door:
+        await door.begin("ada")
+        await door.approve()
+        await sent(door)
+        with pytest.raises(NotSigned, match="its start did not count: ada is no starter"):
+            await ask(door)
+
+
+@pytest.mark.parametrize("place", ["start", "word", "decision"])
+async def test_no_flood_of_names_holds_a_rollback_back(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was there when the commit was sent is older than all that somebody has planted since. A commit
+    stays held back.
+    """
+    monkeypatch.setattr("edgeshift.authority.records.MOST", 3)
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await sent(door)
+        under = f"{place}/{door.digest}" if place == "decision" else place
+        for number in range(20):
+            await door.archive.create_once(f"signed/{door.campaign}/{under}/{number:064x}", b"{}")
+        await ask(door)
+        result = await door.commit()
+        assert result.status is ChangeStatus.NOTHING_HAPPENED and await door.sent() == 0
 
 
 async def test_no_damaged_word_or_decision_holds_a_rollback_back(tmp_path: Path) -> None:

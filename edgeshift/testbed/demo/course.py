@@ -22,8 +22,9 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignSummary
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import Target, campaign_id
-from edgeshift.operations.campaigns import abort, pause, published, resume, start_campaign
+from edgeshift.operations.campaigns import published, start_campaign
 from edgeshift.operations.signed import Pen
+from edgeshift.operations.steering import abort, pause, resume
 from edgeshift.operations.zones import frozen_targets
 from edgeshift.stores.archive import Archive
 from edgeshift.testbed.demo.approver import Approver

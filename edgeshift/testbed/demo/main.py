@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 from temporalio.client import Client
 
+from edgeshift.authority.loading import load_roots
 from edgeshift.model.fleet import DEFAULT_AREA
 from edgeshift.operations import pollers
 from edgeshift.runtime.settings import TemporalSettings
@@ -115,7 +116,7 @@ async def _run(
     await _until_served(client, running)
     played = await play(running, client, archive, part, arranged, specs, console=console, teller=teller)
     report = out / f"{specs[0].name}-report.html"
-    await write_report(client, archive, specs[0].name, report)
+    await write_report(client, archive, specs[0].name, report, roots=load_roots(running.keyring.roots))
     teller.say("checking rules 1 to 11, each by its checker")
     terminal = running.places.logs / "terminal.txt"
     terminal.write_text(console.export_text(clear=False))

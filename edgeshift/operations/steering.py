@@ -1,0 +1,130 @@
+"""Campaigns paused, resumed and aborted. What stops one is signed before anybody is told: workers heed the
+word in the archive, whether or not Temporal and the campaign can be reached.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from temporalio.client import Client, WorkflowExecutionStatus
+
+from edgeshift.messages import Answer, Person
+from edgeshift.model.fleet import campaign_id
+from edgeshift.operations.calls import tell
+from edgeshift.operations.campaigns import campaign_input, describe, summary
+from edgeshift.operations.errors import Failed, NotFound, OperationError, Refused, TemporalTrouble
+from edgeshift.stores.archive import ArchiveError
+
+if TYPE_CHECKING:
+    from edgeshift.operations.signed import Pen, Word
+
+LOOKS_FOR = 5.0
+"""Seconds for which a campaign is looked at before it is stopped: then it is signed unseen."""
+
+
+class NotTold(TemporalTrouble):
+    """It was signed that a campaign stops, and the campaign could not be told."""
+
+    def __init__(self, name: str, verb: Word, why: str) -> None:
+        super().__init__(
+            f"campaign {name} could not be told to {verb}: {why}. It is signed and archived: workers of that"
+            f" archive heed it from now on, and send nothing more of {name} but rollbacks",
+            f"`edgeshift {verb} {name}` once more, when Temporal and a worker answer again: else the campaign"
+            " itself comes to know of it at its next sweep",
+        )
+
+
+class NotArchived(Failed):
+    """A campaign was told to stop, and nothing of that is signed in the archive."""
+
+    def __init__(self, name: str, verb: Word, answer: Answer, why: ArchiveError) -> None:
+        super().__init__(
+            f"campaign {name} {answer.text}; but that is not signed: {why}",
+            f"`edgeshift {verb} {name}` once more, when `edgeshift doctor` passes: workers go by what is"
+            " signed, whatever Temporal is told",
+        )
+
+
+async def pause(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
+    """Begin no new forward step; answers once every permit that is out is settled. Raises NotTold."""
+    return await _stop(client, name, "pause", by, reason, pen)
+
+
+async def resume(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
+    """Go on after a pause, or after a halt, whose failures it accepts."""
+    # The summary first: it tells quickly whether the campaign is there and whether anybody answers.
+    found = await summary(client, name)
+    if found.state == "closed":
+        raise _closed(name, "resume")
+    if pen is not None:
+        await pen.word(name, found.spec, "resume", reason)
+    return await tell(client, campaign_id(name), "resume", Person(by=by, reason=reason), f"campaign {name}")
+
+
+async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pen | None = None) -> Answer:
+    """End the campaign; answers once every permit that is out is settled. Raises NotTold."""
+    return await _stop(client, name, "abort", by, reason, pen)
+
+
+async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
+    unsigned: ArchiveError | None = None
+    if pen is not None:
+        spec = await _spec_of(client, name, verb)
+        try:
+            await _sign(pen, name, spec, verb, reason)
+        except ArchiveError as why:
+            unsigned = why
+    try:
+        if (await summary(client, name)).state == "closed":
+            raise _closed(name, verb)
+        message, subject = Person(by=by, reason=reason), f"campaign {name}"
+        answer = await tell(client, campaign_id(name), verb, message, subject, patient=True)
+    except (TemporalTrouble, NotFound, Failed) as why:
+        if pen is None or unsigned is not None:
+            raise
+        raise NotTold(name, verb, why.text) from why
+    if unsigned is not None:
+        raise NotArchived(name, verb, answer, unsigned)
+    return answer
+
+
+async def _sign(pen: Pen, name: str, spec: str | None, verb: Word, reason: str) -> None:
+    """Sign the word to the start that Temporal tells of; where nobody signed that, to the latest signed."""
+    try:
+        await pen.word(name, spec, verb, reason)
+    except Refused:
+        if spec is None or not await pen.has_begun(name):
+            raise
+        await pen.word(name, None, verb, reason)
+
+
+async def stop_untold(pen: Pen, name: str, verb: Word, reason: str, why: str) -> None:
+    """Sign that a campaign stops of which Temporal tells nothing; ``why``: what it says instead. The start is
+    that of the archive. Raises NotTold where it was signed; ArchiveError; Refused where nothing can be.
+    """
+    await pen.word(name, None, verb, reason)
+    raise NotTold(name, verb, why)
+
+
+async def _spec_of(client: Client, name: str, verb: Word) -> str | None:
+    """The digest of a campaign's specification, as far as Temporal tells it in time. Raises Refused where the
+    campaign has closed, NotFound.
+    """
+    try:
+        async with asyncio.timeout(LOOKS_FOR):
+            found = await describe(client, campaign_id(name))
+            if found is not None and found.status is WorkflowExecutionStatus.COMPLETED:
+                raise _closed(name, verb)
+            return (await campaign_input(client, name)).spec
+    except (Refused, NotFound):
+        raise
+    except (TimeoutError, OperationError):
+        return None
+
+
+def _closed(name: str, verb: Word) -> Refused:
+    return Refused(
+        f"campaign {name} is closed: nothing is left to {verb}",
+        "`edgeshift retry` and `edgeshift reopen` restart zones of it",
+    )

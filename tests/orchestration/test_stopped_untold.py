@@ -1,0 +1,161 @@
+"""Whoever stops a campaign signs that first: it holds where Temporal, or the campaign, cannot be told."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.authority.door import last_word, start_of
+from edgeshift.authority.loading import load_roots
+from edgeshift.authority.records import SignedRecords
+from edgeshift.campaign.start import campaign_start
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import CampaignStart
+from edgeshift.model.fleet import Wave, campaign_id
+from edgeshift.operations import calls
+from edgeshift.operations.campaigns import store_spec
+from edgeshift.operations.errors import Failed, NotFound
+from edgeshift.operations.signed import Pen
+from edgeshift.operations.steering import NotTold, pause
+from edgeshift.stores.archive import Archive
+from tests.faults_kit import staged, zone
+from tests.journeys.cli_kit import Ran, in_process
+from tests.kit import OPERATOR
+from tests.kit.signing import Keys, Roster, key_of
+
+NOWHERE = "127.0.0.1:9"
+
+
+class Begun:
+    """A campaign whose signed start is in an archive."""
+
+    def __init__(self, folder: Path) -> None:
+        name = f"untold-{uuid.uuid4().hex[:8]}"
+        credentials = [{"token": "env:NO_TOKEN"}]
+        service = {"base_url": "http://127.0.0.1:9", "credentials": credentials}
+        self.spec = CampaignSpec.model_validate({"name": name, "targets": {"all": True}, "service": service})
+        self.archive, self.keys = Archive(folder / "archive"), Keys(folder / "authority", Roster())
+
+    async def begin(self) -> CampaignStart:
+        """Sign the start."""
+        wave = Wave(number=0, name="all", first=0, end=1)
+        self.digest, none = await store_spec(self.archive, self.spec), "0" * 64
+        start = campaign_start(
+            self.spec, self.digest, targets=none, count=1, waves=(wave,), enterprise=none, started_by=OPERATOR
+        )
+        await self.pen.start(start, self.spec)
+        return start
+
+    @property
+    def pen(self) -> Pen:
+        """Of the operator."""
+        return self.keys.pen(self.archive, OPERATOR)
+
+    async def last(self) -> tuple[str, str] | None:
+        """The last word that workers heed, and why it was said."""
+        now, records = datetime.now(UTC) + timedelta(seconds=1), SignedRecords(self.archive)
+        roots = load_roots(self.keys.roots)
+        found = start_of(self.spec, self.digest, await records.starts(self.spec.name), roots, now)
+        assert not isinstance(found, str), found
+        word = last_word(await records.words(self.spec.name), found, roots, now)
+        return (word.word, word.reason) if word else None
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Begun:
+    """One that has not begun yet."""
+    return Begun(tmp_path)
+
+
+@pytest.fixture
+def person(begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operator with a key, the roots and the archive, and a Temporal that is not there."""
+    for name in [name for name in os.environ if name.startswith("EDGESHIFT_")]:
+        monkeypatch.delenv(name)
+    key = tmp_path / "authority" / "key"
+    key.touch(mode=0o600)
+    key.write_text(key_of(OPERATOR)._private.text)
+    for name, value in {
+        "USER": OPERATOR,
+        "TEMPORAL_ADDRESS": NOWHERE,
+        "ARCHIVE_URL": str(tmp_path / "archive"),
+        "AUTHORITY_KEY": str(key),
+        "AUTHORITY_ROOTS": str(begun.keys.roots),
+    }.items():
+        monkeypatch.setenv(f"EDGESHIFT_{name}", value)
+    monkeypatch.chdir(tmp_path)
+
+
+def _untold(ran: Ran, verb: str, name: str) -> None:
+    assert ran.code == 3 and ran.err.count("error: ") == 1, ran
+    assert f"campaign {name} could not be told to {verb}: " in ran.err and NOWHERE in ran.err
+    assert "It is signed and archived: workers of that archive heed it from now on" in ran.err
+    assert f"hint: `edgeshift {verb} {name}` once more, when Temporal and a worker answer again" in ran.err
+
+
+async def test_a_stop_is_signed_where_temporal_is_lost(begun: Begun, person: None) -> None:
+    """By the command line, with the start that the archive has. What lets a campaign go on is not, nor is an
+    abort that nobody has confirmed, nor a stop of a campaign that the archive does not know.
+    """
+    import asyncio
+
+    name = begun.spec.name
+    await begun.begin()
+
+    async def called(*verb: str) -> Ran:
+        return await asyncio.to_thread(in_process, *verb)
+
+    for line in ("resume", name), ("pause", "other"), ("abort", "other", "--yes"):
+        ran = await called(*line)
+        assert ran.code == 3 and "signed" not in ran.err, ran
+    assert (await called("abort", name)).code == 6 and await begun.last() is None
+    _untold(await called("pause", name, "--reason", "now"), "pause", name)
+    assert await begun.last() == ("pause", "now")
+    _untold(await called("abort", name, "--yes", "--reason", "enough"), "abort", name)
+    assert await begun.last() == ("abort", "enough")
+
+
+@pytest.mark.embedded
+async def test_a_stop_is_signed_where_the_campaign_does_not_answer(
+    begun: Begun, temporal_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No worker is there for it; or its start in Temporal is a stranger's, which nobody signed."""
+    monkeypatch.setattr(calls, "ANSWER_WITHIN", timedelta(seconds=1))
+    start, name = await begun.begin(), begun.spec.name
+    with pytest.raises(NotFound):
+        await pause(temporal_client, name, by=OPERATOR, pen=begun.pen)
+    assert await begun.last() is None
+    for spec in (begun.digest, "f" * 64):
+        arguments = start.model_copy(update={"spec": spec}).arguments()
+        queue = f"nobody-{uuid.uuid4().hex}"
+        handle = await temporal_client.start_workflow(
+            "Campaign", args=arguments, id=campaign_id(name), task_queue=queue
+        )
+        try:
+            with pytest.raises(NotTold, match="no worker answers for campaign"):
+                await pause(temporal_client, name, by=OPERATOR, reason=spec[:4], pen=begun.pen)
+        finally:
+            await handle.terminate()
+        assert await begun.last() == ("pause", spec[:4])
+
+
+@pytest.mark.embedded
+async def test_a_campaign_is_told_to_stop_where_the_archive_is_lost(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """It stops, and whoever asked hears that nothing is signed."""
+    async with staged(temporal_client, tmp_path, zone("a"), authority=Roster()) as stage:
+        play = stage.play
+        await stage.waits("a")
+        gone = Archive(tmp_path / "gone")
+        pen = Pen(key_of(OPERATOR), gone, OPERATOR)
+        shutil.rmtree(tmp_path / "gone")
+        with pytest.raises(Failed, match=r"is paused; .*; but that is not signed: "):
+            await pause(play.client, play.spec.name, by=OPERATOR, pen=pen)
+        assert (await play.summary()).state == "paused"
