@@ -26,6 +26,7 @@ from edgeshift.views.words import (
     finished,
     lasting,
     look,
+    look_of_many,
     moment,
     one_line,
     ordered,
@@ -233,7 +234,7 @@ def phases_table(summary: CampaignSummary, *, plain: bool = False) -> Renderable
     table.add_column("this wave" if several else "", justify="right")
     narrow: list[RenderableType] = []
     for place, count in ordered(summary.places):
-        appears = look(place, summary.area)
+        appears = look_of_many(place, summary.area)
         share = f"{100 * count / summary.count:.0f} %" if summary.count else ""
         mark = appears.ascii if plain else appears.mark
         narrow.append(Text(f"{mark} {appears.label}: {count:,}", style=appears.style))

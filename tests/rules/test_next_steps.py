@@ -80,3 +80,12 @@ def test_what_was_not_verified_has_no_tick() -> None:
     text = drawn(zone_card(unseen, "fields"), 80)
     assert "✓" not in text and "not verified" in text
     assert look_of(unseen).ascii != look_of(seen).ascii
+
+
+def test_what_may_be_unverified_and_was_not_read_has_no_tick() -> None:
+    """Of very many zones not each result is read: whether fields were verified is not known then."""
+    unread = row("a.example", "settled", area=Area.LOG_FIELDS, unread=True)
+    assert look_of(unread).mark == "○" and "not read" in look_of(unread).label
+    # A zone of the other areas is not settled, or migrated, before the service shows it.
+    assert look_of(row("a.example", "settled", area=Area.ESC, unread=True)).mark == "✓"
+    assert look_of(row("a.example", "migrated", unread=True)).mark == "✓"

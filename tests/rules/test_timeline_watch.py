@@ -17,7 +17,7 @@ from edgeshift.messages import Book, CampaignSummary, Step, Waiting, WaveSummary
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.views.figures import Pace, changed_lines
-from edgeshift.views.live import campaign_view, figures_line, shares, totals_view, waiting_block
+from edgeshift.views.live import campaign_view, figures_line, phases_table, shares, totals_view, waiting_block
 from edgeshift.views.words import Kind, lasting, one_line
 
 BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -66,6 +66,16 @@ def test_a_bar_is_exactly_full_and_hides_nobody(counts: dict[Kind, int], width: 
     assert sum(cells.values()) == (width if any(counts.values()) else 0)
     assert {kind for kind, count in counts.items() if count} == set(cells)
     assert all(count >= 1 for count in cells.values())
+
+
+@pytest.mark.parametrize("area", Area)
+def test_totals_have_a_tick_only_where_all_are_verified(area: Area) -> None:
+    """A summary counts zones whose fields were written and not verified together with those that were."""
+    settled = summary(area=area, places={"settled": 3, "already_settled": 1, "failed": 1})
+    [line] = [line for line in shown(phases_table(settled)).splitlines() if " 3 %" in line]
+    assert ("✓" in line, "○" in line) == ((False, True) if area is Area.LOG_FIELDS else (True, False)), line
+    [plain] = [line for line in shown(phases_table(settled, plain=True)).splitlines() if " 3 %" in line]
+    assert plain.startswith("/ " if area is Area.LOG_FIELDS else "+ ")
 
 
 def test_rate_and_rest_follow_the_last_minute() -> None:
