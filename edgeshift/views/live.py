@@ -16,7 +16,7 @@ from rich.text import Text
 from edgeshift.messages import CampaignSummary, WaveSummary, wrong_text
 from edgeshift.model.counts import agreed, counted
 from edgeshift.views.approvals import approvals_so_far
-from edgeshift.views.figures import SIGNABLE, Progress, sign_command
+from edgeshift.views.figures import SIGNABLE, Progress, causes_command, sign_command
 from edgeshift.views.widths import ByWidth
 from edgeshift.views.words import (
     STYLES,
@@ -285,6 +285,9 @@ def waiting_block(
     if signable and summary.state in SIGNABLE:
         parts.append(Text("to read it, and then to sign it:", style="dim"))
         parts.append(Text(f"  {sign_command(summary.name, signable.fingerprint)}", style="dim"))
+    if command := causes_command(summary):
+        parts.append(Text("those to be signed singly, grouped by cause:", style="dim"))
+        parts.append(Text(f"  {command}", style="dim"))
     return Group(*parts)
 
 

@@ -9,8 +9,10 @@ import pytest
 from rich.console import Console, RenderableType
 
 from edgeshift.alarms.rules import KINDS
+from edgeshift.cli.sign_off import _nothing_to_sign
 from edgeshift.model.fleet import Area
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.operations import Examples
 from edgeshift.views.lists import CampaignLine, campaigns_table, zone_card, zone_lists
 from edgeshift.views.rows import ZoneRow, look_of
 
@@ -69,6 +71,17 @@ def test_an_approval_is_offered_only_where_the_evidence_does_not_speak_against_i
     offered = {kind.code: [command for command in kind.do if "approve" in command] for kind in KINDS.values()}
     assert {code for code, commands in offered.items() if commands} == {"sign-off-waits"}
     assert not any("--yes" in command for kind in KINDS.values() for command in (*kind.look_at, *kind.do))
+
+
+def test_those_who_find_nothing_to_sign_together_are_led_on() -> None:
+    """To the evidence of the only zone; where several wait singly, to the verb that groups them by cause."""
+    nothing = Examples(shown={}, unseen={})
+    assert (
+        f"edgeshift history {NAMES[0]} --campaign autumn"
+        in _nothing_to_sign(nothing, [NAMES[0]], "autumn").hint
+    )
+    several = _nothing_to_sign(nothing, list(NAMES), "autumn")
+    assert "edgeshift sign-off causes autumn" in several.hint
 
 
 def test_what_was_not_verified_has_no_tick() -> None:

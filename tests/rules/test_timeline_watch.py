@@ -127,6 +127,19 @@ def test_nothing_is_offered_for_a_sign_off_of_a_campaign_that_ends(state: str) -
         assert any("sign-off approve" in line for line in changed_lines(None, shown)) is offered
 
 
+@pytest.mark.parametrize("singly", [0, 1, 2, 7])
+def test_zones_that_wait_singly_are_offered_by_cause(singly: int) -> None:
+    """Where there are several; one is shown by itself. Without a terminal it is said once."""
+    waiting = Waiting(fingerprint=PRINT, zones=7, waves=[0], example=3, step=Step.COMMIT, separate=singly)
+    now, command = summary(5, waiting=[waiting]), "edgeshift sign-off causes autumn"
+    lines = shown(waiting_block(now)).splitlines()
+    assert (f"  {command}" in [line.rstrip() for line in lines]) is (singly > 1), lines
+    assert any(line.endswith(f"-> {command}") for line in changed_lines(summary(), now)) is (singly > 1)
+    assert changed_lines(now, now) == []
+    ended = now.model_copy(update={"state": "aborting"})
+    assert command not in shown(waiting_block(ended))
+
+
 def test_nothing_is_forecast_while_the_campaign_is_paused() -> None:
     """A paused campaign has no rest time: it depends on a person."""
     pace = Pace()
