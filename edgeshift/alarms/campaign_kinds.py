@@ -19,6 +19,7 @@ _THERE = "--workflow-id WORKFLOW --namespace NAMESPACE --address ADDRESS"
 _SHOW = f"temporal workflow show {_THERE}"
 _DESCRIBE = f"temporal workflow describe {_THERE}"
 _APPROVE = 'edgeshift sign-off approve CAMPAIGN --fingerprint FINGERPRINT --reason "REASON"'
+_CAUSES = "edgeshift sign-off causes CAMPAIGN"
 _REJECT_ZONE = 'edgeshift sign-off reject CAMPAIGN --zone ZONE --reason "REASON"'
 
 SURROUNDINGS = (
@@ -242,7 +243,7 @@ SIGN_OFFS = (
         "sign-off-alone",
         Severity.NOTICE,
         "zones wait for a sign-off of their own: their evidence did not pass, or each zone is signed alone",
-        (ZONE_STATUS, SHOW, HISTORY),
+        (_CAUSES, ZONE_STATUS, SHOW, HISTORY),
         (_REJECT_ZONE,),
     ),
     Kind(

@@ -50,8 +50,9 @@ class AreaDefinition:
     starts. ``reversible``: whether its change can be undone; where it cannot, a change that failed keeps its
     place in the window (docs/rules.md, rule 8). ``validates``: whether Enterprise zones are put into
     validation mode before anybody signs. ``asks_support``: whether targets can need the provider's support.
-    ``enterprise_only``: whether other zones cannot have it. ``first_step``: the step that a target asks a
-    permit for before anybody has seen its proposal.
+    ``enterprise_only``: whether other zones cannot have it. ``keeps_unverified``: whether a change may stay
+    that nobody could verify. ``first_step``: the step that a target asks a permit for before anybody has seen
+    its proposal.
 
     ``words``: what its targets (``zone``), outcomes, places, phases and steps are called, where not by their
     own names. ``sent``: its steps as things that are sent. ``phrases``: what is said of its change.
@@ -80,6 +81,7 @@ class AreaDefinition:
     validates: bool = False
     asks_support: bool = False
     enterprise_only: bool = False
+    keeps_unverified: bool = False
     first_step: str = "validate"
     words: Mapping[str, str] = field(default_factory=dict)
     sent: Mapping[str, str] = field(default_factory=dict)

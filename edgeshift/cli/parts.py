@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from edgeshift.areas.parts import PartOf
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 MOST_LINES = 6
 """Lines of one kind that are printed of a proposal."""
+
+LONGEST = 9_000
+"""Characters of one line of a proposal: an expression has at most 4 KB, and its value before beside it."""
 
 VERDICTS = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
 """The styles of verdicts."""
@@ -48,14 +52,27 @@ class CliPart:
         """What ``plan --json`` has of this area, beside what all plans have."""
         return {}
 
-    def show_step(self, shell: Shell, shown: Preview) -> None:
-        """Print what would be sent for one proposal."""
+    def show_step(self, shell: Shell, shown: Preview, most: int = MOST_LINES) -> None:
+        """Print what would be sent for one proposal. ``most``: lines of one kind."""
         from edgeshift.views.parts import VIEWS
 
         shell.tell(VIEWS.of(shown.area).step_text(shown), lead="step: ")
 
-    def show_evidence(self, shell: Shell, shown: Preview) -> None:
-        """Print what is known of what the proposal does."""
+    def show_evidence(self, shell: Shell, shown: Preview, most: int = MOST_LINES) -> None:
+        """Print what is known of what the proposal does. ``most``: lines of one kind."""
+
+
+def whole_of(shown: Preview) -> str:
+    """The command that shows all that is known of a proposal."""
+    return f"edgeshift show {shown.zone}"
+
+
+def tell_some(shell: Shell, lead: str, lines: Sequence[str], most: int, where: str, indent: int = 2) -> None:
+    """Print ``most`` of these lines, each after ``lead``, and how many more there are ``where``."""
+    for line in lines[:most]:
+        shell.tell(line, lead=lead, indent=indent, longest=LONGEST)
+    if len(lines) > most:
+        shell.tell(f"… and {len(lines) - most:,} more: {where}", lead=lead, indent=indent)
 
 
 CLI = PartOf("cli", CliPart)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from edgeshift.areas import area_of
-from edgeshift.cli.parts import CLI, MOST_LINES
+from edgeshift.cli.parts import CLI, LONGEST, MOST_LINES, tell_some, whole_of
 from edgeshift.cli.shell import Shell
 from edgeshift.model.body_view import Item, Mark
 from edgeshift.model.counts import agreed, counted
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from edgeshift.operations.group import Otherwise, Rest
 
 MOST_CHANGES = 20
-
-LONGEST = 9_000
-"""Characters of one property: an expression has at most 4 KB, and its value before beside it."""
 
 MOST_SETTINGS = 20
 """Settings of the previous WAF that are printed of a proposal."""
@@ -72,31 +69,24 @@ def show_facts(
     if example:
         shell.tell(f"{shown.zone} ({_kind(shown)})", lead="for example: ")
     part, phrases = CLI.of(shown.area), area_of(shown.area).phrases
-    part.show_step(shell, shown)
+    part.show_step(shell, shown, most)
     show_items(shell, shown.items)
     if raw:
         show_raw(shell, shown)
     if shown.drifted:
         changed = f"{phrases.basis} changed after the last sign-off: this is a new proposal"
         shell.tell(changed, style="yellow")
-        for line in shown.changes[:MOST_CHANGES]:
-            shell.tell(line, indent=4)
-        if len(shown.changes) > MOST_CHANGES:
-            shell.tell(f"… and {len(shown.changes) - MOST_CHANGES} more", indent=4)
-    whole, before = f"edgeshift show {shown.zone}", f"edgeshift snapshot {shown.zone}"
+        tell_some(shell, "", shown.changes, max(most, MOST_CHANGES), whole_of(shown), indent=4)
     settings = max(most, MOST_SETTINGS)
-    for label, lines, limit, where in (
-        ("added", shown.additions, most, whole),
-        ("lost", shown.losses, settings, before),
-        ("to compare", shown.compare, settings, before),
-        ("to know", shown.warnings, most, whole),
+    for label, lines, limit in (
+        ("added", shown.additions, most),
+        ("lost", shown.losses, settings),
+        ("to compare", shown.compare, settings),
+        ("to know", shown.warnings, most),
     ):
-        for line in lines[:limit]:
-            shell.tell(line, lead=f"{label}: ")
-        if len(lines) > limit:
-            shell.tell(f"… and {len(lines) - limit} more: {where}", lead=f"{label}: ")
+        tell_some(shell, f"{label}: ", lines, limit, whole_of(shown))
     if evidence:
-        part.show_evidence(shell, shown)
+        part.show_evidence(shell, shown, most)
 
 
 def show_rest(shell: Shell, rest: Rest, campaign: str) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from edgeshift.model.digests import Body
     from edgeshift.operations.showing import Found
 
-EVERYTHING = 10_000
+EVERYTHING = sys.maxsize
 """Lines of one kind, where all are wanted."""
 
 

@@ -316,11 +316,12 @@ def _nothing_to_sign(found: Examples, separate: list[str], campaign: str) -> Com
             ExitCode.REFUSED,
             hint=f"`edgeshift status {campaign}` shows what waits now; `edgeshift doctor` checks the archive",
         )
+    one = f"read its evidence: edgeshift history {separate[0] if separate else 'NAME'} --campaign {campaign}"
+    several = f"`edgeshift sign-off causes {campaign}` groups them by cause"
     return CommandError(
         "none of these zones can be signed together: the evidence of each did not pass",
         ExitCode.NOTHING,
-        hint="read the evidence of each:"
-        f" edgeshift history {separate[0] if separate else 'NAME'} --campaign {campaign}",
+        hint=several if len(separate) > 1 else one,
     )
 
 

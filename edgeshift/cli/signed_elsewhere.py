@@ -114,6 +114,12 @@ class Elsewhere:
             sys.stdout.write(statements[0].bytes.decode())
             sys.stdout.flush()
             files = ["FILE"]
+        for wave in _waves(statements):
+            shell.notes.print(
+                f'\nWaves count from 0 in a statement: its "wave":{wave} is wave {wave + 1} everywhere else.',
+                markup=False,
+                soft_wrap=True,
+            )
         shell.notes.print("\nNothing is signed yet. Where the key is:", soft_wrap=True)
         for name in files:
             shell.notes.print(
@@ -125,6 +131,16 @@ class Elsewhere:
             markup=False,
             soft_wrap=True,
         )
+
+
+def _waves(statements: Sequence[Statement]) -> list[int]:
+    """The waves that decisions are for, counted as they are signed: that stays, or older signatures would be
+    none.
+    """
+    from edgeshift.authority.statements import DecisionStatement
+
+    decisions = [one for one in statements if isinstance(one, DecisionStatement)]
+    return sorted({one.wave for one in decisions if one.wave is not None})
 
 
 def _files(folder: Path, statements: Sequence[Statement]) -> list[Path]:

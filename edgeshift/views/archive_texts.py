@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from pydantic import BaseModel
 
@@ -88,11 +88,15 @@ def loss_lines(aftercare: Aftercare, zone: str) -> list[str]:
     labels = {Fate.LOST: "lost", Fate.COMPARE: "to compare"}
     told = [one_line(f"{labels[loss.fate]}: {text_of_loss(loss)}") for loss in aftercare.losses[:MOST_LINES]]
     left = len(aftercare.losses) - MOST_LINES
-    return told + ([f"and {left} more: edgeshift snapshot {one_line(zone)} has all"] if left > 0 else [])
+    return told + (
+        [f"and {left} more: edgeshift history {one_line(zone)} --json has all"] if left > 0 else []
+    )
 
 
-def coverage_lines(report: ProbeReport) -> list[str]:
-    """What a probe looked at, of what there is, and what like compared with like says of it."""
+def coverage_lines(report: ProbeReport, most: int = 6) -> list[str]:
+    """What a probe looked at, of what there is, and what like compared with like says of it. ``most``: names
+    in a line.
+    """
     seen = report.coverage
     sources = ", ".join(
         f"{one.sampled} of {one.known} from {one.source}" for one in seen.sources if one.known
@@ -102,16 +106,21 @@ def coverage_lines(report: ProbeReport) -> list[str]:
         f" {report.rounds} times each with the secret and without{f': {sources}' if sources else ''}"
     ]
     if silent := sorted(set(seen.hosts_tried) - set(seen.hosts_reached)):
-        found.append(f"no answer from {', '.join(silent[:3])}{', …' if len(silent) > 3 else ''}")
+        found.append(f"no answer from {_some(silent, most)}")
     if seen.zones_covered > 1:
         found.append(f"zones reached: {seen.zones_probed} of {seen.zones_covered} that it covers")
     found.append(
         f"A/A controls: {report.controls.alarms} of {counted(report.controls.pairs, 'pair')} differ"
-        + (f"; varies by itself: {', '.join(report.noise[:6])}" if report.noise else "")
+        + (f"; varies by itself: {_some(report.noise, most)}" if report.noise else "")
     )
     if report.failures:
         found.append(f"{counted(len(report.failures), 'URL')} failed with the secret or without")
     return [*found, *seen.notes]
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def probe_lines(report: ProbeReport) -> list[str]:

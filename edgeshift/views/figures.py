@@ -102,6 +102,9 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
             if item.zones > item.separate and now.state in SIGNABLE:
                 line += f" -> {sign_command(now.name, item.fingerprint)}"
             lines.append(line)
+    if (command := causes_command(now)) and not (before and causes_command(before)):
+        nouns = f"{word('zone', now.area)}s"
+        lines.append(f"{nouns} that wait for a sign-off of their own, grouped by cause -> {command}")
     signed = _signed(before)
     for book in now.book:
         for decision in book.decisions:
@@ -127,6 +130,14 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
 def sign_command(campaign: str, fingerprint: str) -> str:
     """The command that signs a fingerprint."""
     return f"edgeshift sign-off approve {campaign} --fingerprint {fingerprint[:12]}"
+
+
+def causes_command(summary: CampaignSummary) -> str:
+    """The command that groups the zones which wait singly by cause; empty where no two do, or nothing can be
+    signed any more.
+    """
+    several = sum(item.separate for item in summary.waiting) > 1
+    return f"edgeshift sign-off causes {summary.name}" if several and summary.state in SIGNABLE else ""
 
 
 def _signed(summary: CampaignSummary | None) -> set[tuple[str, int | None, str, str]]:

@@ -43,7 +43,7 @@ from edgeshift.views.closed import closed_summary, ledger_of, places_of
 from edgeshift.views.finding import checked_name
 from edgeshift.views.parts import VIEWS
 from edgeshift.views.rows import LISTED, ZoneRow
-from edgeshift.views.words import FINISHED, Kind, look, one_line
+from edgeshift.views.words import FINISHED, Kind, look, maybe_unverified, one_line
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -58,6 +58,9 @@ MOST_ASKED = 500
 
 MOST_RESULTS = 5_000
 """Results that are read one by one; beyond it, places come from the campaign's ledger and have no reason."""
+
+UNREAD = "its result was not read, so whether log entries showed the change is not known here"
+"""What is said of a zone that may be unverified, where its result was not read."""
 
 MOST_RUNS = 5
 """Earlier runs of a zone that was reset, in which the end that its campaign knows is looked for."""
@@ -146,9 +149,14 @@ async def zone_rows(client: Client, archive: Archive, known: Known) -> list[Zone
             not_so = Reason(code=ReasonCode.NOT_ON_RECORD, state=one.told.value, said=one.said)
             _explain(rows[one.index], not_so)
     closed = [row for row in rows if row.closed_at is not None and look(row.place).kind in FINISHED]
-    # Zones that are done have nothing to explain, so they come last where there is a bound.
+    # Zones that are done have little to explain, so they come last where there is a bound.
     closed.sort(key=lambda row: look(row.place).kind is Kind.DONE)
+    for row in rows:
+        row.unread = row.place in OUTCOMES
     await each(closed[:MOST_RESULTS], lambda row: add_result(client, row, runs[row.index]))
+    for row in rows:
+        if row.unread and not row.reason and maybe_unverified(row.place, row.area):
+            row.reason = UNREAD
     still_open = [row for row in rows if row.run_id and row.closed_at is None]
     waiting = [row for row in still_open if row.place in LISTED]
     if area_of(known.start.area).reversible and known.summary is not None:
@@ -258,7 +266,7 @@ async def add_result(client: Client, row: ZoneRow, runs: Sequence[Run] = ()) -> 
             _explain(row, *result.explained)
             continue
         row.place, row.reason = result.outcome.value, one_line(result.reason)
-        row.causes = list(result.explained)
+        row.causes, row.unread = list(result.explained), False
         row.digest, row.record = result.digest, result.record
         row.fingerprint = result.fingerprint or row.fingerprint
         return

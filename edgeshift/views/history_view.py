@@ -14,7 +14,7 @@ from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.views.entries import Attempt, Entry, EntryKind, Timeline
 from edgeshift.views.widths import ByWidth
-from edgeshift.views.words import FINISHED, Kind, clock, lasting, look, one_line
+from edgeshift.views.words import FINISHED, Kind, clock, lasting, look, look_ended, one_line
 
 _STYLES = {
     EntryKind.SIGNED: "bold magenta",
@@ -61,7 +61,7 @@ def attempt_heading(attempt: Attempt, area: Area = DEFAULT_AREA) -> Text:
     if attempt.started_by:
         line.append(f"  started by {one_line(attempt.started_by, 60)}")
     if attempt.outcome:
-        appears = look(attempt.outcome, area)
+        appears = look_ended(attempt.outcome, area, attempt.causes)
         style = appears.style if appears.kind in FINISHED else "bold red"
         line.append(f"  {appears.mark if appears.kind in FINISHED else '!'} {appears.label}", style=style)
     elif attempt.doing or attempt.closed_at is None:

@@ -16,7 +16,7 @@ from rich.text import Text
 from edgeshift.messages import CampaignSummary, WaveSummary, wrong_text
 from edgeshift.model.counts import agreed, counted
 from edgeshift.views.approvals import approvals_so_far
-from edgeshift.views.figures import SIGNABLE, Progress, sign_command
+from edgeshift.views.figures import SIGNABLE, Progress, causes_command, sign_command
 from edgeshift.views.widths import ByWidth
 from edgeshift.views.words import (
     STYLES,
@@ -26,6 +26,7 @@ from edgeshift.views.words import (
     finished,
     lasting,
     look,
+    look_of_many,
     moment,
     one_line,
     ordered,
@@ -233,7 +234,7 @@ def phases_table(summary: CampaignSummary, *, plain: bool = False) -> Renderable
     table.add_column("this wave" if several else "", justify="right")
     narrow: list[RenderableType] = []
     for place, count in ordered(summary.places):
-        appears = look(place, summary.area)
+        appears = look_of_many(place, summary.area)
         share = f"{100 * count / summary.count:.0f} %" if summary.count else ""
         mark = appears.ascii if plain else appears.mark
         narrow.append(Text(f"{mark} {appears.label}: {count:,}", style=appears.style))
@@ -284,6 +285,9 @@ def waiting_block(
     if signable and summary.state in SIGNABLE:
         parts.append(Text("to read it, and then to sign it:", style="dim"))
         parts.append(Text(f"  {sign_command(summary.name, signable.fingerprint)}", style="dim"))
+    if command := causes_command(summary):
+        parts.append(Text("those to be signed singly, grouped by cause:", style="dim"))
+        parts.append(Text(f"  {command}", style="dim"))
     return Group(*parts)
 
 

@@ -53,8 +53,10 @@ class ViewPart:
         """What would be sent for a proposal, and whether it can be undone."""
         return f"{word(shown.step, shown.area)}; it can be undone"
 
-    def seen_lines(self, shown: Preview) -> list[str]:
-        """What is known of what a proposal does, in lines for people; of waf, only that nothing is."""
+    def seen_lines(self, shown: Preview, most: int = 6) -> list[str]:
+        """What is known of what a proposal does, in lines for people; of waf, only that nothing is. ``most``:
+        names in a line.
+        """
         return []
 
     def snapshot_lines(self, reading: dict[str, Any]) -> list[str]:

@@ -22,7 +22,7 @@ from edgeshift.views.entries import Timeline
 from edgeshift.views.figures import FOR_PEOPLE
 from edgeshift.views.message_texts import PASSED_ON
 from edgeshift.views.report_areas import AreaPart, area_part
-from edgeshift.views.rows import ZoneRow, is_odd, notable
+from edgeshift.views.rows import ZoneRow, is_odd, look_of, notable
 from edgeshift.views.waves import summary_data
 from edgeshift.views.words import Kind, Look, look, ordered
 
@@ -162,7 +162,7 @@ def report_data(source: Source) -> ReportData:
         trouble=source.trouble,
         note=source.note,
         tiles=_tiles(source),
-        totals=counts(source.summary.places, source.summary.area),
+        totals=_totals(source),
         waves=[
             WaveLine(
                 number=wave.number + 1,
@@ -190,6 +190,19 @@ def report_data(source: Source) -> ReportData:
         names={rule: name for item in source.evidence.values() for rule, name in item.names.items()},
         area=area_part(source.rows, source.probes, source.judged),
     )
+
+
+def _totals(source: Source) -> list[PlaceCount]:
+    """The places that hold zones. What was not verified, or not read, is counted beside, without ✓."""
+    found = counts(source.summary.places, source.summary.area)
+    for item in found:
+        looks = Counter(look_of(row) for row in source.rows if row.place == item.place)
+        others = [(one, zones) for one, zones in looks.items() if one.mark != item.mark]
+        if others:
+            item.mark = others[0][0].mark
+            more = sorted(f"{zones:,} {one.label.removeprefix(item.label + ', ')}" for one, zones in others)
+            item.label += f" ({', '.join(more)})"
+    return found
 
 
 def _tiles(source: Source) -> list[PlaceCount]:

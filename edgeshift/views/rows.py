@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from difflib import get_close_matches
 from functools import cache
@@ -16,10 +15,10 @@ from edgeshift.areas import AREAS
 from edgeshift.areas.waf.losses import SettingKind
 from edgeshift.model.counts import counted
 from edgeshift.model.fleet import DEFAULT_AREA, Area, ScopeKind, ZoneOutcome
-from edgeshift.model.reasons import Reason, ReasonCode, codes_of
+from edgeshift.model.reasons import Reason
 from edgeshift.runtime.safe_text import csv_cell
 from edgeshift.views.parts import VIEWS
-from edgeshift.views.words import PLACES, Kind, Look, look
+from edgeshift.views.words import PLACES, Kind, Look, look, look_ended, unverified
 
 LISTED = (
     "awaiting",
@@ -67,7 +66,8 @@ class ZoneRow(BaseModel):
     ``causes``: why, as codes with facts, and ``code`` the first of them; ``reason``: the same for people.
     ``closed_at`` is set once it has an outcome. ``record``: digest of the archived result, of zones
     that were changed. ``lost``: of waf, how many settings of the previous WAF its migration lost, by kind;
-    None where that was not read.
+    None where that was not read. ``unread``: it has an outcome, and the result that says why was not read:
+    of very many zones not each one is.
     """
 
     index: int
@@ -91,6 +91,7 @@ class ZoneRow(BaseModel):
     kind: ScopeKind = ScopeKind.ZONE
     covers: int = 1
     lost: dict[str, int] | None = None
+    unread: bool = False
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -113,15 +114,9 @@ class ZoneRow(BaseModel):
         return self.plan if self.kind is ScopeKind.ZONE else f"account of {counted(self.covers, 'zone')}"
 
 
-_UNVERIFIED = frozenset({ReasonCode.FIELDS_KEPT_UNVERIFIED, ReasonCode.FIELDS_NOT_VERIFIED})
-
-
 def look_of(row: ZoneRow) -> Look:
     """How a zone appears: as its place does, but that what was written and not verified has no ✓."""
-    appears = look(row.place, row.area)
-    if appears.kind is Kind.DONE and _UNVERIFIED & set(codes_of(row.causes)):
-        return replace(appears, label=f"{appears.label}, not verified", mark="○", ascii="/")
-    return appears
+    return look_ended(row.place, row.area, row.causes, unread=row.unread)
 
 
 def listed(rows: Sequence[ZoneRow]) -> dict[str, list[ZoneRow]]:
@@ -140,7 +135,7 @@ def is_odd(place: str) -> bool:
 
 def notable(row: ZoneRow) -> bool:
     """Whether a zone is worth a line of its own in a report."""
-    return look(row.place).kind is not Kind.DONE or look_of(row) != look(row.place, row.area)
+    return look(row.place).kind is not Kind.DONE or unverified(row.causes)
 
 
 def chosen(

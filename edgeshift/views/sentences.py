@@ -8,7 +8,7 @@ from edgeshift.areas import area_of
 from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.views.entries import Attempt, Sending
 from edgeshift.views.parts import VIEWS
-from edgeshift.views.words import joined, look, moment
+from edgeshift.views.words import joined, look, moment, unverified
 
 SENT = ("answered", "unknown", "")
 """Statuses of calls that changed something, or may have."""
@@ -100,7 +100,9 @@ def _of_reversible(name: str, area: Area, attempts: Sequence[Attempt]) -> str:
     match last.outcome:
         case ZoneOutcome.SETTLED:
             done = _begin(phrases.changed.format(name))
-            return f"{done} by {campaign}, settled on {when}: {consent}."
+            # Written is not seen: why it was kept all the same belongs to the answer.
+            seen = f" ({reason})" if unverified(last.causes) else ""
+            return f"{done} by {campaign}, settled on {when}{seen}: {consent}."
         case ZoneOutcome.ALREADY_SETTLED:
             return f"{name} needed no change when {campaign} looked ({reason}); {sent}."
         case ZoneOutcome.ROLLED_BACK:

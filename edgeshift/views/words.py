@@ -6,7 +6,7 @@ Every place has a mark and a word beside its colour, so that nothing is told by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -16,6 +16,7 @@ from edgeshift.areas import AREAS
 from edgeshift.model.counts import counted
 from edgeshift.model.durations import say_duration
 from edgeshift.model.fleet import Area, ZoneOutcome
+from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.model.sign_off import SignOffPolicy
 from edgeshift.runtime.safe_text import one_line as one_line
 from edgeshift.runtime.safe_text import printable as printable
@@ -112,6 +113,43 @@ def look(place: str, area: Area | None = None) -> Look:
         return replace(known, label=own) if own else known
     words = own or place.replace("_", " ").replace("sign off", "sign-off").strip() or "somewhere"
     return Look(words, "●", "o", Kind.WORKING, 19)
+
+
+_UNVERIFIED = frozenset({ReasonCode.FIELDS_KEPT_UNVERIFIED, ReasonCode.FIELDS_NOT_VERIFIED})
+
+
+def unverified(causes: Iterable[Reason]) -> bool:
+    """Whether a target ended so, for these reasons, that what was written is not verified."""
+    return bool(_UNVERIFIED & set(codes_of(causes)))
+
+
+def maybe_unverified(place: str, area: Area | None) -> bool:
+    """Whether some of the targets at ``place`` may have been written and not verified."""
+    return place == ZoneOutcome.SETTLED and area is not None and AREAS[area].keeps_unverified
+
+
+def look_ended(place: str, area: Area | None, causes: Iterable[Reason], *, unread: bool = False) -> Look:
+    """How one target appears: as its place does, but that what was not verified has no ✓, nor what may be so
+    and was not read. ``causes``: why it is there; ``unread``: nobody has read that.
+    """
+    appears = look(place, area)
+    if appears.kind is Kind.DONE and unverified(causes):
+        return _unticked(appears, ", not verified")
+    if unread and maybe_unverified(place, area):
+        return _unticked(appears, ", not read")
+    return appears
+
+
+def look_of_many(place: str, area: Area | None) -> Look:
+    """How a place appears where its targets are counted, and their results are not read: without ✓ where some
+    may not be verified.
+    """
+    appears = look(place, area)
+    return _unticked(appears) if maybe_unverified(place, area) else appears
+
+
+def _unticked(appears: Look, more: str = "") -> Look:
+    return replace(appears, label=f"{appears.label}{more}", mark="○", ascii="/")
 
 
 def word(name: str, area: Area) -> str:

@@ -176,6 +176,9 @@ def test_a_decision_may_be_signed_elsewhere(stack: Place, tmp_path: Path) -> Non
     sign = ("sign-off", "approve", "elsewhere", "--wave", "1")
     printed = stack.run(*sign, "--by", "grace", "--print")
     assert printed.code == 0 and "Nothing is signed yet" in printed.err
+    # Whoever reads what they sign, to be sure of it, finds another number there than the one they typed.
+    assert json.loads(printed.out)["wave"] == 0
+    assert 'its "wave":0 is wave 1 everywhere else' in printed.err
     statement = stack.folder / "statement.json"
     statement.write_text(printed.out)
     key.sign([statement])

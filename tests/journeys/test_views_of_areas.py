@@ -27,6 +27,7 @@ from edgeshift.views.history_view import history_view
 from edgeshift.views.lists import zone_card, zone_lists
 from edgeshift.views.live import campaign_view
 from edgeshift.views.report_file import write_report
+from edgeshift.views.rows import look_of
 from edgeshift.views.timeline import build_timeline
 from tests.kit import BUCKET, Scene, fleet_of, scene
 from tests.queue_kit import on_queue
@@ -272,12 +273,26 @@ async def test_a_campaign_of_log_fields_is_seen_in_its_own_words(client: Client,
         has(await status_of(play), ["write the fields", "blocked"])
         await play.sign_everything()
         text = await status_of(play)
-        has(text, ["fields written", "blocked"])
+        has(text, ["○ fields written, not verified", "written, but not verified", "blocked"])
+        # Neither the totals nor a zone has a tick: no entry was read that could show the fields.
+        assert "✓" not in text
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("edgeshift.views.gathering.MOST_RESULTS", 1)
+            rows = await zone_rows(play.client, play.archive, await known_campaign(client, play.spec.name))
+        # The blocked one comes first; what is said of the others is that nobody looked.
+        assert {row.name: row.unread for row in rows if row.place == "blocked"} == {"small.example": False}
+        done = [row for row in rows if row.place == "settled"]
+        assert len(done) == 3 and all(row.unread and "was not read" in row.reason for row in done)
+        assert {look_of(row).mark for row in done} == {"○"}
         timeline, words = await history_of(play, "busy.example")
         assert timeline.sentence.startswith("The custom fields of busy.example were written by campaign")
         has(words, ["sent the custom fields", "the service shows the custom fields", "wrote log job"])
+        assert "but not verified" in timeline.sentence and "✓" not in words
         page = await report_of(play, tmp_path)
-        has(page, ["Fields in log entries", "Blocked zones", "small.example"])
+        has(
+            page,
+            ["Fields in log entries", "Blocked zones", "small.example", "fields written (3 not verified)"],
+        )
         assert "migrated" not in page
 
 

@@ -152,6 +152,11 @@ def test_waiting_for_approvers_is_told_by_what_it_waits_for() -> None:
     """Together, alone, anew, and near the end of the time that there is."""
     assert codes(zone("awaiting")) == ["sign-off-waits"]
     assert codes(zone("awaiting_separate", "evidence: fail")) == ["sign-off-alone"]
+    two = (zone("awaiting_separate"), zone("awaiting_separate", name="b.example"))
+    [alone] = alarms_of(
+        Facts(now=NOW, campaigns=(CampaignFact(name="autumn", summary=summary(), zones=two),))
+    )
+    assert alone.count == 2 and "edgeshift sign-off causes autumn" in alone.look_at
     assert codes(zone("awaiting", drifted=True)) == ["sign-off-again"]
     old = NOW - timedelta(days=12)
     assert codes(zone("awaiting", since=old)) == ["sign-off-expires", "sign-off-waits"]

@@ -48,7 +48,8 @@ def test_each_lost_setting_is_named() -> None:
     lines = [line for line in shown(LOST).splitlines() if line.startswith("  lost: ")]
     assert len(lines) == MOST_SETTINGS + 1
     assert lines[0] == "  lost: rule 981100 (A robot) of Core: off"
-    assert lines[-1] == "  lost: … and 5 more: edgeshift snapshot shop.example"
+    # What a zone had is in its snapshot; which of it is lost, in its proposal.
+    assert lines[-1] == "  lost: … and 5 more: edgeshift show shop.example"
 
 
 def test_settings_to_compare_are_no_losses() -> None:

@@ -9,8 +9,10 @@ import pytest
 from rich.console import Console, RenderableType
 
 from edgeshift.alarms.rules import KINDS
+from edgeshift.cli.sign_off import _nothing_to_sign
 from edgeshift.model.fleet import Area
 from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.operations import Examples
 from edgeshift.views.lists import CampaignLine, campaigns_table, zone_card, zone_lists
 from edgeshift.views.rows import ZoneRow, look_of
 
@@ -71,6 +73,17 @@ def test_an_approval_is_offered_only_where_the_evidence_does_not_speak_against_i
     assert not any("--yes" in command for kind in KINDS.values() for command in (*kind.look_at, *kind.do))
 
 
+def test_those_who_find_nothing_to_sign_together_are_led_on() -> None:
+    """To the evidence of the only zone; where several wait singly, to the verb that groups them by cause."""
+    nothing = Examples(shown={}, unseen={})
+    assert (
+        f"edgeshift history {NAMES[0]} --campaign autumn"
+        in _nothing_to_sign(nothing, [NAMES[0]], "autumn").hint
+    )
+    several = _nothing_to_sign(nothing, list(NAMES), "autumn")
+    assert "edgeshift sign-off causes autumn" in several.hint
+
+
 def test_what_was_not_verified_has_no_tick() -> None:
     """Written is not seen."""
     kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said="no entry came")
@@ -80,3 +93,12 @@ def test_what_was_not_verified_has_no_tick() -> None:
     text = drawn(zone_card(unseen, "fields"), 80)
     assert "✓" not in text and "not verified" in text
     assert look_of(unseen).ascii != look_of(seen).ascii
+
+
+def test_what_may_be_unverified_and_was_not_read_has_no_tick() -> None:
+    """Of very many zones not each result is read: whether fields were verified is not known then."""
+    unread = row("a.example", "settled", area=Area.LOG_FIELDS, unread=True)
+    assert look_of(unread).mark == "○" and "not read" in look_of(unread).label
+    # A zone of the other areas is not settled, or migrated, before the service shows it.
+    assert look_of(row("a.example", "settled", area=Area.ESC, unread=True)).mark == "✓"
+    assert look_of(row("a.example", "migrated", unread=True)).mark == "✓"

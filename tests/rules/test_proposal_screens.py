@@ -7,10 +7,12 @@ import fcntl
 import io
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
 import termios
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,13 +24,15 @@ from edgeshift.areas import waf
 from edgeshift.areas.esc import body as esc_body
 from edgeshift.areas.esc.features import Feature
 from edgeshift.areas.esc.features import Kind as FactKind
-from edgeshift.areas.esc.probe import Difference, ProbeReport
+from edgeshift.areas.esc.probe import Coverage, Difference, ProbeReport
 from edgeshift.areas.esc.report import summary
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Finding, Kind
 from edgeshift.areas.waf.evidence_terms import ClientLine, RuleLine
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.parts import MOST_LINES
 from edgeshift.cli.proposals import show_proposal
 from edgeshift.cli.shell import Shell
+from edgeshift.cli.show import EVERYTHING
 from edgeshift.messages import Step, ZonePhase, ZoneState
 from edgeshift.model.digests import canonical_bytes, digest, essence, fingerprint
 from edgeshift.model.fleet import Area, Plan, Zone
@@ -97,10 +101,10 @@ def shell_of(width: int, *, colour: bool = False) -> Shell:
     return shell
 
 
-def printed(shown: Preview, width: int, *, colour: bool = False) -> str:
-    """What a terminal of this width shows before the sign-off."""
+def printed(shown: Preview, width: int, *, colour: bool = False, most: int = MOST_LINES) -> str:
+    """What a terminal of this width shows before the sign-off, or with so many lines of a kind."""
     shell = shell_of(width, colour=colour)
-    show_proposal(shell, shown)
+    show_proposal(shell, shown, most=most)
     found: str = shell.console.file.getvalue()  # type: ignore[attr-defined]
     return found
 
@@ -180,6 +184,79 @@ async def test_what_is_not_as_it_waits_is_not_shown(archive: Archive, what: str)
     with pytest.raises(NotAsSigned, match=r"what zone maple-pottery\.example waits with") as refused:
         await preview_of(archive, await waiting(archive, SIGNED, **wrong[what]), Area.WAF)
     assert refused.value.hint
+
+
+def much(shown: Preview) -> Preview:
+    """The same proposal with more of everything than a sign-off shows."""
+    [first] = EVIDENCE.findings
+    seen = EVIDENCE.model_copy(
+        update={
+            "findings": tuple(
+                first.model_copy(
+                    update={"path": f"/path-{n}", "also": tuple(f"also-{rule}" for rule in range(9))}
+                )
+                for n in range(30)
+            ),
+            "rules": tuple(
+                RuleLine(waf="new", ruleset=waf.MANAGED_RULESET, rule=f"stopped-{n}", alike=1, alone=1)
+                for n in range(30)
+            ),
+        }
+    )
+    return replace(
+        shown,
+        evidence=seen,
+        only_log=tuple(f"logging-{n}" for n in range(30)),
+        drifted=True,
+        changes=tuple(f"drift-{n}" for n in range(30)),
+        losses=tuple(f"loss-{n}" for n in range(30)),
+        compare=tuple(f"compare-{n}" for n in range(30)),
+        additions=tuple(f"addition-{n}" for n in range(30)),
+        warnings=tuple(f"warning-{n}" for n in range(30)),
+    )
+
+
+KINDS = ("path", "stopped", "logging", "drift", "loss", "compare", "addition", "warning")
+"""What each line of ``much`` is called, but for its number."""
+
+
+async def test_a_sign_off_says_of_what_it_leaves_lines_out(archive: Archive) -> None:
+    """How many there are, and the command that shows them all: never silently."""
+    shown = much(await preview_of(archive, await waiting(archive, SIGNED), Area.WAF))
+    text = printed(shown, 200)
+    whole = "edgeshift show maple-pottery.example"
+    assert f"only logs, as signed: … and 24 more: {whole}" in text
+    assert f"… and 10 more: {whole}" in text and f"lost: … and 10 more: {whole}" in text
+    assert f"and 24 more findings of a rule on a path: {whole}" in text
+    assert f"and 24 more rules: {whole}" in text
+    assert not [kind for kind in KINDS if f"{kind}-29" in text]
+
+
+async def test_what_shows_all_leaves_no_line_out(archive: Archive) -> None:
+    """``show`` has every line of every kind, and each rule that a finding names."""
+    shown = much(await preview_of(archive, await waiting(archive, SIGNED), Area.WAF))
+    text = printed(shown, 200, most=EVERYTHING)
+    assert not [f"{kind}-{n}" for kind in KINDS for n in range(30) if f"{kind}-{n}" not in text]
+    assert "also-8" in text and not [line for line in text.splitlines() if re.search(r"\d+ more\b", line)]
+
+
+async def test_findings_that_nobody_has_are_not_said_to_be_anywhere(archive: Archive) -> None:
+    """Evidence keeps the first ones and counts the others."""
+    shown = await preview_of(archive, await waiting(archive, SIGNED), Area.WAF)
+    cut = replace(shown, evidence=EVIDENCE.model_copy(update={"findings_left_out": 7}))
+    text = " ".join(printed(cut, 200, most=EVERYTHING).split())
+    assert "and 7 findings of a rule on a path that the evidence counts and does not keep" in text
+    assert "more finding" not in text
+
+
+async def test_a_probe_names_each_host_that_did_not_answer(archive: Archive) -> None:
+    """Before a sign-off the first ones, and how many more; ``show`` has all."""
+    shown = await preview_of(archive, await esc_waiting(archive, probe("200"), probe("200")), Area.ESC)
+    silent = Coverage(hosts_tried=tuple(f"host-{n}.example" for n in range(9)))
+    cut = replace(shown, probe=probe("200").model_copy(update={"coverage": silent}))
+    assert "host-5.example and 3 more" in " ".join(printed(cut, 200).split())
+    text = printed(cut, 200, most=EVERYTHING)
+    assert "host-8.example" in text and "more" not in text
 
 
 async def esc_waiting(archive: Archive, found: ProbeReport, agreed: ProbeReport) -> ZoneState:

@@ -16,6 +16,8 @@ from edgeshift.areas.log_fields.names import Kind as FieldKind
 from edgeshift.campaign.target_states import TargetState
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import Area, Plan, Zone
+from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import (
     Advice,
@@ -123,9 +125,10 @@ class History:
         given = {"since": "x", "last": False, "back": result.pop("back", False)}
         self.activity("watch", given, {"worse": "", "done": False, "said": "", "record": "", **result})
 
-    def close(self, outcome: str, reason: str) -> None:
+    def close(self, outcome: str, reason: str, *why: Reason) -> None:
         """The workflow ends."""
-        self.add("WorkflowExecutionCompleted", result=({"outcome": outcome, "reason": reason},))
+        found = {"outcome": outcome, "reason": reason, "why": [one.model_dump(mode="json") for one in why]}
+        self.add("WorkflowExecutionCompleted", result=(found,))
 
     def told(self) -> Timeline:
         """The timeline of this one run."""
@@ -274,6 +277,21 @@ async def test_written_rules_and_log_entries_are_told(tmp_path: Path) -> None:
     assert "somebody else wrote version 5 meanwhile: merged, put again" in text
     assert "request header x-a: seen in 31 entries" in text
     assert "cookie Id: in no entry" in text and "40 log entries read, 2 of them full" in text
+
+
+def test_fields_that_were_kept_unverified_get_no_tick_and_say_why() -> None:
+    """In the heading of the attempt, and in the sentence that answers first."""
+    history = History(Area.LOG_FIELDS, "LogFieldsZone")
+    history.change("commit", APPROVED)
+    kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said="no log entry came")
+    history.close("settled", text_of(kept), kept)
+    told = history.told()
+    text = shown(told)
+    assert "○ fields written, not verified" in text and "✓" not in text
+    assert "(written, but not verified: no log entry came): ada agreed to what was sent" in told.sentence
+    seen = History(Area.LOG_FIELDS, "LogFieldsZone")
+    seen.close("settled", "all seen", Reason(code=ReasonCode.OTHER, words="all seen"))
+    assert "✓ fields written" in shown(seen.told())
 
 
 def test_a_zone_that_was_held_says_for_whom() -> None:

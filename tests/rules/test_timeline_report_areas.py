@@ -166,6 +166,21 @@ def test_a_report_of_log_fields_says_which_fields_arrive() -> None:
     assert "migrated" not in shown
 
 
+def test_totals_of_what_was_not_verified_have_no_tick() -> None:
+    """Where some zones of an outcome are not verified, or nobody read them: how many, and no ✓ for all."""
+    kept = Reason(code=ReasonCode.FIELDS_KEPT_UNVERIFIED, said="no log entry came")
+    rows = [row(index, Area.LOG_FIELDS, "settled", "seen") for index in range(3)]
+    assert "✓ fields written 3" in text(source(Area.LOG_FIELDS, rows))
+    rows += [row(3, Area.LOG_FIELDS, "settled", text_of(kept), causes=[kept])]
+    rows += [row(index, Area.LOG_FIELDS, "settled", unread=True) for index in (4, 5)]
+    found = source(Area.LOG_FIELDS, rows)
+    [total] = report_data(found).totals
+    assert total.label == "fields written (1 not verified, 2 not read)", total
+    shown = text(found)
+    assert "○ fields written (1 not verified" in shown
+    assert "✓ fields written 6" not in shown
+
+
 @pytest.mark.parametrize("area", [Area.ESC, Area.LOG_FIELDS])
 def test_nothing_at_all_is_a_report_too(area: Area) -> None:
     """It says so."""

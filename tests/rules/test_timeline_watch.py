@@ -17,7 +17,7 @@ from edgeshift.messages import Book, CampaignSummary, Step, Waiting, WaveSummary
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.views.figures import Pace, changed_lines
-from edgeshift.views.live import campaign_view, figures_line, shares, totals_view, waiting_block
+from edgeshift.views.live import campaign_view, figures_line, phases_table, shares, totals_view, waiting_block
 from edgeshift.views.words import Kind, lasting, one_line
 
 BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -68,6 +68,16 @@ def test_a_bar_is_exactly_full_and_hides_nobody(counts: dict[Kind, int], width: 
     assert all(count >= 1 for count in cells.values())
 
 
+@pytest.mark.parametrize("area", Area)
+def test_totals_have_a_tick_only_where_all_are_verified(area: Area) -> None:
+    """A summary counts zones whose fields were written and not verified together with those that were."""
+    settled = summary(area=area, places={"settled": 3, "already_settled": 1, "failed": 1})
+    [line] = [line for line in shown(phases_table(settled)).splitlines() if " 3 %" in line]
+    assert ("✓" in line, "○" in line) == ((False, True) if area is Area.LOG_FIELDS else (True, False)), line
+    [plain] = [line for line in shown(phases_table(settled, plain=True)).splitlines() if " 3 %" in line]
+    assert plain.startswith("/ " if area is Area.LOG_FIELDS else "+ ")
+
+
 def test_rate_and_rest_follow_the_last_minute() -> None:
     """20 zones in the last minute are 20 a minute; what still moves takes accordingly long."""
     pace = Pace()
@@ -115,6 +125,19 @@ def test_nothing_is_offered_for_a_sign_off_of_a_campaign_that_ends(state: str) -
         drawn = console.file.getvalue()  # type: ignore[attr-defined]
         assert ("sign-off approve" in drawn) is offered and PRINT[:12] in drawn
         assert any("sign-off approve" in line for line in changed_lines(None, shown)) is offered
+
+
+@pytest.mark.parametrize("singly", [0, 1, 2, 7])
+def test_zones_that_wait_singly_are_offered_by_cause(singly: int) -> None:
+    """Where there are several; one is shown by itself. Without a terminal it is said once."""
+    waiting = Waiting(fingerprint=PRINT, zones=7, waves=[0], example=3, step=Step.COMMIT, separate=singly)
+    now, command = summary(5, waiting=[waiting]), "edgeshift sign-off causes autumn"
+    lines = shown(waiting_block(now)).splitlines()
+    assert (f"  {command}" in [line.rstrip() for line in lines]) is (singly > 1), lines
+    assert any(line.endswith(f"-> {command}") for line in changed_lines(summary(), now)) is (singly > 1)
+    assert changed_lines(now, now) == []
+    ended = now.model_copy(update={"state": "aborting"})
+    assert command not in shown(waiting_block(ended))
 
 
 def test_nothing_is_forecast_while_the_campaign_is_paused() -> None:

@@ -183,4 +183,4 @@ async def test_history_names_what_a_migration_lost(tmp_path: Path) -> None:
     (entry,) = (await with_archived(timeline, archive)).attempts[0].entries
     assert tuple(entry.losses) == lost
     assert entry.details[0].startswith("lost: group Managed PHP of Own: off; not equivalent, but near")
-    assert entry.details[-1] == f"and 10 more: edgeshift snapshot {ZONE.name} has all"
+    assert entry.details[-1] == f"and 10 more: edgeshift history {ZONE.name} --json has all"

@@ -12,6 +12,7 @@ DEFINITION = AreaDefinition(
     workflow="LogFieldsZone",
     reversible=True,
     enterprise_only=True,
+    keeps_unverified=True,
     section=OwnSection(
         key="log_fields",
         model=LogFieldsSpec,

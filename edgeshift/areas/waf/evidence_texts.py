@@ -110,8 +110,10 @@ def matrix_lines(found: Evidence) -> list[str]:
     ]
 
 
-def finding_line(finding: Finding, names: Names | None = None) -> str:
-    """One finding: kind, rule, path, counts, clients, and its own verdict. ``names``: of rules."""
+def finding_line(finding: Finding, names: Names | None = None, rules: int = MOST_RULES) -> str:
+    """One finding: kind, rule, path, counts, clients, and its own verdict. ``names``: of rules; ``rules``:
+    how many it names of a side.
+    """
     known = names or {}
     text = (
         f"{KINDS[finding.kind]}: rule {named(finding.rule, known)} on {finding.path},"
@@ -120,15 +122,15 @@ def finding_line(finding: Finding, names: Names | None = None) -> str:
     if finding.verdict is not None:
         text += f": {finding.verdict.value}"
     if finding.also:
-        text += f"; also {_rules(finding.also, known)}"
+        text += f"; also {_rules(finding.also, known, rules)}"
     if finding.other:
-        text += f"; the other WAF had {_rules(finding.other, known)}"
+        text += f"; the other WAF had {_rules(finding.other, known, rules)}"
     return text
 
 
-def _rules(rules: tuple[str, ...], names: Names) -> str:
-    shown = [named(rule, names) for rule in rules[:MOST_RULES]]
-    more = f" and {len(rules) - MOST_RULES} more" if len(rules) > MOST_RULES else ""
+def _rules(rules: tuple[str, ...], names: Names, most: int = MOST_RULES) -> str:
+    shown = [named(rule, names) for rule in rules[:most]]
+    more = f" and {len(rules) - most} more" if len(rules) > most else ""
     return f"{agreed(len(rules), 'rule')} {', '.join(shown)}{more}"
 
 
@@ -141,7 +143,9 @@ def clients_line(lines: tuple[ClientLine, ...]) -> str:
     return ", ".join(f"{network} ({requests:,})" for network, requests in ranked)
 
 
-def rule_lines(found: Evidence, most: int, names: Names | None = None) -> list[str]:
+def rule_lines(
+    found: Evidence, most: int, names: Names | None = None, where: str = "in the archive"
+) -> list[str]:
     """What each rule of both WAFs stopped, with its numbers: those that stopped something alone first."""
     known = {**found.names, **(names or {})}
     lines = []
@@ -150,7 +154,7 @@ def rule_lines(found: Evidence, most: int, names: Names | None = None) -> list[s
         numbers += [f"{one.unseen:,} not seen by it"] if one.unseen else []
         lines.append(f"{one.waf} WAF, rule {named(one.rule, known)} stopped {', '.join(numbers)}")
     if len(found.rules) > most:
-        lines.append(f"and {counted(len(found.rules) - most, 'more rule')}, in the archive")
+        lines.append(f"and {counted(len(found.rules) - most, 'more rule')}: {where}")
     return lines
 
 
@@ -173,19 +177,31 @@ def limits_lines(found: Evidence) -> list[str]:
     return lines
 
 
-def evidence_lines(found: Evidence, most: int = 10, names: Names | None = None) -> list[str]:
+def evidence_lines(
+    found: Evidence,
+    most: int = 10,
+    names: Names | None = None,
+    *,
+    rules: int = MOST_RULES,
+    where: str = "in the archive",
+) -> list[str]:
     """Everything that a person should know of it, the most important first; ``most`` findings of a kind.
-    ``names``: of rules, beside those that the evidence has.
+    ``names``: of rules, beside those that the evidence has; ``rules``: how many a finding names of a side;
+    ``where``: what shows the findings and rules that these lines leave out.
     """
     known = {**found.names, **(names or {})}
     shown = [finding for finding in found.findings if finding.kind is not Kind.UNSEEN][:most]
     shown += [finding for finding in found.findings if finding.kind is Kind.UNSEEN][:most]
-    left = len(found.findings) + found.findings_left_out - len(shown)
+    left = len(found.findings) - len(shown)
     lines = [f"{found.mode}: {sample_line(found)}"]
     for finding in shown:
-        lines.append(finding_line(finding, known))
+        lines.append(finding_line(finding, known, rules))
         if finding.top_clients:
             lines.append(f"  most from {clients_line(finding.top_clients)}")
     if left:
-        lines.append(f"and {counted(left, 'more finding')} of a rule on a path, in the archive")
-    return [*lines, *rule_lines(found, most, known), *matrix_lines(found), *limits_lines(found)]
+        lines.append(f"and {counted(left, 'more finding')} of a rule on a path: {where}")
+    if more := found.findings_left_out:
+        lines.append(
+            f"and {counted(more, 'finding')} of a rule on a path that the evidence counts and does not keep"
+        )
+    return [*lines, *rule_lines(found, most, known, where), *matrix_lines(found), *limits_lines(found)]

@@ -13,7 +13,7 @@ from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
 from edgeshift.campaign_file.forecast import calls_a_second
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.cli.parts import CliPart
+from edgeshift.cli.parts import LONGEST, MOST_LINES, CliPart
 from edgeshift.cli.shell import Shell
 from edgeshift.messages import AssessmentResult, PlanReport, ZoneAssessment
 from edgeshift.model.counts import counted
@@ -149,13 +149,13 @@ class EscCli(CliPart):
             "late": [{"zone": line.zone.name, "id": line.zone.id, "at": at.isoformat()} for line, at in late],
         }
 
-    def show_evidence(self, shell: Shell, shown: Preview) -> None:
+    def show_evidence(self, shell: Shell, shown: Preview, most: int = MOST_LINES) -> None:
         """How the probe ended, and what it looked at; its differences are in the body that is signed."""
         from edgeshift.views.parts import VIEWS
 
         found = bool(shown.probe and shown.probe.differences)
-        for number, line in enumerate(VIEWS.of(shown.area).seen_lines(shown)):
-            shell.tell(line, lead="probe: ", style="yellow" if found and not number else "")
+        for number, line in enumerate(VIEWS.of(shown.area).seen_lines(shown, most)):
+            shell.tell(line, lead="probe: ", longest=LONGEST, style="yellow" if found and not number else "")
 
 
 PART = EscCli()

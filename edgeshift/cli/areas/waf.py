@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from edgeshift.cli.parts import MOST_LINES, VERDICTS, CliPart
+from edgeshift.cli.parts import LONGEST, MOST_LINES, VERDICTS, CliPart, tell_some, whole_of
 from edgeshift.cli.shell import Shell
 from edgeshift.model.counts import agreed, counted
 from edgeshift.model.durations import say_duration
@@ -35,42 +35,42 @@ class WafCli(CliPart):
             zones = f"{counted(enterprise, 'Enterprise zone')} {agreed(enterprise, 'waits', 'wait')}"
             console.print(f"{zones} {window} in each validation window.")
 
-    def show_step(self, shell: Shell, shown: Preview) -> None:
-        """What would be committed or deleted."""
-        super().show_step(shell, shown)
-        for line in shown.only_log[:MOST_LINES]:
-            shell.tell(line, lead="only logs, as signed: ")
+    def show_step(self, shell: Shell, shown: Preview, most: int = MOST_LINES) -> None:
+        """What would be committed or deleted, and what of it stops nothing."""
+        super().show_step(shell, shown, most)
+        tell_some(shell, "only logs, as signed: ", shown.only_log, most, whole_of(shown))
 
-    def show_evidence(self, shell: Shell, shown: Preview) -> None:
+    def show_evidence(self, shell: Shell, shown: Preview, most: int = MOST_LINES) -> None:
         """What the validation window saw."""
         if shown.evidence is None:
             from edgeshift.views.parts import VIEWS
 
-            for line in VIEWS.of(shown.area).seen_lines(shown):
+            for line in VIEWS.of(shown.area).seen_lines(shown, most):
                 shell.tell(line, lead="evidence: ")
             return
         from edgeshift.areas.waf.evidence_texts import CONSENT, LOG_ONLY
 
         _show_verdict(shell, "evidence", shown.evidence)
-        _show_lines(shell, shown.evidence, shown.names)
+        _show_lines(shell, shown.evidence, shown, most)
         if shown.earlier is not None:
             _show_verdict(shell, "the shadow window before", shown.earlier)
-            _show_lines(shell, shown.earlier, shown.names, besides=(LOG_ONLY, CONSENT))
+            _show_lines(shell, shown.earlier, shown, most, besides=(LOG_ONLY, CONSENT))
 
 
 def _show_lines(
-    shell: Shell, found: Evidence, names: Mapping[str, str], besides: Collection[str] = ()
+    shell: Shell, found: Evidence, shown: Preview, most: int, besides: Collection[str] = ()
 ) -> None:
     """Print what a window saw, each finding in the colour of its own verdict."""
     from edgeshift.areas.waf.evidence_texts import evidence_lines, finding_line
 
-    known = {**found.names, **names}
-    verdicts = {finding_line(one, known): one.verdict for one in found.findings if one.verdict}
-    for line in evidence_lines(found, MOST_LINES, names):
+    known = {**found.names, **shown.names}
+    verdicts = {finding_line(one, known, most): one.verdict for one in found.findings if one.verdict}
+    for line in evidence_lines(found, most, shown.names, rules=most, where=whole_of(shown)):
         if line not in besides:
             verdict = verdicts.get(line)
             style = VERDICTS[verdict.value] if verdict and verdict.value != "pass" else ""
-            shell.tell(line, indent=4, style=style)
+            # Where all lines are wanted, none is cut either.
+            shell.tell(line, indent=4, style=style, longest=max(LONGEST, most))
 
 
 def _show_verdict(shell: Shell, label: str, found: Evidence) -> None:

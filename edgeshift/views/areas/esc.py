@@ -32,12 +32,12 @@ class EscViews(ViewPart):
         whom = all_of_it if shown.covers else "this zone"
         return f"turn esc off for every request, for {whom}; watched, and turned on again if it gets worse"
 
-    def seen_lines(self, shown: Preview) -> list[str]:
+    def seen_lines(self, shown: Preview, most: int = 6) -> list[str]:
         """How the probe ended, and what it looked at; its differences are in the body that is signed."""
         if shown.probe is None:
             return []
         found = counted(len(shown.probe.differences), "difference")
-        return [f"finished, {found}", *coverage_lines(shown.probe)]
+        return [f"finished, {found}", *coverage_lines(shown.probe, most)]
 
 
 PART = EscViews()

@@ -40,7 +40,7 @@ class WafViews(ViewPart):
             return f"delete {counted(len(shown.overrides), 'URI-based override')}; this cannot be undone"
         return f"commit {counted(shown.rules, 'rule')}; this cannot be undone"
 
-    def seen_lines(self, shown: Preview) -> list[str]:
+    def seen_lines(self, shown: Preview, most: int = 6) -> list[str]:
         """That nothing was seen of what is committed, where that is so."""
         return [] if shown.evidence or shown.step is not Step.COMMIT else [f"none; {NO_WINDOW}"]
 
