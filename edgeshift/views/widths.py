@@ -112,10 +112,10 @@ _WORDS = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 
 
 class Card:
-    """Titles with values. A value that is too long wraps between words, under itself; all values stand further
-    left where the longest word, as a digest, needs the room. A word that has no room beside its title has a
-    line of its own below. One that is longer than the terminal begins in its first column and is left whole,
-    so print it with ``soft_wrap``: nothing else is selected with it.
+    """Titles with values. A value that is too long wraps between words, under itself; all values stand
+    further left where the longest word, as a digest, needs the room. A word that has no room beside its title
+    has a line of its own below. One that is longer than the terminal begins in its first column and is left
+    whole, so print it with ``soft_wrap``: nothing else is selected with it.
 
     ``commands``: titles whose values are commands, which go on after a backslash.
     """
