@@ -92,7 +92,8 @@ def test_the_reports_data_can_be() -> None:
         noted = [note[:19] for note in told.notes]
         assert noted and max(noted) < f"{told.now:%Y-%m-%d %H:%M:%S}"
     for row in source.rows:
-        assert BEGAN <= row.started_at < row.closed_at <= LATER  # type: ignore[operator]
+        assert row.started_at and row.closed_at
+        assert BEGAN <= row.started_at < row.closed_at <= LATER
         seen = source.evidence.get(row.index)
         assert seen is None or seen.until <= row.closed_at
         attempt = source.timelines[row.index].attempts[0]
