@@ -95,7 +95,7 @@ def test_the_reports_data_can_be() -> None:
         assert row.started_at and row.closed_at
         assert BEGAN <= row.started_at < row.closed_at <= LATER
         seen = source.evidence.get(row.index)
-        assert seen is None or seen.until <= row.closed_at
+        assert seen is None or (seen.until and seen.until <= row.closed_at)
         attempt = source.timelines[row.index].attempts[0]
         if row.place == ZoneOutcome.FAILED.value:
             reason = f"failed ({attempt.reason}); a commit was sent (ada agreed to what was sent)."
