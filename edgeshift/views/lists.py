@@ -167,4 +167,4 @@ def zone_card(row: ZoneRow, campaign: str, *, plain: bool = False, signable: boo
     ):
         if value:
             lines.append((title, Text(value)))
-    return Card(lines)
+    return Card(lines, commands=("read it", "sign it", "history"))

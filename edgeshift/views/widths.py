@@ -84,7 +84,11 @@ class Command:
         self._lead, self._command, self._hang = lead, command, hang
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        room, first = options.max_width - self._hang, options.max_width - self._lead.cell_len
+        yield from self.lines(options.max_width)
+
+    def lines(self, width: int) -> Iterable[Text]:
+        """Its lines at this width."""
+        room, first = width - self._hang, width - self._lead.cell_len
         if cell_len(self._command) <= first:
             yield self._lead + Text(self._command)
             return
@@ -108,27 +112,50 @@ _WORDS = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 
 
 class Card:
-    """Titles with values. A value that is too long wraps between words, under itself; a word that is longer
-    than the terminal is left whole, so print it with ``soft_wrap``.
+    """Titles with values. A value that is too long wraps between words, under itself; all values stand
+    further left where the longest word, as a digest, needs the room. A word that has no room beside its title
+    has a line of its own below. One that is longer than the terminal begins in its first column and is left
+    whole, so print it with ``soft_wrap``: nothing else is selected with it.
+
+    ``commands``: titles whose values are commands, which go on after a backslash.
     """
 
-    def __init__(self, lines: Sequence[tuple[str, Text]]) -> None:
-        self._lines = lines
+    def __init__(self, lines: Sequence[tuple[str, Text]], *, commands: Collection[str] = ()) -> None:
+        self._lines, self._commands = lines, commands
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        indent = max((cell_len(title) for title, _ in self._lines), default=0) + 4
+        titles = max((cell_len(title) for title, _ in self._lines), default=0)
+        longest = max((longest_word(value.plain) for _, value in self._lines), default=0)
+        # Two columns before a title, and one after it at least.
+        indent = min(titles + 4, max(titles + 3, options.max_width - longest))
         yield Text()
         for title, value in self._lines:
-            found = textwrap.wrap(
-                value.plain,
-                max(options.max_width - indent - 2, 16),
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-            for number, part in enumerate(found):
-                line = Text(f"  {'' if number else title:<{indent - 2}}", style="dim")
-                yield line.append(Text(part, style=str(value.style) or "not dim"))
+            lead = Text(f"  {title:<{indent - 2}}", style="dim")
+            room = options.max_width - max(indent, cell_len(lead.plain))
+            if longest_word(value.plain) > room:
+                yield Text(f"  {title}", style="dim")
+                yield from self._below(title, value, options.max_width)
+            elif title in self._commands:
+                yield from Command(lead, value.plain, hang=indent).lines(options.max_width)
+            else:
+                for number, part in enumerate(_wrapped(value, room)):
+                    before = Text(" " * indent) if number else lead
+                    yield before.copy().append(part, style=str(value.style) or "not dim")
         yield Text()
+
+    def _below(self, title: str, value: Text, width: int) -> Iterable[Text]:
+        """The value under its title, as far to the right as its longest word allows."""
+        backslash = 2 if title in self._commands else 0
+        indent = min(4, max(0, width - longest_word(value.plain) - backslash))
+        if backslash:
+            yield from Command(Text(" " * indent), value.plain, hang=indent).lines(width)
+            return
+        for part in _wrapped(value, width - indent):
+            yield Text(" " * indent).append(part, style=str(value.style))
+
+
+def _wrapped(value: Text, width: int) -> list[str]:
+    return textwrap.wrap(value.plain, max(width, 1), break_long_words=False, break_on_hyphens=False)
 
 
 GAP = 2

@@ -23,6 +23,7 @@ from edgeshift.cli.main import called
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.testbed.invariants.control import Control
+from tests.kit.stack_file import without_rehearsed
 
 CLI = [sys.executable, "-m", "edgeshift.cli.entry"]
 
@@ -162,7 +163,7 @@ class Place:
 
     def campaign(self, name: str, targets: str, more: str = POLICY) -> str:
         """A campaign file against the stack's service; its name."""
-        made = (self.folder / ".edgeshift/campaign.yaml").read_text()
+        made = without_rehearsed((self.folder / ".edgeshift/campaign.yaml").read_text())
         text = made.replace("name: rehearsal", f"name: {name}").replace("  all: true\n", f"  {targets}\n")
         return self.write(f"{name}.yaml", text + more)
 

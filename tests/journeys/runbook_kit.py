@@ -37,6 +37,7 @@ from edgeshift.stores.archive import Archive
 from edgeshift.testbed.simulator.fleet_file import load_fleet
 from edgeshift.testbed.stack import Stack, stack
 from tests.journeys.cli_kit import CLI, POLICY, Ran
+from tests.kit.stack_file import without_rehearsed
 from tests.runbook import ENTRIES, commands_of
 
 Found = TypeVar("Found")
@@ -199,7 +200,7 @@ class Desk:
         """
         made = self.stack.places.campaign_of(Area(area))
         first = "rehearsal" if area == "waf" else f"rehearsal-{area}"
-        text = made.read_text().replace(f"name: {first}", f"name: {name}")
+        text = without_rehearsed(made.read_text()).replace(f"name: {first}", f"name: {name}")
         text = text.replace("  all: true\n", f"  include: [{', '.join(zones)}]\n")
         # Durations are short here, and a busy machine takes its time.
         text = text.replace("\nservice:\n", f"\nservice:\n  patience: {PATIENCE}\n")

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.docs_kit import Typing
+from tests.journeys.docs_kit import Typing, meant
 from tests.journeys.docs_plays import BEFORE_2024, FIRST_STEPS, GUIDE
+from tests.kit.stack_file import without_rehearsed
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -45,6 +46,11 @@ def until(typing: Typing, campaign: str, wanted: Callable[[dict[str, int]], bool
     return places
 
 
+def places_of(typing: Typing) -> list[dict[str, int]]:
+    """Where the zones of each wave of the first campaign are."""
+    return [wave["places"] for wave in asked(typing, "status", "rehearsal")["summary"]["waves"]]
+
+
 def test_the_first_steps_of_the_readme(tmp_path: Path) -> None:
     """From `up` to the report; a person answers the questions, and leaves `watch` with Ctrl-C."""
     typing = Typing(tmp_path, FIRST_STEPS, EDGESHIFT_USER="olga")
@@ -54,11 +60,22 @@ def test_the_first_steps_of_the_readme(tmp_path: Path) -> None:
         assert "Forecast" in typing.run(README, "edgeshift plan .edgeshift/campaign.yaml")
         assert "Started" in typing.run(README, "edgeshift start", answers=YES)
         assert "rehearsal" in typing.run(README, "edgeshift watch", until="where the zones are", code=130)
+        # The next wave waits for this one, and this one for two people.
+        until(typing, "rehearsal", lambda places: places.get("awaiting", 0) >= 5)
+        wave = "edgeshift sign-off approve rehearsal --wave"
+        first = typing.run(README, f"{wave} 1 --by ada", answers=YES)
+        assert "1 more approval" in first and "grace" in first
+        assert places_of(typing)[1] == {"pending": 54}
+        assert "go on" in typing.run(README, f"{wave} 1 --by grace", answers=YES)
         until(typing, "rehearsal", lambda places: places.get("awaiting", 0) > 10)
-        assert "go on" in typing.run(README, "edgeshift sign-off", answers=YES)
+        assert places_of(typing)[0]["migrated"] >= 3 and "awaiting" in places_of(typing)[1]
+        typing.type(meant(README, "edgeshift watch"), until="where the zones are", code=130)
+        for who in ("ada", "grace"):
+            typing.type(f"{wave} 2 --by {who} --yes")
         until(typing, "rehearsal", lambda places: places.get("migrated", 0) > 10)
         assert "support" in typing.run(README, "edgeshift status")
-        assert "misty-supply.example" in typing.run(README, "edgeshift history")
+        told = typing.run(README, "edgeshift history")
+        assert "misty-supply.example was migrated" in told and "ada" in told and "grace" in told
         assert ".html" in typing.run(README, "edgeshift report")
         typing.run(README, "edgeshift init")
         stack = json.loads((tmp_path / ".edgeshift/stack.json").read_text())
@@ -130,7 +147,7 @@ def test_the_operators_guide(tmp_path: Path) -> None:
 
     (tmp_path / "guide.yaml").write_text(FLEET)
     with typing.beside(page, "edgeshift up", READY):
-        made = (tmp_path / ".edgeshift/campaign.yaml").read_text()
+        made = without_rehearsed((tmp_path / ".edgeshift/campaign.yaml").read_text())
         (tmp_path / "waf-autumn.yaml").write_text(made.replace("rehearsal", "waf-autumn", 1) + POLICY)
         run(page, "edgeshift doctor")
         run(page, "edgeshift plan waf-autumn")

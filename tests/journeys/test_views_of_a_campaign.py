@@ -25,6 +25,7 @@ from temporalio.client import Client
 
 from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.journeys.cli_kit import counts
+from tests.kit.stack_file import without_rehearsed
 
 pytestmark = [pytest.mark.stack, pytest.mark.embedded, pytest.mark.timeout(600)]
 
@@ -111,7 +112,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> 
     try:
         _until(lambda: (here.folder / ".edgeshift" / "stack.json").exists(), up)
         campaign = here.folder / ".edgeshift" / "campaign.yaml"
-        campaign.write_text(campaign.read_text() + POLICY)
+        campaign.write_text(without_rehearsed(campaign.read_text()) + POLICY)
         here.run("start", str(campaign), "--yes")
         at_work = {"pending", "working", "waiting", "permitted", "ready_validate"}
         here.until(lambda places: not at_work & places.keys(), 480)

@@ -19,14 +19,19 @@ from edgeshift.model.digests import digest, fingerprint
 from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.testbed.simulator.generate import generate_fleet
-from edgeshift.views.entries import Attempt, Signed, Timeline
+from edgeshift.views.entries import Attempt, Sending, Signed, Timeline
 from edgeshift.views.report_data import Source, report_data
 from edgeshift.views.report_page import render_report
 from edgeshift.views.rows import ZoneRow
+from edgeshift.views.sentences import sentence
 
 BEGAN = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 COUNT = 120
 WAVES = (("canary", 12), ("early", 36), ("rest", 72))
+"""Of which one begins a day, whether or not windows of the one before are open."""
+WINDOW = timedelta(hours=72)
+LATER = BEGAN + timedelta(days=5, hours=3)
+"""When it is looked at: the windows of the last wave have ended some hours before."""
 TICKETS = "/var/lib/edgeshift/tickets"
 RULES = {
     "5de7edfa648c4d6891dc3e7f84534ffa": "Anomaly:Header:User-Agent - Missing or empty",
@@ -127,8 +132,20 @@ LOST = (
 )
 
 
-def evidence(number: int, name: str) -> Evidence:
-    """What a validation window said: of every third that it failed, of every third that it saw too little."""
+def wave_of(index: int) -> int:
+    """The wave of a zone."""
+    return 0 if index < 12 else 1 if index < 48 else 2
+
+
+def wave_began(wave: int) -> datetime:
+    """When a wave began."""
+    return BEGAN + timedelta(days=wave)
+
+
+def evidence(number: int, name: str, began: datetime = BEGAN) -> Evidence:
+    """What a validation window said that ``began`` then: of every third that it failed, of every third that
+    it saw too little.
+    """
     verdict = list(EvidenceVerdict)[number % 3]
     first, second, third = RULES
     networks = (
@@ -167,8 +184,8 @@ def evidence(number: int, name: str) -> Evidence:
         clients=38,
         stands_for=4_430,
         top_clients=networks,
-        since=BEGAN,
-        until=BEGAN + timedelta(hours=72),
+        since=began,
+        until=began + WINDOW,
         matrix=(
             Agreement(old="block", new="would_stop", requests=412),
             Agreement(old="none", new="would_stop", requests=27),
@@ -194,6 +211,8 @@ def summary(places: dict[str, int], state: str = "closed", **more: Any) -> Campa
     listed = [place for place, count in places.items() for _ in range(count)]
     # Mixed, so that each wave has some of each.
     listed = [listed[(index * 7) % len(listed)] for index in range(len(listed))]
+    # But that the zones of a wave have all begun where the next has.
+    listed.sort(key=lambda place: place == "pending")
     for number, (name, size) in enumerate(WAVES):
         waves.append(
             WaveSummary(
@@ -202,10 +221,13 @@ def summary(places: dict[str, int], state: str = "closed", **more: Any) -> Campa
         )
         first += size
     fields: dict[str, Any] = {
-        "now": BEGAN + timedelta(days=5, hours=3),
+        "now": LATER,
         "waiting": [],
         "book": [],
-        "notes": [f"2026-03-0{day} 08:00:00 wave {name!r} begins" for day, (name, _) in enumerate(WAVES, 2)],
+        "notes": [
+            f"{wave_began(number):%Y-%m-%d %H:%M:%S} wave {name!r} begins"
+            for number, (name, _) in enumerate(WAVES)
+        ],
         **more,
     }
     return CampaignSummary(
@@ -246,8 +268,14 @@ def report_source() -> Source:
         mark = fingerprint(body, zone)
         reasons = REASONS.get(outcome, ("",))
         changed = outcome is ZoneOutcome.MIGRATED
-        if zone.plan is Plan.ENTERPRISE and outcome not in (ZoneOutcome.BLOCKED, ZoneOutcome.NEEDS_SUPPORT):
-            seen[index] = evidence(index, zone.name)
+        wave = wave_of(index)
+        windowed = zone.plan is Plan.ENTERPRISE and outcome not in (
+            ZoneOutcome.BLOCKED,
+            ZoneOutcome.NEEDS_SUPPORT,
+        )
+        if windowed:
+            seen[index] = evidence(index, zone.name, wave_began(wave))
+        closed = wave_began(wave) + (WINDOW if windowed else timedelta()) + timedelta(minutes=index + 1)
         if changed:
             decisions[mark] += 1
             cares[index] = care(zone, seen.get(index))
@@ -258,13 +286,13 @@ def report_source() -> Source:
                 name=zone.name,
                 account=zone.account,
                 plan=zone.plan.value,
-                wave=0 if index < 12 else 1 if index < 48 else 2,
+                wave=wave,
                 place=outcome.value,
                 reason=reasons[index % len(reasons)],
                 attempt=1,
                 run_id=f"run-{index}",
-                started_at=BEGAN,
-                closed_at=BEGAN + timedelta(minutes=61 * (index + 1)),
+                started_at=wave_began(wave),
+                closed_at=closed,
                 digest=digest(body),
                 fingerprint=mark,
                 record=digest({"record": index}) if changed else "",
@@ -273,7 +301,7 @@ def report_source() -> Source:
                 else [],
             )
         )
-        timelines[index] = told(zone, outcome, digest(body), singly=index % 6 == 0)
+        timelines[index] = told(zone, rows[-1], digest(body), singly=index % 6 == 0)
     book = [
         Book(
             fingerprint=mark,
@@ -285,7 +313,7 @@ def report_source() -> Source:
     ]
     return Source(
         summary=summary({outcome.value: count for outcome, count in OUTCOMES.items()}, book=book),
-        made_at=BEGAN + timedelta(days=5, hours=4),
+        made_at=LATER + timedelta(hours=1),
         rows=rows,
         timelines=timelines,
         evidence=seen,
@@ -302,19 +330,36 @@ def report() -> str:
     return render_report(report_data(source), source.rows)
 
 
-def told(zone: Zone, outcome: ZoneOutcome, signed: str, *, singly: bool) -> Timeline:
-    """A zone's history; ``singly``: somebody decided on it by its name."""
+COMMITTED = {
+    ZoneOutcome.MIGRATED: "answered",
+    ZoneOutcome.FAILED: "answered",
+    ZoneOutcome.UNKNOWN: "unknown",
+}
+"""What became of the commit of a zone, by its outcome; the others sent none."""
+
+
+def told(zone: Zone, row: ZoneRow, signed: str, *, singly: bool) -> Timeline:
+    """A zone's history, with the sentence that edgeshift makes of it; ``singly``: somebody decided on it by
+    its name.
+    """
+    outcome = ZoneOutcome(row.place)
     choice = "reject" if outcome is ZoneOutcome.REJECTED else "approve"
+    closed = row.closed_at or LATER
     decision = Signed(
-        by="grace", choice=choice, digest=signed, reason="read it rule by rule", at=BEGAN, way="by update"
+        by="grace", choice=choice, digest=signed, reason="read it rule by rule", at=closed, way="by update"
     )
+    status = COMMITTED.get(outcome)
+    sent = Sending(step="commit", status=status or "", digest=signed, permit=1, agreed=["ada"])
     attempt = Attempt(
         number=1,
         campaign="waf-autumn",
         run_ids=["r"],
-        started_at=BEGAN,
+        started_at=row.started_at or BEGAN,
+        closed_at=closed,
+        outcome=outcome.value,
+        reason=row.reason,
+        sendings=[sent] if status else [],
         signed=[decision] if singly or choice == "reject" else [],
     )
-    words = outcome.value.replace("_", " ")
-    sentence = f"{zone.name}: {words}; a commit was sent (ada agreed to what was sent)."
-    return Timeline(zone=zone.id, name=zone.name, sentence=sentence, attempts=[attempt])
+    text = sentence(zone.name, Area.WAF, [attempt])
+    return Timeline(zone=zone.id, name=zone.name, sentence=text, attempts=[attempt])

@@ -1,14 +1,17 @@
 """The pictures of the documentation: ``python -m tests.pages.screenshots`` makes them anew.
 
-Pages are taken in Chromium; what verbs print is drawn as they print it. All of them show the campaigns of
-page_kit.py and waiting_kit.py.
+Pages are taken in Chromium; what verbs print is drawn as they print it. They show the campaigns of
+page_kit.py and waiting_kit.py, but for those of ``make demo``, which show what a run of it has printed
+(demo_run.py).
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
-from dataclasses import dataclass
+import math
+from collections import Counter
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from PIL import Image
@@ -21,12 +24,11 @@ from tests.pages.waiting_kit import PAGES
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
-TEMPLATES = ROOT / "edgeshift" / "views" / "templates"
-KEY = "edgeshift templates"
+KEY = "edgeshift page"
 """Under which a picture notes what it was taken of."""
 
 MOST_BYTES = 250_000
-COLOURS = 160
+COLOURS = 256
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,9 @@ SHOTS = (
 
 def take(running: Browser, folder: Path) -> None:
     """Take every picture into a folder."""
-    noted = PngInfo()
-    noted.add_text(KEY, key())
     for shot in SHOTS:
+        noted = PngInfo()
+        noted.add_text(KEY, key(shot))
         file = folder / f"{shot.page}.html"
         file.write_text(PAGES[shot.page](), encoding="utf-8")
         with opened(running, file, shot.size, dark=shot.dark) as page:
@@ -60,18 +62,31 @@ def take(running: Browser, folder: Path) -> None:
                 page.evaluate(f"() => document.querySelector({shot.at!r}).scrollIntoView()")
             raw = page.screenshot(animations="disabled")
         file.unlink()
-        # A page has few colours: with a palette it takes a third.
-        seen = Image.open(io.BytesIO(raw)).convert("RGB")
-        few = seen.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        few.save(folder / shot.name, optimize=True, pnginfo=noted)
+        few_colours(Image.open(io.BytesIO(raw))).save(folder / shot.name, optimize=True, pnginfo=noted)
 
 
-def key() -> str:
-    """What the templates and the style sheet are now, in a few characters."""
-    found = hashlib.sha256()
-    for file in sorted(TEMPLATES.iterdir()):
-        found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return found.hexdigest()[:16]
+def few_colours(picture: Image.Image) -> Image.Image:
+    """The picture with a palette, which takes a third. A page has few colours, and those that it has most are
+    kept as they are; an edge of a letter may have one beside its own.
+    """
+    raw = picture.convert("RGB").tobytes()
+    points = list(zip(raw[::3], raw[1::3], raw[2::3], strict=True))
+    kept = [colour for colour, _ in Counter(points).most_common(COLOURS)]
+    # Pillow's own way to a given palette is not exact, and leaves the ground another colour.
+    nearest = {
+        colour: min(range(len(kept)), key=lambda at: math.dist(colour, kept[at])) for colour in set(points)
+    }
+    found = Image.frombytes("P", picture.size, bytes(nearest[point] for point in points))
+    found.putpalette([part for colour in kept for part in colour])
+    return found
+
+
+def key(shot: Shot) -> str:
+    """What a picture is taken of now, in a few characters: the page that Chromium is given, and how it looks
+    at it.
+    """
+    asked = repr(astuple(shot)).encode()
+    return hashlib.sha256(asked + b"\0" + PAGES[shot.page]().encode()).hexdigest()[:16]
 
 
 def notes(picture: Path) -> dict[str, str]:

@@ -1,13 +1,11 @@
-"""What verbs print, as pictures for the documentation."""
+"""What ``make demo`` has printed and what verbs print, as pictures for the documentation."""
 
 from __future__ import annotations
 
 import asyncio
 import io
-from datetime import timedelta
 from pathlib import Path
 
-from rich.console import RenderableType
 from rich.text import Text
 from temporalio.client import WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
@@ -18,11 +16,10 @@ from edgeshift.cli.shell import Shell
 from edgeshift.views.console import SafeConsole
 from edgeshift.views.entries import Timeline
 from edgeshift.views.events import Run, read_run
-from edgeshift.views.figures import Pace
 from edgeshift.views.history_view import history_view
 from edgeshift.views.lists import zone_lists
-from edgeshift.views.live import campaign_view
 from edgeshift.views.timeline import build_timeline
+from tests.pages import demo_run
 from tests.pages.page_kit import report_source
 from tests.pages.waiting_kit import approval_data
 
@@ -34,21 +31,13 @@ def draw(folder: Path) -> None:
     """Draw every picture into a folder."""
     name = approval_data().summary.name
     for file, shown, title in (
-        ("watch.svg", watch(), f"edgeshift watch {name}"),
+        ("demo.svg", demo_run.running(), "make demo"),
+        ("demo-end.svg", demo_run.end(), "make demo"),
         ("status.svg", zone_lists(report_source().rows, name), f"edgeshift status {name}"),
         ("history.svg", history_view(history()), f"edgeshift history {history().name}"),
         ("sign-off.svg", sign_off(), f"edgeshift sign-off approve {name} --zone {signed_zone()}"),
     ):
         save_picture(folder / file, shown, title)
-
-
-def watch() -> RenderableType:
-    """A campaign in which fingerprints wait."""
-    summary = approval_data().summary
-    pace = Pace()
-    earlier = summary.model_copy(update={"places": {**summary.places, "migrated": 18, "working": 19}})
-    pace.progress(earlier, summary.now - timedelta(seconds=60))
-    return campaign_view(summary, pace.progress(summary, summary.now), summary.now)
 
 
 def history() -> Timeline:

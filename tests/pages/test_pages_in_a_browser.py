@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser
 from pypdf import PdfReader
 
@@ -174,15 +175,48 @@ def test_what_is_printed_is_complete(chromium: Browser, files: dict[str, Path], 
         assert len(printed.pages) >= len(data.sheets)
 
 
-def test_pictures_are_taken_and_those_of_the_documentation_are_of_these_pages(
-    chromium: Browser, tmp_path: Path
+def test_pictures_are_taken_of_the_pages_with_their_colours(
+    chromium: Browser, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """On a desktop, in the dark and on a phone, small. Those in docs/images were taken of the templates and
-    the style sheet as they are now: `make screenshots` takes them anew.
+    """On a desktop, in the dark and on a phone, small; those in docs/images, too, have the very colours of
+    the page's ground. tests/pages/test_pictures.py says whether they are of these pages.
     """
     take(chromium, tmp_path)
     for shot in SHOTS:
-        taken, kept = tmp_path / shot.name, IMAGES / shot.name
-        assert 5_000 < taken.stat().st_size < MOST_BYTES, shot.name
-        assert kept.stat().st_size < MOST_BYTES, shot.name
-        assert notes_of(kept)[KEY] == notes_of(taken)[KEY] == key(), f"make screenshots: {shot.name} is old"
+        with opened(chromium, files[shot.page], DESKTOP, dark=shot.dark) as page:
+            grounds = [tuple(colour) for colour in asked(page, GROUNDS)]
+        for picture in (tmp_path / shot.name, IMAGES / shot.name):
+            assert 5_000 < picture.stat().st_size < MOST_BYTES, shot.name
+            with Image.open(picture) as kept:
+                seen = kept.convert("RGB")
+            counted = sorted(seen.getcolors(seen.width * seen.height) or (), reverse=True)
+            # At the left edge is the page itself; cards have more of the rest than any other colour.
+            assert [seen.getpixel((3, 3))] == grounds[:1], picture
+            assert {colour for _, colour in counted[:2]} == set(grounds), picture
+        assert notes_of(tmp_path / shot.name)[KEY] == key(shot)
+
+
+GROUNDS = """() => [document.body, document.querySelector('.card')].map(
+  one => getComputedStyle(one).backgroundColor.match(/\\d+/g).map(Number))"""
+"""The colours of the page and of its cards."""
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_a_name_and_a_digest_move_to_the_next_line_whole(
+    chromium: Browser, files: dict[str, Path], size: tuple[int, int]
+) -> None:
+    """A campaign's name is not broken at its hyphen where it has room below, nor is a digest on a desktop."""
+    for name, (chosen, phone) in {"report": ("h1 span", True), "approval": (".facts code", False)}.items():
+        if size == PHONE and not phone:
+            continue
+        with opened(chromium, files[name], size) as page:
+            lines = asked(page, LINES.replace("CHOSEN", chosen))
+        assert lines and set(lines) == {1}, (name, lines)
+
+
+LINES = """() => [...document.querySelectorAll('CHOSEN')].map(one => {
+  const range = document.createRange()
+  range.selectNodeContents(one)
+  return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size
+})"""
+"""On how many lines the texts of elements are."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 from functools import cache
 
 from edgeshift.areas.esc import body as esc_body
@@ -23,6 +22,7 @@ from edgeshift.operations.group import Otherwise, Rest
 from edgeshift.views.approval import Approval, Sheet, WithSupport, render_approval
 from tests.pages.page_kit import (
     BEGAN,
+    LATER,
     LOST,
     REASONS,
     RULES,
@@ -31,6 +31,7 @@ from tests.pages.page_kit import (
     report,
     signed_body,
     summary,
+    wave_began,
     zones,
 )
 
@@ -77,7 +78,9 @@ def approval_data() -> Approval:
     """What waits: three fingerprints, two zones whose own evidence did not pass, two with support."""
     some = zones()
     groups = [preview(zone, number, None) for number, zone in enumerate(some[0:60:20])]
-    apart = [preview(some[70 + at], 3 + at, evidence(1 + at, some[70 + at].name)) for at in range(2)]
+    apart = [
+        preview(some[70 + at], 3 + at, evidence(1 + at, some[70 + at].name, wave_began(2))) for at in range(2)
+    ]
     sheets = [
         Sheet(
             title=f"Fingerprint {number} of 3: {9 * number} zones",
@@ -98,7 +101,7 @@ def approval_data() -> Approval:
             names=(shown.zone,),
             zones=1,
             shown=shown,
-            waves=(2,),
+            waves=(3,),
             single=True,
         )
         for shown in apart
@@ -116,10 +119,8 @@ def approval_data() -> Approval:
         "pending": 25,
     }
     return Approval(
-        summary=summary(
-            places, "running", waiting=waiting, fingerprints_waiting=3, now=BEGAN + timedelta(days=1)
-        ),
-        made_at=BEGAN + timedelta(days=1),
+        summary=summary(places, "running", waiting=waiting, fingerprints_waiting=3),
+        made_at=LATER,
         policy="2 approvals, from ada, grace, alan",
         sheets=(*sheets, *singly),
         support=tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -17,6 +18,7 @@ from edgeshift.views.lists import CampaignLine, campaigns_table, zone_card, zone
 from edgeshift.views.rows import ZoneRow, look_of
 
 DIGEST = "3bed57c67adb" + "0" * 52
+RECORD = "5be0c49d" * 8
 TICKET = f"/var/lib/edgeshift/tickets/waf-too_many_rules-{DIGEST[:32]}.md"
 NAMES = ("ivory-pharmacy.example", "autumn-radio.example", "a-name-of-thirty-letters.example")
 
@@ -51,13 +53,24 @@ def test_lists_break_between_words_alone(width: int) -> None:
     assert all(word in listed for word in ("waf-autumn-2026", "running", "31/120")), listed
 
 
-@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("width", [40, 60, 80, 81, 82, 200])
 def test_a_card_leaves_what_is_copied_whole(width: int) -> None:
-    """The path of a ticket, the digest, the identifier: also where they are longer than a line."""
-    text = drawn(
-        zone_card(row(NAMES[0], "support", digest=DIGEST, tickets=[TICKET]), "autumn"), width, whole=True
-    )
-    assert all(word in text for word in (TICKET, DIGEST, DIGEST[:32], NAMES[0]))
+    """The path of a ticket, the digests, the identifier: also where they are longer than a line. Only such a
+    word is wider than the terminal, and it stands alone, from the first column on: so it is selected alone.
+    """
+    whole = row(NAMES[2], "awaiting", digest=DIGEST, record=RECORD, tickets=[TICKET], reason="why " * 30)
+    lines = drawn(zone_card(whole, "autumn"), width, whole=True).splitlines()
+    words = (TICKET, DIGEST, RECORD, DIGEST[:32], NAMES[2])
+    assert all(any(word in line for line in lines) for word in words)
+    for line in lines:
+        assert len(line) <= width or (line in words and len(line) > width), line
+    if width >= 80:
+        assert any(re.fullmatch(f"  result record +{RECORD}", line) for line in lines)
+        assert sum(RECORD in line or DIGEST in line for line in lines) == 3
+    # A shell takes the commands as they stand there.
+    text = re.sub(r" \\\n *", " ", "\n".join(lines))
+    assert f"edgeshift sign-off approve autumn --zone {NAMES[2]}\n" in text
+    assert f"edgeshift history {NAMES[2]} --area waf" in text
 
 
 def test_an_approval_is_offered_only_where_the_evidence_does_not_speak_against_it() -> None:

@@ -21,7 +21,16 @@ REHEARSE = (
     "# waves: [{name: canary, zones: 6}, {name: early, percent: 25}]",
     "# sign_off: {approvers: [ada, grace], required: 2}",
 )
-"""What a campaign file of a stack has at its end."""
+"""What a campaign file of a stack has at its end, but for that of the default area."""
+
+REHEARSED = (
+    "# Two waves: a tenth of the zones, and the rest once half of those have an outcome. Two of three people",
+    "# have to agree: sign with --by ada, and again with --by grace. The stack makes a key for each.",
+    "waves: [{name: canary, percent: 10}, {name: rest}]",
+    "advance: {percent: 50}",
+    "sign_off: {approvers: [ada, grace, alan], required: 2}",
+)
+"""What that of the default area has there: with it somebody begins, and sees a wave end and people agree."""
 
 _NEEDED = ("account:read", "zone:read", "waf:edit", "firewall:read", "page_rules:read", "zone_settings:read")
 
@@ -106,4 +115,4 @@ def campaign_text(
         lines.append(f"    - {first[0]}: {json.dumps(first[1])}")
         lines += [f"      {name}: {json.dumps(value)}" for name, value in rest]
     lines += ["tickets:", f"  folder: {json.dumps(str(places.tickets))}", f"time_scale: {time_scale:g}"]
-    return "\n".join([*lines, *REHEARSE]) + "\n"
+    return "\n".join([*lines, *(REHEARSED if default else REHEARSE)]) + "\n"
