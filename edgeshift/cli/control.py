@@ -98,13 +98,15 @@ def _one_or_all(verb: str, campaign: str | None, every: bool, by: str, reason: s
 
 async def _steer_one(shell: Shell, campaign: str, verb: str, by: str, reason: str) -> None:
     async with shell.temporal(writes=True) as client:
-        pen = shell.pen(by)
-        with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
-            receipt = await _steer(shell, client, campaign, verb, by, reason, pen)
-    _tell(shell, receipt)
+        await _steer_and_tell(shell, client, campaign, verb, by, reason)
 
 
-def _tell(shell: Shell, receipt: Steered) -> None:
+async def _steer_and_tell(
+    shell: Shell, client: Client, campaign: str, verb: str, by: str, reason: str
+) -> None:
+    pen = shell.pen(by)
+    with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
+        receipt = await _steer(shell, client, campaign, verb, by, reason, pen)
     lines = [
         *(f"  change may be in flight: {name}" for name in receipt.in_flight),
         *(f"  may stay in validation mode: {name}" for name in receipt.in_validation),
@@ -170,7 +172,7 @@ async def _names_left(
         names = {}
 
     def named(indexes: Sequence[int]) -> list[str]:
-        return [one_line(names.get(index, f"number {index}")) for index in indexes]
+        return [one_line(names.get(index, f"number {index + 1:,}")) for index in indexes]
 
     return named(answer.sent), named(answer.in_validation)
 
@@ -197,17 +199,17 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
 async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool) -> None:
     from edgeshift import operations
 
-    async with shell.temporal() as client:
+    async with shell.temporal(writes=True) as client:
         with shell.waiting(f"asking campaign {campaign}"):
             await _check_archive(shell, client, campaign)
             summary = await operations.summary(client, campaign)
-    if summary.state not in ("closed", "aborting"):
-        left = sum(number for place, number in summary.places.items() if place in ("pending",))
-        zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"
-        say = f"Campaign {campaign}: {zones}, {left:,} not started; all will end."
-        shell.console.print(say, markup=False, soft_wrap=True)
-        shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
-    await _steer_one(shell, campaign, "abort", by, reason)
+        if summary.state not in ("closed", "aborting"):
+            left = sum(number for place, number in summary.places.items() if place in ("pending",))
+            zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"
+            say = f"Campaign {campaign}: {zones}, {left:,} not started; all will end."
+            shell.console.print(say, markup=False, soft_wrap=True)
+            shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
+        await _steer_and_tell(shell, client, campaign, "abort", by, reason)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,8 @@ import typer
 from edgeshift.cli.options import OfArea, ZoneOrAccount, campaign_option
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
+from edgeshift.operations.archives import check_campaigns
+from edgeshift.stores.archive import ArchiveError
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import checked_name, find_zone, zone_runs
@@ -37,6 +40,10 @@ def history(
             found = await find_zone(client, archive, zone, campaign, area)
             name = checked_name(campaign) if campaign else None
             timeline = build_timeline(found.id, await zone_runs(client, found, name))
+            # Where the archive cannot be read, each line says so by itself.
+            with suppress(ArchiveError):
+                attempts = reversed(timeline.attempts)
+                await check_campaigns(client, archive, (one.campaign for one in attempts if one.campaign))
             return await with_archived(timeline, archive)
 
     timeline = run(tell(), waiting=f"reading the history of {zone}")

@@ -14,6 +14,7 @@ from edgeshift.cli.options import Campaign, checked_duration
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.messages import CampaignSummary
+from edgeshift.stores.archive import ArchiveError
 from edgeshift.views.figures import Pace
 from edgeshift.views.live import campaign_view
 from edgeshift.views.watching import watch_campaign
@@ -44,7 +45,13 @@ def watch(
             with shell.waiting(f"asking for campaign {campaign}"):
                 note = await _note(shell, client, campaign)
             await watch_campaign(
-                client, campaign, console=shell.console, until=remember, note=note, reconnect=within
+                client,
+                campaign,
+                console=shell.console,
+                until=remember,
+                note=note,
+                archive=shell.archive(),
+                reconnect=within,
             )
 
     try:
@@ -57,9 +64,16 @@ def watch(
 
 
 async def _note(shell: Shell, client: Client, campaign: str) -> str:
-    """What holds for the whole campaign. Nothing where that cannot be read now: the picture says why."""
+    """What holds for the whole campaign. Nothing where that cannot be read now: the picture says why. Raises
+    Refused where the campaign has another archive.
+    """
+    archive = shell.archive()
     try:
-        spec = (await operations.campaign_input(client, campaign)).spec
+        start = await operations.campaign_input(client, campaign)
     except operations.OperationError:
         return ""
-    return operations.UNSIGNED if await operations.unsigned(shell.archive(), campaign, spec) else ""
+    try:
+        await operations.check_archive(archive, start)
+    except ArchiveError:
+        return ""
+    return operations.UNSIGNED if await operations.unsigned(archive, campaign, start.spec) else ""

@@ -154,7 +154,7 @@ def test_only_what_changed_is_printed() -> None:
         " -> edgeshift sign-off approve autumn --fingerprint 7f3a9c21e0b4",
         "alice approved fingerprint 7f3a9c21e0b4: fine",
         "note: paused by bob",
-        "zone 7 is left out: already in campaign/other",
+        "zone number 8 is left out: already in campaign/other",
     ]
     assert changed_lines(later, later) == []
 
