@@ -52,7 +52,7 @@ def at(place: Place) -> str:
 
 
 def test_a_plan_and_a_start_say_where(place: Place) -> None:
-    """A plan writes as well: it is kept in the archive. For a program that wants silence it is in the JSON."""
+    """A plan writes as well: it is kept in the archive. With --quiet, the JSON says it."""
     assert place.run("plan", "main.yaml").err.startswith(at(place))
     quiet = place.run("-q", "plan", "main.yaml", "--json", "--out", "plan.json")
     assert (quiet.code, quiet.err) == (0, ""), quiet
