@@ -79,7 +79,8 @@ async def _export(shell: Shell, campaign: str, out: BinaryIO, by: str, *, archiv
 
     archive, signer = shell.archive(), shell.signer(by)
     async with AsyncExitStack() as stack:
-        if not (out is sys.stdout.buffer and sys.stdout.isatty()):
+        # Not into what is printed on the same terminal.
+        if not out.isatty():
             stack.enter_context(shell.waiting(f"collecting what was signed of campaign {campaign}"))
         client = None if archive_only else await _temporal(shell, stack)
         if client is not None:

@@ -33,12 +33,25 @@ def place(tmp_path_factory: pytest.TempPathFactory, temporal_cli_path: Path) -> 
 
 
 @pytest.fixture
-def watched(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process in the stack's folder, at a terminal on which a sign of life comes at once."""
+def within(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process in the stack's folder."""
     monkeypatch.chdir(place.folder)
+    monkeypatch.setenv("EDGESHIFT_USER", "olga")
+
+
+@pytest.fixture
+def watched(within: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And at a terminal on which a sign of life comes at once."""
     monkeypatch.setattr(spinner, "AFTER", 0)
-    for name, value in {"EDGESHIFT_USER": "olga", "FORCE_COLOR": "1", "TERM": "xterm"}.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def refused(code: int, *arguments: str) -> str:
+    """The error of a verb that has to end with this code, called in this process: they are many."""
+    ran = in_process(*arguments)
+    assert ran.code == code and ran.err.count("error: ") == 1 and "\n\nhint: " in ran.err, (arguments, ran)
+    return ran.err
 
 
 def where(place: Place) -> dict[str, str | None]:
@@ -76,7 +89,9 @@ def test_who_steers_is_told_where_before_the_question(place: Place) -> None:
     place.ok("resume", "main")
 
 
-def test_another_archive_than_the_campaigns_is_refused_at_once(place: Place, tmp_path: Path) -> None:
+def test_another_archive_than_the_campaigns_is_refused_at_once(
+    within: None, place: Place, tmp_path: Path
+) -> None:
     """By whatever looks into it or writes, with both archives' names; the doctor finds it."""
     shown = place.json("show", "odd.example")
     zone = shown["id"]
@@ -94,7 +109,7 @@ def test_another_archive_than_the_campaigns_is_refused_at_once(place: Place, tmp
         "report main",
         "watch main",
         "status main",
-        "audit export main",
+        "audit export main --out audit.jsonl",
         "show odd.example",
         "show odd.example --campaign main",
         f"show {zone}",
@@ -108,8 +123,9 @@ def test_another_archive_than_the_campaigns_is_refused_at_once(place: Place, tmp
         "check main --all",
         "alarms main",
     ):
-        said = place.refused(6, *other, *verb.split())
+        said = refused(6, *other, *verb.split())
         assert OTHER in said and "other is no folder" in said, verb
+    assert not (place.folder / "audit.jsonl").exists()
     assert place.json("status", "main")["summary"]["state"] == "running"
     told = json.loads(place.run(*other, "doctor", "--json").out)
     (found,) = (check for check in told["checks"] if check["name"] == "archive of campaigns")
@@ -118,37 +134,37 @@ def test_another_archive_than_the_campaigns_is_refused_at_once(place: Place, tmp
     assert found["state"] == "ok"
 
 
-def test_an_archive_of_others_is_named(place: Place, tmp_path: Path) -> None:
+def test_an_archive_of_others_is_named(within: None, tmp_path: Path) -> None:
     """One that is an archive, too. The alarms of all campaigns say that it is another one, and not that
     something is damaged; a zone that no campaign has is found in neither.
     """
     name = asyncio.run(identity_of(Archive(tmp_path / "made")))
     other = ("--archive", str(tmp_path / "made"))
-    for verb in ("watch main", "audit export main", "show odd.example", "alarms main"):
-        said = place.refused(6, *other, *verb.split())
+    for verb in ("watch main", "audit export main --out audit.jsonl", "show odd.example", "alarms main"):
+        said = refused(6, *other, *verb.split())
         assert OTHER in said and f"made is archive {name[:12]}" in said, verb
-    alarms = json.loads(place.run(*other, "alarms", "--json").out)["alarms"]
+    alarms = json.loads(in_process(*other, "alarms", "--json").out)["alarms"]
     told = {(one["code"], one["campaign"]): one["text"] for one in alarms}
     assert OTHER in told["archive", "main"]
     assert "archive-damaged" not in {code for code, _ in told}
-    assert "no campaign has a zone 'none.example'" in place.refused(5, "history", "none.example")
+    assert "no campaign has a zone 'none.example'" in refused(5, "history", "none.example")
     # What was signed is looked for in the archive alone where that was asked for: it says in which.
-    said = place.refused(5, *other, "audit", "export", "main", "--archive-only")
+    said = refused(5, *other, "audit", "export", "main", "--archive-only", "--out", "audit.jsonl")
     assert "nobody has signed the start of campaign main in archive " in said and "made" in said
 
 
-def test_zones_that_are_left_out_are_named(place: Place) -> None:
+def test_zones_that_are_left_out_are_named(within: None, place: Place) -> None:
     """By `watch` and `status`: no number of a list that people never see."""
-    place.ok("start", "left.yaml", "--yes")
+    assert in_process("start", "left.yaml", "--yes").code == 0
     place.until("left", lambda places: places.get("excluded") == 2)
-    said = place.ok("watch", "left")
+    said = in_process("watch", "left").out
     for zone in ("long.example", "shop-2.example"):
         assert f"zone {zone} is left out: already in campaign/main" in said
-    assert "2 zones left out, such as zone " in (shown := place.ok("status", "left"))
+    assert "2 zones left out, such as zone " in (shown := in_process("status", "left").out)
     assert "such as zone long.example" in shown or "such as zone shop-2.example" in shown
 
 
-def test_long_work_shows_that_it_goes_on(watched: None, place: Place) -> None:
+def test_long_work_shows_that_it_goes_on(watched: None) -> None:
     """The page for approvers, and both halves of the audit."""
     ran = in_process("report", "main", "--for-approval")
     assert ran.code == 0 and "gathering what waits for a sign-off …" in ran.err
