@@ -33,7 +33,8 @@ class ZoneFact(BaseModel):
 class CampaignFact(BaseModel):
     """One campaign. ``status``: of its workflow, in Temporal's words. ``spec``: digest of its specification,
     empty where that cannot be read. ``summary``: None where nobody answers, ``trouble`` says why.
-    ``unreadable``: what of the archive could not be read. Durations are real ones.
+    ``unreadable``: what of the archive could not be read; ``elsewhere``: that it keeps its documents in
+    another archive. Durations are real ones.
 
     ``expires_after``: how long a zone may wait for a sign-off. ``settles_in``: how long a permit lasts, with
     the request under it. ``step_lasts``: how long one step of a zone may take; ``tried_for``: for how long
@@ -46,6 +47,7 @@ class CampaignFact(BaseModel):
     summary: CampaignSummary | None = None
     trouble: str = ""
     unreadable: str = ""
+    elsewhere: str = ""
     expires_after: timedelta = timedelta(days=14)
     settles_in: timedelta = timedelta(minutes=3)
     step_lasts: timedelta = timedelta(hours=4)

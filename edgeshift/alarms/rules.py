@@ -169,6 +169,8 @@ def _of_stuck(facts: Facts) -> Iterator[Alarm]:
 
 def _of_campaign(facts: Facts, campaign: CampaignFact) -> Iterator[Alarm]:
     name, summary = campaign.name, campaign.summary
+    if campaign.elsewhere:
+        yield _alarm(facts, "archive", campaign.elsewhere, campaign=name)
     if campaign.unreadable:
         yield _alarm(facts, "archive-damaged", campaign.unreadable, campaign=name)
     if campaign.status not in ("running", "completed", "continued_as_new"):

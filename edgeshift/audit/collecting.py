@@ -47,7 +47,8 @@ class Collector:
     async def collect(self) -> None:
         """All that the archive has. Raises NothingSigned, ArchiveError."""
         if not await self._signed():
-            raise NothingSigned(f"nobody has signed the start of campaign {self._campaign}")
+            where = f"in archive {self._archive.name}"
+            raise NothingSigned(f"nobody has signed the start of campaign {self._campaign} {where}")
         async for keys in _batches(self._archive.list("intent")):
             mine = [key for key in keys if key.split("/")[2:3] and key.split("/")[2] in self._areas]
             await asyncio.gather(*map(self._request, mine))

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from edgeshift.authority.roots import Roots, RootsFile
+from edgeshift.authority.roots import LeastPolicy, PersonRoot, Roots, RootsFile, ServiceRoot
 from edgeshift.authority.signers import BadSigners, parsed
 
 LARGEST = 4 * 1024 * 1024
+
+_SUCH_AS = {
+    "signers": "signers: allowed_signers",
+    "services": "services: [{base_url: loopback, credentials: ['*']}]",
+    "roles": "roles: [approver]",
+    "base_url": "base_url: https://api.example.com/client/v4",
+    "credentials": "credentials: ['env:TOKEN']",
+}
+"""What a field that is needed may look like."""
+
+_PARTS: dict[object, type[BaseModel]] = {
+    "people": PersonRoot,
+    "policy": LeastPolicy,
+    "services": ServiceRoot,
+}
+"""What stands below a key of the file."""
 
 
 class RootsError(ValueError):
@@ -77,7 +94,7 @@ def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Root
     except ValidationError as why:
         first = why.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        raise RootsError(f"{path}: {place}: {first['msg']}") from None
+        raise RootsError(f"{path}: {place}: {_mistake(first)}") from None
     listed = path.parent / file.signers
     try:
         signers = parsed(
@@ -92,6 +109,23 @@ def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Root
             " add a line for each person, or take them out"
         )
     return Roots(file, signers)
+
+
+def _mistake(found: Mapping[str, Any]) -> str:
+    """What is wrong there, and what would be right. The value itself is not shown."""
+    where, kind = found["loc"], found["type"]
+    if kind == "missing":
+        return f"it must be given, such as `{_SUCH_AS.get(where[-1], where[-1])}`"
+    if kind == "extra_forbidden":
+        part = _PARTS.get(where[0], RootsFile) if len(where) > 1 else RootsFile
+        return f"there is no such key; known here are {', '.join(part.model_fields)}"
+    if kind == "model_type":
+        part = _PARTS.get(where[0], RootsFile) if where else RootsFile
+        return f"it must be a mapping with the keys {', '.join(part.model_fields)}"
+    said = str(found["msg"]).removeprefix("Value error, ").replace("Input should be", "it must be")
+    for theirs, ours in (("a valid dictionary", "a mapping"), ("a valid tuple", "a list")):
+        said = said.replace(theirs, ours)
+    return said.replace("a valid string", "a text")
 
 
 def _read(path: Path, stamps: dict[Path, Stamp] | None = None) -> str:

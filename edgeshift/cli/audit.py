@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -16,6 +18,8 @@ from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import agreed, counted
 
 if TYPE_CHECKING:
+    from temporalio.client import Client
+
     from edgeshift.audit.exporting import Exported
     from edgeshift.audit.proof import Proof
     from edgeshift.authority.roots import Roots
@@ -74,32 +78,41 @@ async def _export(
 ) -> tuple[Exported, str]:
     from edgeshift.audit.collecting import NothingSigned
     from edgeshift.audit.exporting import export as write
-    from edgeshift.audit.spool import Spool
     from edgeshift.audit.told import add_told
+    from edgeshift.operations.archives import check_campaigns
+
+    archive, signer = shell.archive(), shell.signer(by)
+    async with AsyncExitStack() as stack:
+        # Not into what is printed on the same terminal.
+        if not out.isatty():
+            stack.enter_context(shell.waiting(f"collecting what was signed of campaign {campaign}"))
+        client = None if archive_only else await _temporal(shell, stack)
+        if client is not None:
+            await check_campaigns(client, archive, [campaign])
+        try:
+            done = await write(
+                archive,
+                campaign,
+                out,
+                datetime.now(UTC),
+                by=by,
+                signer=signer,
+                more=None if client is None else partial(add_told, client, campaign),
+            )
+        except NothingSigned as why:
+            raise CommandError(str(why), ExitCode.NOTHING, hint=why.hint) from None
+        return done, await shell.note_of(campaign)
+
+
+async def _temporal(shell: Shell, stack: AsyncExitStack) -> Client | None:
+    """Temporal, or None where it is not there: the file does not need it, and says itself what it lacks."""
     from edgeshift.runtime.temporal import TemporalError
 
-    async def more(spool: Spool) -> bool:
-        try:
-            async with shell.temporal() as client:
-                return await add_told(client, campaign, spool)
-        except (TemporalError, CommandError) as why:
-            # The file does not need it, and says itself what it lacks.
-            shell.errors.print(Text.assemble(("warning: ", "yellow"), str(why)), soft_wrap=True)
-            return False
-
     try:
-        done = await write(
-            shell.archive(),
-            campaign,
-            out,
-            datetime.now(UTC),
-            by=by,
-            signer=shell.signer(by),
-            more=None if archive_only else more,
-        )
-    except NothingSigned as why:
-        raise CommandError(str(why), ExitCode.NOTHING, hint=why.hint) from None
-    return done, await shell.note_of(campaign)
+        return await stack.enter_async_context(shell.temporal())
+    except (TemporalError, CommandError) as why:
+        shell.errors.print(Text.assemble(("warning: ", "yellow"), str(why)), soft_wrap=True)
+        return None
 
 
 def _tell(shell: Shell, done: Exported, out: Path | None) -> None:
@@ -156,7 +169,7 @@ def verify(
     shell = current()
     known = _known(signers, roots)
     try:
-        with file.open("rb") as lines:
+        with shell.waiting(f"proving {file}"), file.open("rb") as lines:
             proof = prove(lines, known, unsealed=unsealed)
     except (NoAudit, OSError) as why:
         text = (why.strerror or str(why)) if isinstance(why, OSError) else str(why)

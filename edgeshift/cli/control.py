@@ -100,16 +100,18 @@ async def _steer_one(shell: Shell, campaign: str, verb: str, by: str, reason: st
     pen = shell.pen(by)
     try:
         async with shell.temporal(writes=True) as client:
-            with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
-                receipt = await _steer(shell, client, campaign, verb, by, reason, pen)
+            await _steer_and_tell(shell, client, campaign, verb, by, reason, pen)
     except Exception as why:
         if pen is not None and (problem := await _untold(pen, campaign, verb, why)) is not None:
-            from edgeshift import operations
-
-            stops: Literal["pause", "abort"] = "abort" if verb == "abort" else "pause"
-            await operations.stop_untold(pen, campaign, stops, reason, problem.text)
+            await _stop_untold(pen, campaign, verb, reason, problem)
         raise
-    _tell(shell, receipt)
+
+
+async def _stop_untold(pen: Pen, campaign: str, verb: str, reason: str, problem: CommandError) -> None:
+    from edgeshift import operations
+
+    stops: Literal["pause", "abort"] = "abort" if verb == "abort" else "pause"
+    await operations.stop_untold(pen, campaign, stops, reason, problem.text)
 
 
 async def _untold(pen: Pen, campaign: str, verb: str, why: Exception) -> CommandError | None:
@@ -123,7 +125,11 @@ async def _untold(pen: Pen, campaign: str, verb: str, why: Exception) -> Command
     return problem if lost and await pen.has_begun(campaign) else None
 
 
-def _tell(shell: Shell, receipt: Steered) -> None:
+async def _steer_and_tell(
+    shell: Shell, client: Client, campaign: str, verb: str, by: str, reason: str, pen: Pen | None
+) -> None:
+    with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
+        receipt = await _steer(shell, client, campaign, verb, by, reason, pen)
     lines = [
         *(f"  change may be in flight: {name}" for name in receipt.in_flight),
         *(f"  may stay in validation mode: {name}" for name in receipt.in_validation),
@@ -189,7 +195,7 @@ async def _names_left(
         names = {}
 
     def named(indexes: Sequence[int]) -> list[str]:
-        return [one_line(names.get(index, f"number {index}")) for index in indexes]
+        return [one_line(names.get(index, f"number {index + 1:,}")) for index in indexes]
 
     return named(answer.sent), named(answer.in_validation)
 
@@ -216,27 +222,29 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
 async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool) -> None:
     from edgeshift import operations
 
+    pen, asked = shell.pen(by), False
     try:
-        async with shell.temporal() as client:
+        async with shell.temporal(writes=True) as client:
             with shell.waiting(f"asking campaign {campaign}"):
                 await _check_archive(shell, client, campaign)
                 summary = await operations.summary(client, campaign)
+            if summary.state not in ("closed", "aborting"):
+                left = sum(number for place, number in summary.places.items() if place in ("pending",))
+                zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"
+                say = f"Campaign {campaign}: {zones}, {left:,} not started; all will end."
+                shell.console.print(say, markup=False, soft_wrap=True)
+                shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
+            asked = True
+            await _steer_and_tell(shell, client, campaign, "abort", by, reason, pen)
     except Exception as why:
-        pen = shell.pen(by)
         if pen is None or (problem := await _untold(pen, campaign, "abort", why)) is None:
             raise
-        say = f"{problem.text}: how many zones are open is not known."
-        shell.console.print(say, markup=False, soft_wrap=True)
-        shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
-        await _steer_one(shell, campaign, "abort", by, reason)
-        return
-    if summary.state not in ("closed", "aborting"):
-        left = sum(number for place, number in summary.places.items() if place in ("pending",))
-        zones = f"{counted(summary.open_runs, 'zone')} {agreed(summary.open_runs, 'is', 'are')} open"
-        say = f"Campaign {campaign}: {zones}, {left:,} not started; all will end."
-        shell.console.print(say, markup=False, soft_wrap=True)
-        shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
-    await _steer_one(shell, campaign, "abort", by, reason)
+        if not asked:
+            say = f"{problem.text}: how many zones are open is not known."
+            shell.console.print(say, markup=False, soft_wrap=True)
+            shell.confirm(f"Abort campaign {campaign}{shell.here} as {by}?", yes=yes)
+        await _stop_untold(pen, campaign, "abort", reason, problem)
+        raise
 
 
 @dataclass(frozen=True)

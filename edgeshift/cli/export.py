@@ -18,7 +18,7 @@ from edgeshift.areas.waf.terraform import (
     versions_file,
 )
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import Campaign, OnlyWave, OnlyZone
+from edgeshift.cli.options import Campaign, OnlyWave, OnlyZone, checked_folder
 from edgeshift.cli.shell import Shell, current, run
 from edgeshift.model.counts import counted
 from edgeshift.runtime.files import write_whole
@@ -72,6 +72,9 @@ def terraform(
             ExitCode.BAD_INPUT,
             hint="--out FOLDER writes the files; --zone ZONE prints one zone",
         )
+
+    if out is not None:
+        checked_folder("--out", out)
 
     async def gather() -> TerraformExport:
         async with shell.temporal() as client:

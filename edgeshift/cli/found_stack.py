@@ -49,15 +49,25 @@ def _read(file: Path) -> FoundStack | None:
         return None
 
 
-def stack_here(folder: Path | None = None) -> FoundStack | None:
-    """The stack that runs in this folder or in one above it, as long as the folders belong to the same
-    user.
-    """
+def _nearest(folder: Path | None) -> tuple[Path, FoundStack | None] | None:
+    """The nearest folder of a stack, in this folder or above it, and the stack if it runs."""
     start = (folder or Path.cwd()).absolute()
     for place in (start, *start.parents):
-        if (found := _read(place / FOLDER / "stack.json")) is not None:
-            return found if (place / FOLDER).stat().st_uid == os.getuid() else None
+        own = place / FOLDER
+        if (found := _read(own / "stack.json")) is not None:
+            return own, found
+        # The ports stay from one start to the next.
+        if (own / "ports.json").exists() and own.stat().st_uid == os.getuid():
+            return own, None
     return None
+
+
+def stack_here(folder: Path | None = None) -> FoundStack | None:
+    """The stack that runs in this folder or in one above it, as long as the folders belong to the same
+    user. One that has stopped is nearer than one that runs farther above: then there is none.
+    """
+    nearest = _nearest(folder)
+    return nearest[1] if nearest is not None and nearest[0].stat().st_uid == os.getuid() else None
 
 
 def stopped_stack(folder: Path | None = None) -> Path | None:
@@ -68,13 +78,8 @@ def stopped_stack(folder: Path | None = None) -> Path | None:
     """
     if "EDGESHIFT_TEMPORAL_ADDRESS" in {name.upper() for name in os.environ}:
         return None
-    start = (folder or Path.cwd()).absolute()
-    for place in (start, *start.parents):
-        own = place / FOLDER
-        # The ports stay from one start to the next.
-        if (own / "ports.json").exists() and own.stat().st_uid == os.getuid():
-            return None if _read(own / "stack.json") is not None else own
-    return None
+    nearest = _nearest(folder)
+    return nearest[0] if nearest is not None and nearest[1] is None else None
 
 
 def settings_here(

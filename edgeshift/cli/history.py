@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,9 @@ import typer
 from edgeshift.cli.options import OfArea, ZoneOrAccount, campaign_option
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
+from edgeshift.operations.archives import check_campaigns
 from edgeshift.operations.proof import together
+from edgeshift.stores.archive import ArchiveError
 from edgeshift.views.archived import with_archived
 from edgeshift.views.entries import Timeline
 from edgeshift.views.finding import checked_name, find_zone, zone_runs
@@ -38,6 +41,10 @@ def history(
             found = await find_zone(client, archive, zone, campaign, area)
             name = checked_name(campaign) if campaign else None
             timeline = build_timeline(found.id, await zone_runs(client, found, name))
+            # Where the archive cannot be read, each line says so by itself.
+            with suppress(ArchiveError):
+                attempts = reversed(timeline.attempts)
+                await check_campaigns(client, archive, (one.campaign for one in attempts if one.campaign))
             names = dict.fromkeys(one.campaign for one in timeline.attempts)
             notes = {one: await shell.note_for(client, one) for one in names if one}
             return await with_archived(timeline, archive), notes

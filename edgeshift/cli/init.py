@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import AsJson
+from edgeshift.cli.options import AsJson, checked_out
 from edgeshift.cli.shell import current
 from edgeshift.model.fleet import DEFAULT_AREA, Area
 from edgeshift.runtime.files import write_whole
@@ -41,6 +41,7 @@ def init(
         raise CommandError(
             f"{file} exists already", ExitCode.REFUSED, hint="--force overwrites it; or name another file"
         )
+    checked_out("", file)
     write_whole(file, text)
     shell.answer(
         Written(file=str(file), name=name, area=area), f"Wrote {file}: every option with its default."

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from edgeshift.authority.roots import Role
 from edgeshift.cli.errors import CommandError, ExitCode
-from edgeshift.cli.options import AsJson
+from edgeshift.cli.options import AsJson, writing
 from edgeshift.cli.shell import Shell, current, person, run
 from edgeshift.model.counts import counted
 
@@ -64,9 +64,10 @@ def make(
                 hint="use that key, or name another --file",
             )
     key = PrivateKey.made()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _create(path, key.text, 0o600)
-    _create(public, f"{key.public.line} {name}\n", 0o644)
+    with writing("--file", path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _create(path, key.text, 0o600)
+        _create(public, f"{key.public.line} {name}\n", 0o644)
     shell = current()
     shell.answer(
         KeyMade(name=name, key=key.public.id, private=str(path), public=str(public)),
@@ -306,8 +307,9 @@ def _show(shell: Shell, path: Path, roots: Roots) -> None:
 def _roots_file(shell: Shell, given: Path | None) -> Path:
     path = given.expanduser() if given else shell.roots_file()
     if path is None:
+        shell.check_stack()
         raise _bad(
-            "there are no roots: no --roots, no EDGESHIFT_AUTHORITY_ROOTS, and no stack in this folder",
+            "there are no roots: no --roots, no EDGESHIFT_AUTHORITY_ROOTS, and no stack runs in this folder",
             "name the workers' roots file; docs/authority.md shows one to begin with",
         )
     return path

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -70,21 +72,41 @@ def _without_hiding(option: str, text: str) -> str:
     return text
 
 
+@contextmanager
+def writing(option: str, path: Path) -> Iterator[None]:
+    """Something is written where a person said, by ``option`` or, where that is empty, by an argument. Raises
+    CommandError (2) where that place does not take it.
+    """
+    try:
+        yield
+    except OSError as problem:
+        raise CommandError(
+            f"{option} {path} cannot be written: {problem.strerror}".lstrip(),
+            ExitCode.BAD_INPUT,
+            hint="name a file in a folder in which you may write",
+        ) from None
+
+
 def checked_out(option: str, path: Path) -> Path:
     """A file to be written: its folders are made, and it is seen to be writable, before any work is done.
     Raises CommandError (2).
     """
     from edgeshift.runtime.files import check_writable
 
-    try:
+    with writing(option, path):
         check_writable(path)
-    except OSError as problem:
-        raise CommandError(
-            f"{option} {path} cannot be written: {problem.strerror}",
-            ExitCode.BAD_INPUT,
-            hint="name a file in a folder in which you may write",
-        ) from None
     return path
+
+
+def checked_folder(option: str, folder: Path) -> Path:
+    """A folder for files to be written: it is made, and seen to take files, before any work is done. Raises
+    CommandError (2).
+    """
+    from edgeshift.runtime.files import check_writable
+
+    with writing(option, folder):
+        check_writable(folder / "file")
+    return folder
 
 
 def checked_duration(option: str, text: str) -> timedelta:

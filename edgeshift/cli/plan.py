@@ -37,7 +37,7 @@ def plan(
         checked_out("--out", out)
     report, result, kept, measured = run(_assess(shell, spec))
     signed = shell.asks_for_keys
-    told = _as_data(spec, report, result, measured, signed=signed) | {"plan": kept}
+    told = _as_data(spec, report, result, measured, signed=signed) | {"plan": kept, **shell.where}
     if out is not None:
         import json
 
@@ -66,7 +66,7 @@ async def _assess(
     from edgeshift.operations.forecasts import measured_calls
     from edgeshift.operations.plans import keep_plan
 
-    async with shell.temporal() as client:
+    async with shell.temporal(writes=True) as client:
         archive = shell.archive(make=True)
         with reading_shown(shell) as heard:
             report, result = await assess(client, archive, spec, progress=heard, trouble=said_once(shell))

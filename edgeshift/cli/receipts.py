@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class Receipt(BaseModel):
     """What was asked for, by whom and why, and the answer. ``environment``: the named environment in which,
-    or None.
+    or None; ``address``, ``namespace``: at which Temporal.
     """
 
     verb: str
@@ -23,6 +23,8 @@ class Receipt(BaseModel):
     by: str
     reason: str = ""
     environment: str | None = None
+    address: str
+    namespace: str
     text: str = ""
 
 
@@ -140,6 +142,8 @@ class Repaired(BaseModel):
     by: str
     reason: str
     environment: str | None = None
+    address: str
+    namespace: str
     why: str
     events: int
     task: int
@@ -194,5 +198,5 @@ def common(shell: Shell, verb: str, campaign: str, by: str, reason: str) -> dict
         "campaign": campaign,
         "by": by,
         "reason": reason,
-        "environment": shell.environment.name if shell.environment else None,
+        **shell.where,
     }

@@ -82,6 +82,6 @@ def _write_approval(shell: Shell, campaign: str, path: Path) -> None:
         async with shell.temporal() as client:
             return await write_approval(client, shell.archive(), campaign, path, shell.readable_roots)
 
-    approval = run(write())
+    approval = run(write(), waiting="gathering what waits for a sign-off")
     number = len(approval.sheets)
     shell.console.print(Text(f"written: {path} ({counted(number, 'sheet')} to decide)"), soft_wrap=True)

@@ -122,6 +122,16 @@ class Shell(Asking):
         """What a question adds where a named environment was chosen: `` in production``."""
         return f" in {self.environment.name}" if self.environment else ""
 
+    @property
+    def where(self) -> dict[str, Any]:
+        """Where a verb acts, as its document says it: the named environment, or None, and Temporal."""
+        temporal = self.settings.temporal
+        return {
+            "environment": self.environment.name if self.environment else None,
+            "address": temporal.address,
+            "namespace": temporal.namespace,
+        }
+
     def explain(self, what: str) -> None:
         """Say what is being done, where that was asked for (``--verbose``)."""
         if self.verbose:

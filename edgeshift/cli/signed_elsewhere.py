@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edgeshift.cli.errors import CommandError, ExitCode
+from edgeshift.cli.options import checked_folder
 from edgeshift.cli.shell import Shell
 
 if TYPE_CHECKING:
@@ -77,9 +78,13 @@ class Elsewhere:
             raise _bad(f"what was signed is to {other}", f"call `edgeshift sign-off {other}`")
 
     def begin(self, shell: Shell) -> None:
-        """Where statements are printed, stdout is theirs alone."""
+        """Where statements are printed, stdout is theirs alone. Raises CommandError where their folder does
+        not take them.
+        """
         if self.prints:
             shell.console = shell.notes
+        if self.out is not None:
+            checked_folder("--out", self.out)
 
     def pen(self, shell: Shell, by: str) -> Pen | None:
         """Who signs: with the key that is here, unless it is done elsewhere."""

@@ -227,7 +227,15 @@ def _whole(known: Known, rows: Sequence[ZoneRow], note: str, plain: bool) -> Ren
     seen = known.summary.now if known.closed else now
     progress = Pace().progress(known.summary, seen)
     return Group(
-        campaign_view(known.summary, progress, now, plain=plain, note=note, most_waiting=MOST_FINGERPRINTS),
+        campaign_view(
+            known.summary,
+            progress,
+            now,
+            plain=plain,
+            note=note,
+            most_waiting=MOST_FINGERPRINTS,
+            names={row.index: row.name for row in rows},
+        ),
         lists,
     )
 

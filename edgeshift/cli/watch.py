@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,8 @@ from edgeshift.cli.options import Campaign, checked_duration
 from edgeshift.cli.picture import save_picture
 from edgeshift.cli.shell import current, run
 from edgeshift.messages import CampaignSummary
+from edgeshift.operations.archives import check_campaigns
+from edgeshift.stores.archive import ArchiveError
 from edgeshift.views.figures import Pace
 from edgeshift.views.live import campaign_view
 from edgeshift.views.watching import watch_campaign
@@ -40,9 +43,18 @@ def watch(
     async def follow() -> None:
         async with shell.temporal() as client:
             with shell.waiting(f"asking for campaign {campaign}"):
+                # Where the archive cannot be read now, the picture says why.
+                with suppress(ArchiveError):
+                    await check_campaigns(client, shell.archive(), [campaign])
                 note = await shell.note_for(client, campaign)
             await watch_campaign(
-                client, campaign, console=shell.console, until=remember, note=note, reconnect=within
+                client,
+                campaign,
+                console=shell.console,
+                until=remember,
+                note=note,
+                archive=shell.archive(),
+                reconnect=within,
             )
 
     try:

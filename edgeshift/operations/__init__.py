@@ -6,7 +6,7 @@ from edgeshift.runtime.lazily import names_of
 
 if TYPE_CHECKING:
     from edgeshift.operations.again import begin_again, counts_at, outcomes_for, outcomes_of, zones_at
-    from edgeshift.operations.archives import campaign_here, check_archive
+    from edgeshift.operations.archives import campaign_here, check_archive, check_campaigns
     from edgeshift.operations.campaigns import (
         Frozen,
         assess,
@@ -83,6 +83,7 @@ __all__ = [
     "campaign_input",
     "campaign_result",
     "check_archive",
+    "check_campaigns",
     "checked_prefix",
     "counts_at",
     "examples",
@@ -118,7 +119,7 @@ __all__ = [
 
 _NAMES = {
     "again": ("begin_again", "counts_at", "outcomes_for", "outcomes_of", "zones_at"),
-    "archives": ("campaign_here", "check_archive"),
+    "archives": ("campaign_here", "check_archive", "check_campaigns"),
     "campaigns": (
         "Frozen",
         "assess",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from temporalio.client import Client
 
 from edgeshift.messages import CampaignStart, CampaignSummary
 from edgeshift.operations.campaigns import campaign_input
-from edgeshift.operations.errors import Refused
+from edgeshift.operations.errors import NotFound, Refused, Unreadable
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.identity import known_identity
 
@@ -16,6 +18,25 @@ async def campaign_here(client: Client, archive: Archive, name: str) -> Campaign
     start = await campaign_input(client, name)
     await check_archive(archive, start)
     return start
+
+
+async def check_campaigns(client: Client, archive: Archive, names: Iterable[str]) -> None:
+    """Raises Refused where none of these campaigns keeps its documents in this archive, and one of them is
+    known to keep them in another. Of one that nobody can read any more, nothing is known. Raises
+    ArchiveError.
+    """
+    elsewhere: Refused | None = None
+    for name in dict.fromkeys(names):
+        try:
+            await campaign_here(client, archive, name)
+        except (NotFound, Unreadable):
+            continue
+        except Refused as why:
+            elsewhere = elsewhere or why
+        else:
+            return
+    if elsewhere is not None:
+        raise elsewhere
 
 
 async def check_archive(archive: Archive, campaign: CampaignStart | CampaignSummary) -> None:

@@ -19,6 +19,7 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistory
 
 from edgeshift.model.fleet import campaign_id
+from edgeshift.operations.archives import check_campaigns
 from edgeshift.operations.calls import told
 from edgeshift.operations.campaigns import campaign_input
 from edgeshift.operations.errors import Failed, Refused
@@ -27,6 +28,7 @@ from edgeshift.runtime.temporal import FAILS_OFTEN, memo_of
 if TYPE_CHECKING:
     from edgeshift.authority.roots import Roots
     from edgeshift.operations.signed import Pen
+    from edgeshift.stores.archive import Archive
 
 Replay = Callable[[WorkflowHistory], Awaitable[Exception | None]]
 """Replays a history with this version's workflows: why it does not, or None."""
@@ -60,22 +62,30 @@ async def repair(
     by: str,
     reason: str,
     replay: Replay,
+    archive: Archive,
     dry_run: bool = False,
     pen: Pen | None = None,
     roots: Roots | None = None,
 ) -> Repair:
     """Reset an open workflow to the last place from which its history replays.
 
-    ``workflow``: its identifier. ``pen``: whoever signs it, before it is done; ``roots``: those that are
-    known here, which ask for that. A workflow of no campaign, as of a user's rate limit, changes nothing, and
-    nobody signs for it. Raises NotFound; Refused where it is closed, gets on, replays as a whole, does not
-    replay from its very beginning, or is to be signed and is not; TemporalTrouble, ArchiveError.
+    ``workflow``: its identifier. ``archive``: that of its campaign. ``pen``: whoever signs it, before it is
+    done; ``roots``: those that are known here, which ask for that. A workflow of no campaign, as of a user's
+    rate limit, changes nothing, and nobody signs for it. Raises NotFound; Refused where its campaign has
+    another archive, where it is closed, gets on, replays as a whole, does not replay from its very beginning,
+    or is to be signed and is not; TemporalTrouble, ArchiveError.
     """
     subject = f"workflow {workflow}"
     with told(subject):
         handle = client.get_workflow_handle(workflow)
         described = await handle.describe()
         attempts = described.raw_description.pending_workflow_task.attempt
+        memo = await memo_of(described)
+    campaign = _campaign_of(workflow, memo or {})
+    if campaign:
+        # What its people sign is looked for in its own archive, and nowhere else.
+        await check_campaigns(client, archive, [campaign])
+    with told(subject):
         if described.status is not WorkflowExecutionStatus.RUNNING:
             raise Refused(
                 f"{subject} is closed; there is nothing to repair", "`edgeshift alarms` names what is stuck"
@@ -87,14 +97,12 @@ async def repair(
             )
         run = described.run_id
         history = await client.get_workflow_handle(workflow, run_id=run).fetch_history()
-        memo = await memo_of(described)
     if memo is None and not workflow.startswith(_CAMPAIGN):
         # Whose it is, and so whether somebody has to sign, is in there.
         raise Refused(
             f"{subject} was not started by edgeshift: what its memo says cannot be read",
             f"`temporal workflow show --workflow-id {workflow}` shows who started it",
         )
-    campaign = _campaign_of(workflow, memo or {})
     if pen is None and campaign and roots is not None and roots.signed:
         raise Refused(
             f"{subject} is of campaign {campaign}, and nobody signs that it is repaired",

@@ -14,9 +14,10 @@ from edgeshift.messages import CampaignSummary, Waiting, ZoneState
 from edgeshift.model.digests import Body, NotCanonical, digest
 from edgeshift.model.fleet import Area, Target
 from edgeshift.operations.again import zones_at
+from edgeshift.operations.archives import check_archive, check_campaigns
 from edgeshift.operations.calls import ask
 from edgeshift.operations.campaigns import summary
-from edgeshift.operations.errors import BadInput, NotFound, OperationError
+from edgeshift.operations.errors import BadInput, NotFound, OperationError, Refused
 from edgeshift.operations.preview import Preview, preview_of
 from edgeshift.operations.signing import TRIED_OF_EACH, waiting_groups
 from edgeshift.operations.zones import FoundZone, frozen_targets, zone_state
@@ -43,7 +44,7 @@ class Found:
 
 async def proposal_of(client: Client, archive: Archive, workflow_id: str, name: str, area: Area) -> Found:
     """What the target with this workflow proposes, or has proposed last. Raises NotFound where it has no
-    proposal, NotAsSigned, ArchiveError.
+    proposal, Refused where its campaign has another archive, NotAsSigned, ArchiveError.
     """
     state = await ask(client.get_workflow_handle(workflow_id), "state", ZoneState, f"zone {name}")
     if not state.proposal:
@@ -52,7 +53,9 @@ async def proposal_of(client: Client, archive: Archive, workflow_id: str, name: 
             f"zone {name} has no proposal; it is {what.replace('_', ' ')}",
             f"`edgeshift history {name}` shows what happened to it",
         )
-    return Found(state.campaign.removeprefix("campaign/"), await preview_of(archive, state, area), state)
+    campaign = state.campaign.removeprefix("campaign/")
+    await check_campaigns(client, archive, [campaign])
+    return Found(campaign, await preview_of(archive, state, area), state)
 
 
 async def archived_body(archive: Archive, wanted: str) -> Body | None:
@@ -77,13 +80,20 @@ async def proposal_by_digest(
     client: Client, archive: Archive, wanted: str, campaigns: AsyncIterator[str]
 ) -> Found:
     """The proposal of one zone that waits with this digest or fingerprint, or with one that begins so, in one
-    of these campaigns. Raises NotFound; BadInput where several begin so; NotAsSigned, ArchiveError.
+    of these campaigns. Raises NotFound, or Refused where it may wait in one with another archive; BadInput
+    where several begin so; NotAsSigned, ArchiveError.
     """
+    elsewhere: Refused | None = None
     async for name in campaigns:
         try:
             known = await summary(client, name)
         except OperationError:
             # One campaign that does not answer keeps no other from being looked at.
+            continue
+        try:
+            await check_archive(archive, known)
+        except Refused as why:
+            elsewhere = elsewhere or why
             continue
         targets = await frozen_targets(archive, known.targets)
         groups = await waiting_groups(client, name, prefix=wanted)
@@ -96,6 +106,8 @@ async def proposal_by_digest(
         )
         if found is not None:
             return found
+    if elsewhere is not None:
+        raise elsewhere
     raise NotFound(
         f"no zone waits with a digest or fingerprint that begins with {wanted[:12]}",
         "name the zone: edgeshift show ZONE; `edgeshift status CAMPAIGN` lists what waits",

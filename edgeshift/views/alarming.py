@@ -1,5 +1,6 @@
 """Gathers what alarms are made of: the doctor's checks, quotas, workflows that do not get on, campaigns with
-their zones. Whatever cannot be read is an alarm, and no failure of whoever asks.
+their zones. Whatever cannot be read is an alarm, and no failure of whoever asks; but one who names a campaign
+has to name its archive.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
     """What is known of this campaign, or of all that run or have closed lately, and of what they stand on.
 
     ``service``: also what the doctor finds of each campaign's service and credentials, from here. Raises
-    NotFound for a campaign that there is none of.
+    NotFound for a campaign that there is none of, Refused for one that has another archive.
     """
     names = {
         "ADDRESS": settings.temporal.address,
@@ -80,7 +81,7 @@ async def gather(settings: Settings, campaign: str | None, *, service: bool = Fa
     archive = _opened(settings.archive)
     chosen = [checked_name(campaign)] if campaign else [name async for name in _lately(client, facts.now)]
     checks = list(_as_facts(await check_all(settings, None)))
-    seen = await each(chosen, lambda name: _campaign(client, archive, name))
+    seen = await each(chosen, lambda name: _campaign(client, archive, name, named=bool(campaign)))
     for fact, start in seen:
         # One that has closed calls nobody any more.
         if fact.status == "running":
@@ -123,7 +124,7 @@ async def _lately(client: Client, now: datetime) -> AsyncIterator[str]:
 
 
 async def _campaign(
-    client: Client, archive: Archive | None, name: str
+    client: Client, archive: Archive | None, name: str, *, named: bool
 ) -> tuple[CampaignFact, CampaignStart | None]:
     try:
         known = await known_campaign(client, name)
@@ -140,7 +141,11 @@ async def _campaign(
         return fact, known.start
     try:
         rows = await zone_rows(client, archive, known)
-    except (ArchiveError, Refused) as failure:
+    except Refused as failure:
+        if named:
+            raise
+        return fact.model_copy(update={"elsewhere": one_line(failure.text)}), known.start
+    except ArchiveError as failure:
         return fact.model_copy(update={"unreadable": one_line(str(failure))}), known.start
     return fact.model_copy(update={"zones": tuple(await _zones(client, archive, known, rows))}), known.start
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from temporalio.client import Client
 
 from edgeshift.model.fleet import Area, Target
+from edgeshift.operations.archives import check_campaigns
 from edgeshift.operations.checking import check_target
 from edgeshift.operations.errors import NotFound
 from edgeshift.operations.parts import TargetCheck
@@ -34,7 +35,8 @@ async def check_zone(
 ) -> ZoneCheck:
     """Read the zone that a person names, against the last result that a campaign has of it.
 
-    Raises NotFound where there is no such zone or none of its attempts changed it.
+    Raises NotFound where there is no such zone or none of its attempts changed it, and Refused where the
+    campaign that did has another archive.
     """
     named = await find_zone(client, archive, zone, campaign, area)
     runs = await zone_runs(client, named, checked_name(campaign) if campaign else None)
@@ -45,6 +47,7 @@ async def check_zone(
             f"{timeline.kind} {timeline.name} was not changed by a campaign: there is nothing to compare",
             f"`edgeshift history {timeline.name}` tells what happened to it",
         )
+    await check_campaigns(client, archive, [attempt.campaign])
     first = next(run for run in runs if run.run_id == attempt.run_ids[0]).events[0]
     start = first.input[0] if first.input else {}
     target = Target.model_validate(part(start, "target"))

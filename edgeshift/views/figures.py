@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from edgeshift.messages import CampaignSummary
-from edgeshift.views.words import Kind, by_kind, finished, one_line, short, targets, word
+from edgeshift.views.words import Kind, by_kind, finished, one_line, short, target_named, targets, word
 
 _TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 """With which a campaign's note begins."""
@@ -81,8 +82,16 @@ class Pace:
         return (done - before) / minutes if minutes * 60 >= 1 else None
 
 
-def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[str]:
-    """What has changed between two summaries, a line each, without the counts of places."""
+NAMELESS: Mapping[int, str] = MappingProxyType({})
+"""Where no target's name is known."""
+
+
+def changed_lines(
+    before: CampaignSummary | None, now: CampaignSummary, names: Mapping[int, str] = NAMELESS
+) -> list[str]:
+    """What has changed between two summaries, a line each, without the counts of places. ``names``: those of
+    targets, by index, as far as they are known.
+    """
     lines: list[str] = []
     if before is None or before.state != now.state or before.why != now.why:
         lines.append(f"{now.name}: {now.state}{f' - {one_line(now.why)}' if now.why else ''}")
@@ -120,7 +129,7 @@ def changed_lines(before: CampaignSummary | None, now: CampaignSummary) -> list[
     lines += [f"note: {one_line(note)}" for note in told]
     excluded = before.excluded if before else {}
     lines += [
-        f"{word('zone', now.area)} {at} is left out: {one_line(why)}"
+        f"{target_named(at, names, now.area)} is left out: {one_line(why)}"
         for at, why in now.excluded.items()
         if at not in excluded
     ]

@@ -11,9 +11,9 @@ from temporalio.service import RPCError
 
 from edgeshift.areas import AREAS
 from edgeshift.model.fleet import CAMPAIGN_NAME, DEFAULT_AREA, Area, ScopeKind, campaign_id
-from edgeshift.operations.archives import campaign_here
+from edgeshift.operations.archives import campaign_here, check_archive
 from edgeshift.operations.campaigns import campaign_input
-from edgeshift.operations.errors import BadInput, NotFound, Unreadable
+from edgeshift.operations.errors import BadInput, NotFound, Refused, Unreadable
 from edgeshift.operations.zones import frozen_targets, is_identifier, near_zone, pick_zone
 from edgeshift.runtime.temporal import is_missing, memo_of
 from edgeshift.stores.archive import Archive
@@ -62,7 +62,8 @@ async def find_zone(
     """The target that a person names by name or identifier, in whichever area it has a history.
 
     A name is looked up in the frozen targets of the campaign, or of every retained campaign, newest first.
-    Raises NotFound, and BadInput where several areas have a history of it and ``area`` is None.
+    Raises NotFound, BadInput where several areas have a history of it and ``area`` is None, and Refused where
+    the campaign has another archive, or where no campaign of this one has the name and another campaign may.
     """
     if campaign:
         start = await campaign_here(client, archive, checked_name(campaign))
@@ -91,6 +92,7 @@ async def find_zone(
 
 async def _identifier(client: Client, archive: Archive, name: str, area: Area | None) -> str:
     names: dict[str, None] = {}
+    elsewhere: Refused | None = None
     async for execution in campaigns(client):
         campaign = execution.id.removeprefix("campaign/")
         try:
@@ -100,11 +102,19 @@ async def _identifier(client: Client, archive: Archive, name: str, area: Area | 
             continue
         if area not in (None, start.area):
             continue
+        try:
+            await check_archive(archive, start)
+        except Refused as why:
+            # The zone may be one of its, which only its own archive says.
+            elsewhere = elsewhere or why
+            continue
         targets = await frozen_targets(archive, start.targets)
         try:
             return pick_zone(targets, name, campaign, start.area).target.zone.id
         except NotFound:
             names |= dict.fromkeys(target.zone.name for target in targets)
+    if elsewhere is not None:
+        raise elsewhere
     near = near_zone(name, list(names))
     raise NotFound(
         f"no campaign has a zone {name!r}",

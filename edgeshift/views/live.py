@@ -16,7 +16,7 @@ from rich.text import Text
 from edgeshift.messages import CampaignSummary, WaveSummary, wrong_text
 from edgeshift.model.counts import agreed, counted
 from edgeshift.views.approvals import approvals_so_far
-from edgeshift.views.figures import SIGNABLE, Progress, causes_command, sign_command
+from edgeshift.views.figures import NAMELESS, SIGNABLE, Progress, causes_command, sign_command
 from edgeshift.views.widths import ByWidth
 from edgeshift.views.words import (
     STYLES,
@@ -31,6 +31,7 @@ from edgeshift.views.words import (
     one_line,
     ordered,
     short,
+    target_named,
     targets,
     word,
 )
@@ -78,11 +79,12 @@ def campaign_view(
     note: str = "",
     extra: RenderableType | None = None,
     most_waiting: int = MOST_WAITING,
+    names: Mapping[int, str] = NAMELESS,
 ) -> RenderableType:
     """Everything about the campaign on one screen.
 
     ``plain``: ASCII marks only. ``trouble``: why the picture may be stale. ``note``: what holds
-    for all of it.
+    for all of it. ``names``: those of targets, by index, as far as they are known.
     """
     parts: list[RenderableType] = [header(summary, now), Text()]
     if note:
@@ -92,7 +94,7 @@ def campaign_view(
     if summary.waiting:
         parts += [Text(), waiting_block(summary, most=most_waiting, plain=plain)]
     if summary.notes or summary.excluded:
-        parts += [Text(), notes_block(summary, plain=plain)]
+        parts += [Text(), notes_block(summary, plain=plain, names=names)]
     if trouble:
         parts += [Text(), Text(trouble, style="yellow")]
     if extra is not None:
@@ -291,7 +293,9 @@ def waiting_block(
     return Group(*parts)
 
 
-def notes_block(summary: CampaignSummary, *, plain: bool = False) -> RenderableType:
+def notes_block(
+    summary: CampaignSummary, *, plain: bool = False, names: Mapping[int, str] = NAMELESS
+) -> RenderableType:
     """Notes and halts of the campaign, the newest last, and how many zones were left out."""
     mark = "! " if plain else "▸ "
     parts: list[RenderableType] = [Text("Notes", style="bold")]
@@ -299,7 +303,7 @@ def notes_block(summary: CampaignSummary, *, plain: bool = False) -> RenderableT
     if summary.excluded:
         index, why = next(iter(summary.excluded.items()))
         words = f"{targets(len(summary.excluded), summary.area)} left out, such as"
-        words += f" {word('zone', summary.area)} {index}: {one_line(why)}"
+        words += f" {target_named(index, names, summary.area)}: {one_line(why)}"
         parts.append(Text(mark + words, style="yellow"))
     return Group(*parts)
 

@@ -21,6 +21,8 @@ from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.campaigns import campaign_input, campaign_result, describe, published
 from edgeshift.operations.errors import NotFound, TemporalTrouble
 from edgeshift.operations.waits import unattended
+from edgeshift.operations.zones import frozen_targets
+from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.views.away import RECONNECT, Away
 from edgeshift.views.closed import closed_summary, ledger_of
 from edgeshift.views.figures import Pace, Progress, changed_lines
@@ -51,17 +53,19 @@ async def watch_campaign(
     extra: Callable[[], RenderableType | None] | None = None,
     totals: bool = True,
     note: str = "",
+    archive: Archive | None = None,
     reconnect: timedelta | None = RECONNECT,
 ) -> CampaignSummary:
     """Show the campaign until it closes, or ``until`` says so of a summary; the last summary is returned.
 
     ``extra`` is asked at each refresh for something to show beneath; without a terminal it is printed
     when it is a text that has changed. ``totals``: print the totals once the campaign has closed.
-    ``note``: what holds for all of it. Raises NotFound, and Refused where the campaign was terminated or
-    failed. That no worker is there is shown, and looked at again; so is that Temporal does not answer, for as
-    long as ``reconnect`` (None: for ever), then it raises TemporalTrouble.
+    ``note``: what holds for all of it. ``archive``: the campaign's, for names of zones. Raises NotFound, and
+    Refused where the campaign was terminated or failed. That no worker is there is shown, and looked at
+    again; so is that Temporal does not answer, for as long as ``reconnect`` (None: for ever), then it raises
+    TemporalTrouble.
     """
-    watcher = _Watcher(client, name, console, extra, note, Away(time.monotonic, reconnect))
+    watcher = _Watcher(client, name, console, extra, note, archive, Away(time.monotonic, reconnect))
     if console.is_terminal:
         with Live(console=console, auto_refresh=False, transient=False) as live:
             summary = await watcher.follow(until, lambda picture: live.update(picture, refresh=True))
@@ -90,9 +94,12 @@ class _Watcher:
         console: Console,
         extra: Callable[[], RenderableType | None] | None,
         note: str,
+        archive: Archive | None,
         away: Away,
     ) -> None:
         self._note = note
+        self._archive = archive
+        self._names: dict[int, str] = {}
         self._away = away
         self._client = client
         self._name = name
@@ -117,6 +124,7 @@ class _Watcher:
     ) -> CampaignSummary:
         while True:
             summary = await self._look()
+            await self._learn_names(summary)
             if draw:
                 draw(self._picture(summary))
             else:
@@ -124,6 +132,18 @@ class _Watcher:
             if summary is not None and (summary.state == "closed" or (until is not None and until(summary))):
                 return summary
             await asyncio.sleep(self._away.pause(EVERY))
+
+    async def _learn_names(self, summary: CampaignSummary | None) -> None:
+        """The names of zones that were left out: the campaign knows them by their indexes."""
+        if summary is None or self._archive is None or not summary.excluded.keys() - self._names.keys():
+            return
+        try:
+            targets = await frozen_targets(self._archive, summary.targets)
+        except ArchiveError:
+            # They have their numbers, then, and it is tried once.
+            self._archive = None
+            return
+        self._names |= {at: targets[at].zone.name for at in summary.excluded if at < len(targets)}
 
     async def _look(self) -> CampaignSummary | None:
         """What the campaign has published; of one that has closed, what its result says."""
@@ -176,6 +196,7 @@ class _Watcher:
             plain=_plain(self._console),
             trouble=self._trouble,
             note=self._note,
+            names=self._names,
             extra=extra,
         )
 
@@ -190,7 +211,7 @@ class _Watcher:
                 self._line(now, f"{self._name}: {self._trouble}")
             return
         before, self._before = self._before, summary
-        for line in changed_lines(before, summary):
+        for line in changed_lines(before, summary, self._names):
             self._line(now, line)
         extra = self._extra() if self._extra else None
         if isinstance(extra, (str, Text)) and str(extra) != self._text:

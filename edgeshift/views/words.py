@@ -162,6 +162,14 @@ def targets(count: int, area: Area) -> str:
     return counted(count, word("zone", area))
 
 
+def target_named(index: int, names: Mapping[int, str], area: Area) -> str:
+    """``zone shop.example``: a target of a campaign, by its index. Where its name is not known, by its
+    number in the campaign's list, from 1.
+    """
+    name = names.get(index)
+    return f"{word('zone', area)} {one_line(name) if name else f'number {index + 1:,}'}"
+
+
 def policy_text(policy: SignOffPolicy, noun: str, *, signed: bool) -> str:
     """How many must approve, and who may. ``noun``: what a target is called; ``signed``: whether signatures
     alone count, by people whom the roots know as approvers.

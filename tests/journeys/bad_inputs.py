@@ -61,6 +61,8 @@ FILES: dict[str, str | bytes] = {
     "same-fleet.yaml": "zones:\n  - {name: shop.example, plan: pro}\n  - {name: shop.example, plan: pro}\n",
     "key-fleet.yaml": "zones:\n  - {name: shop.example, plann: pro}\n",
     "list-fleet.yaml": "- 1\n",
+    "roots.yaml": "signers: allowed\nservices: [{base_url: loopback, credentials: 3}]\n",
+    "key-roots.yaml": "signers: allowed\nservices: [{base_url: loopback, credentials: ['*'], tokens: [x]}]\n",
     "options.json": "{",
     "option.json": '{"windspeed": 3}',
 }
@@ -218,7 +220,8 @@ OF_USAGE = [
     Bad("init good.yaml", 6, "good.yaml exists already", "--force"),
     Bad("init folder", 2, "folder is a folder", "folder/campaign.yaml"),
     Bad("init new.yaml --area cdn", 2, "'cdn' is not one of"),
-    Bad("init good.yaml/new.yaml", 1, "good.yaml/new.yaml: "),
+    Bad("init good.yaml/new.yaml", 2, "good.yaml/new.yaml cannot be written: "),
+    Bad("init /proc/none/new.yaml", 2, "/proc/none/new.yaml cannot be written: "),
     Bad("campaign-schema x", 2, "unexpected extra argument (x)"),
     Bad("demo --zones 5", 2, "it must be greater than or equal to 60"),
     Bad("demo --area cdn", 2, "'cdn' is not one of"),
@@ -290,6 +293,12 @@ OF_SURROUNDINGS = [
     ),
     Bad("export terraform c --terraform x", 2, "'x' is not a version of Terraform", "terraform version"),
     Bad("export terraform c --wave 0", 2, "--wave"),
+    Bad("export terraform c --out good.yaml/tf", 2, "--out good.yaml/tf cannot be written: "),
+    Bad(
+        "sign-off approve c --zone shop.example --print --out good.yaml/drafts",
+        2,
+        "--out good.yaml/drafts cannot be written: ",
+    ),
     Bad("audit", 2, "`edgeshift audit` needs a command"),
     Bad("audit export", 2, "Missing argument 'campaign'"),
     Bad("audit export A", 2, "'A' is not a campaign's name"),
@@ -303,8 +312,23 @@ OF_SURROUNDINGS = [
     Bad("keys add ada --key none.pub --roots good.yaml", 2, "--key none.pub: No such file", "ends in .pub"),
     Bad("keys add ada --key . --roots good.yaml", 2, "--key .: Is a directory", "ends in .pub"),
     Bad("keys list --roots none.yaml", 2, "none.yaml: it cannot be read", "docs/authority.md"),
-    Bad("keys list --roots good.yaml", 2, "good.yaml: signers: Field required", "docs/authority.md"),
-    Bad("keys revoke ada --roots good.yaml", 2, "good.yaml: signers: Field required"),
+    Bad(
+        "keys list --roots good.yaml",
+        2,
+        "good.yaml: signers: it must be given, such as `signers: allowed_signers`",
+        "docs/authority.md",
+    ),
+    Bad("keys revoke ada --roots good.yaml", 2, "good.yaml: signers: it must be given"),
+    Bad(
+        "keys list --roots empty.yaml", 2, "empty.yaml: the file: it must be a mapping with the keys signers"
+    ),
+    Bad("keys list --roots roots.yaml", 2, "roots.yaml: services.0.credentials: it must be a list"),
+    Bad(
+        "keys list --roots key-roots.yaml",
+        2,
+        "services.0.tokens: there is no such key; known here are base_url",
+    ),
+    Bad("keys make ada --file good.yaml/key", 2, "--file good.yaml/key cannot be written: "),
 ]
 
 ALL = [*OF_FILES, *OF_USAGE, *OF_SURROUNDINGS]

@@ -145,35 +145,6 @@ def test_what_cannot_be_signed_is_refused_with_its_reason(place: Place) -> None:
     assert all("validation" in str(entry["query"]) for entry in place.writes())
 
 
-def test_another_archive_than_the_campaigns_is_refused_at_once(place: Place, tmp_path: Path) -> None:
-    """By whatever looks into it or writes, with both archives' names; the doctor finds it. Whatever writes
-    says at which Temporal.
-    """
-    other = ("--archive", str(tmp_path / "other"))
-    for verb in (
-        "pause main",
-        "abort main --yes",
-        "retry main --zone odd.example",
-        "support-resolved main --zone long.example",
-        "sign-off approve main --wave 1 --yes",
-        "sign-off approve main --zone odd.example --yes",
-        "show odd.example --campaign main",
-        "report main",
-    ):
-        said = place.refused(6, *other, *verb.split())
-        assert "campaign main keeps its documents in another archive (" in said
-        assert "other is no folder" in said
-    assert place.json("status", "main")["summary"]["state"] == "running"
-    told = json.loads(place.run(*other, "doctor", "--json").out)
-    (found,) = (check for check in told["checks"] if check["name"] == "archive of campaigns")
-    assert found["state"] == "failed" and "main" in found["text"] and "EDGESHIFT_ARCHIVE_URL" in found["fix"]
-    (found,) = (c for c in place.json("doctor")["checks"] if c["name"] == "archive of campaigns")
-    assert found["state"] == "ok"
-    paused = place.run("pause", "main")
-    assert f"at Temporal {place.stack['address']}, namespace default\n" in paused.err
-    place.ok("resume", "main")
-
-
 def test_what_waits_is_shown_whole_by_any_of_its_names(place: Place) -> None:
     """By zone, digest, fingerprint or the archive's own name: the rules, and the bytes that are signed."""
     out = place.ok("show", "odd.example")

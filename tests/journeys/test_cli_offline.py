@@ -326,6 +326,37 @@ def test_a_folder_whose_stack_has_stopped_asks_no_other_server(
     assert NOWHERE in in_process("status").err
 
 
+def test_a_stack_that_has_stopped_here_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For one that runs in a folder above: by verbs that need no Temporal either. Above, that one counts."""
+    (tmp_path / "campaign.yaml").write_text("service: {base_url: 'http://127.0.0.1:9/client/v4'}\n")
+    (tmp_path / ".edgeshift").mkdir()
+    stack = {
+        "pid": os.getpid(),
+        "address": NOWHERE,
+        "namespace": "default",
+        "archive": str(tmp_path / "above"),
+    }
+    told = stack | {"authority": str(tmp_path), "campaign": str(tmp_path / "campaign.yaml")}
+    (tmp_path / ".edgeshift/stack.json").write_text(json.dumps(told))
+    own = tmp_path / "here/.edgeshift"
+    (own / "archive").mkdir(parents=True)
+    (own / "ports.json").write_text("{}")
+    for name in [name for name in os.environ if name.startswith("EDGESHIFT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    assert "It is about the stack that runs in this folder" in in_process("init", "a.yaml").out
+    assert settings_here(address=None, namespace=None, archive=None).archive == str(tmp_path / "above")
+    monkeypatch.chdir(own.parent)
+    assert "Put your zones in place of " in in_process("init", "b.yaml").out
+    for verb in ("list", "test"):
+        ran = in_process("keys", verb)
+        assert ran.code == 3 and f"the stack of {own} does not run" in ran.err, ran
+    ran = in_process("snapshot", "0" * 32, "--area", "waf")
+    assert ran.code == 5 and f"the archive {own / 'archive'} has no snapshot" in ran.err, ran
+
+
 @pytest.mark.parametrize("verb", ["retry", "reopen"])
 def test_help_names_what_a_verb_begins_again(verb: str) -> None:
     """Its first sentence has the outcomes of which it does so unasked, its option every one."""

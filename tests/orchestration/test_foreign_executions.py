@@ -27,6 +27,7 @@ from edgeshift.operations.errors import NotFound, Refused
 from edgeshift.operations.plans import last_plan
 from edgeshift.operations.repair import repair
 from edgeshift.runtime.temporal import of_campaign
+from edgeshift.stores.archive import Archive
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import known_campaign, zone_rows
 from tests.faults_kit import staged, zone
@@ -203,7 +204,7 @@ async def test_a_foreign_assessment_is_no_plan(temporal_client: Client) -> None:
 
 
 async def test_what_is_not_known_to_be_edgeshifts_is_not_repaired(
-    temporal_client: Client, monkeypatch: pytest.MonkeyPatch
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its memo would say whether somebody has to sign."""
     monkeypatch.setattr("edgeshift.operations.repair.FAILS_OFTEN", 0)
@@ -215,5 +216,7 @@ async def test_what_is_not_known_to_be_edgeshifts_is_not_repaired(
         return None
 
     with pytest.raises(Refused, match="its memo says cannot be read"):
-        await repair(temporal_client, handle.id, by="olga", reason="x", replay=replays)
+        await repair(
+            temporal_client, handle.id, by="olga", reason="x", replay=replays, archive=Archive(tmp_path)
+        )
     await handle.terminate()

@@ -16,6 +16,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 from edgeshift.operations.errors import Refused
 from edgeshift.operations.repair import Repair, repair
 from edgeshift.runtime.temporal import FAILS_OFTEN
+from edgeshift.stores.archive import Archive
 from tests.kit import eventually
 
 pytestmark = pytest.mark.embedded
@@ -139,4 +140,8 @@ async def repaired(client: Client, workflow: str, *, dry_run: bool = False) -> R
         replayer = Replayer(workflows=[LooksTwice], workflow_runner=UnsandboxedWorkflowRunner())
         return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
 
-    return await repair(client, workflow, by="olga", reason="tried", replay=replay, dry_run=dry_run)
+    # The workflow is of no campaign, which would have another.
+    archive = Archive("/nowhere", make=False)
+    return await repair(
+        client, workflow, by="olga", reason="tried", replay=replay, archive=archive, dry_run=dry_run
+    )

@@ -162,9 +162,16 @@ async def test_a_repair_of_a_campaigns_workflow_is_an_operators_signed_word(
     async def replay(history: WorkflowHistory) -> Exception | None:
         return (await replayer().replay_workflow(history, raise_on_replay_failure=False)).replay_failure
 
-    async def repaired(by: str, pen: Pen | None) -> Repair:
+    async def repaired(by: str, pen: Pen | None, here: Archive = archive) -> Repair:
         return await repair(
-            temporal_client, identifier, by=by, reason="a build", replay=replay, pen=pen, roots=roots
+            temporal_client,
+            identifier,
+            by=by,
+            reason="a build",
+            replay=replay,
+            archive=here,
+            pen=pen,
+            roots=roots,
         )
 
     async with Worker(temporal_client, task_queue=queue, workflows=[Quota], workflow_runner=sandbox()):

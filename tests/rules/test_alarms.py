@@ -111,6 +111,8 @@ def test_a_campaign_asks_for_people() -> None:
     assert codes(summary=None, status="terminated") == ["campaign-ended"]
     assert codes(summary=summary("closed"), status="completed") == []
     assert codes(unreadable=f"no object {DIGEST}") == ["archive-damaged"]
+    # Nothing is damaged where somebody asks with another archive than the campaign's.
+    assert codes(elsewhere="campaign autumn keeps its documents in another archive") == ["archive"]
 
 
 def test_a_pause_that_does_not_answer_is_an_alarm_after_its_time() -> None:

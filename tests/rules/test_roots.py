@@ -67,7 +67,7 @@ def test_roots_say_whose_keys_count(roots: Path) -> None:
 @pytest.mark.parametrize(
     ("was", "now", "said"),
     [
-        ("signers:", "signer:", "Field required|signer"),
+        ("signers:", "signer:", "signers: it must be given, such as `signers: allowed_signers`"),
         ("[approver]", "[aprover]", "people.ada.roles"),
         ("[approver]", "[]", "people.ada.roles"),
         ("  ada:", "  eve:", "eve has no key in allowed_signers"),

@@ -17,7 +17,15 @@ from edgeshift.messages import Book, CampaignSummary, Step, Waiting, WaveSummary
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.views.figures import Pace, changed_lines
-from edgeshift.views.live import campaign_view, figures_line, phases_table, shares, totals_view, waiting_block
+from edgeshift.views.live import (
+    campaign_view,
+    figures_line,
+    notes_block,
+    phases_table,
+    shares,
+    totals_view,
+    waiting_block,
+)
 from edgeshift.views.words import Kind, lasting, one_line
 
 BEGAN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -177,9 +185,19 @@ def test_only_what_changed_is_printed() -> None:
         " -> edgeshift sign-off approve autumn --fingerprint 7f3a9c21e0b4",
         "alice approved fingerprint 7f3a9c21e0b4: fine",
         "note: paused by bob",
-        "zone 7 is left out: already in campaign/other",
+        "zone number 8 is left out: already in campaign/other",
     ]
+    assert changed_lines(first, later, {7: "shop.example"})[-1].startswith("zone shop.example is left out: ")
     assert changed_lines(later, later) == []
+
+
+def test_a_zone_that_is_left_out_is_named() -> None:
+    """By its name; where nobody knows it, by its number, as people count."""
+    left = summary(5, excluded={7: "already in campaign/other", 9: "gone"})
+    assert "2 zones left out, such as zone shop.example: already" in shown(
+        notes_block(left, names={7: "shop.example"}), 120
+    )
+    assert "2 zones left out, such as zone number 8: already" in shown(notes_block(left), 120)
 
 
 def test_only_the_note_of_a_wave_is_left_out() -> None:
