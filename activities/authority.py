@@ -24,10 +24,10 @@ from edgeshift.authority.door import (
 )
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far_as_read
-from edgeshift.authority.roots import Roots, is_rehearsal
+from edgeshift.authority.roots import Role, Roots, is_rehearsal
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import UNSIGNED, Change, Step
+from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart
 from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
@@ -151,6 +151,42 @@ class Authority:
         for one in damaged.found[:MOST_NAMED] if damaged else ():
             await self._recorded.tell_damaged(one.name, one.key, one.data, one.why)
         return read, damaged
+
+    async def refuses_target(self, start: ZoneStart, spec: CampaignSpec, frozen: Targets) -> str | None:
+        """Why what was read of a target is none of the campaign's business: it is of another campaign, or
+        none of the targets of its signed start, whoever's key has signed that; or None. ``spec``: of
+        ``start.spec``. Raises ArchiveError.
+        """
+        if start.area is not spec.area or start.campaign != campaign_id(spec.name):
+            return "it is of another campaign than its specification"
+        try:
+            roots = self._current()
+        except NotSigned as unread:
+            return str(unread)
+        if roots is None or not roots.signed:
+            return None
+        why: str | None = "no start of the campaign with this specification was signed"
+        for said in await self._records.starts(spec.name):
+            statement = said.statement
+            if not isinstance(statement, StartStatement) or statement.spec != start.spec:
+                continue
+            if roots.forgiving.refuses(said, Role.STARTER, statement.issued):
+                continue
+            asked = Asked(
+                campaign=spec.name,
+                spec_digest=start.spec,
+                spec=spec,
+                step=Step.COMMIT,
+                target=start.target,
+                index=start.index,
+                attempt=start.attempt,
+                digest="",
+                fingerprint="",
+            )
+            why = target_refused(asked, statement, await frozen(statement.targets))
+            if why is None:
+                return None
+        return why
 
     def roots_or_none(self) -> Roots | None:
         """The roots as they are now; None without any. Raises NotSigned where they cannot be read."""

@@ -88,7 +88,7 @@ class Connections:
         self.effects = Effects(archive)
         self.records = WorkerRecords(roots, archive, clock, pen)
         self.authority = Authority(roots, archive, self.records)
-        self.results = Results(self.authority, archive, clock, self.spec, pen)
+        self.results = Results(self.authority, archive, clock, self.spec, self.targets, pen)
         self._pacer = pacer
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import TypeVar
@@ -202,18 +202,17 @@ async def goes_on(connections: Connections, start: ZoneStart) -> bool:
     return False
 
 
-async def close_intents(connections: Connections, zone: Zone, area: Area) -> None:
-    """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
+async def close_intents(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
+    """Record that nothing more can come of these intents of the zone: what they sent has shown."""
     async for sent in intents_of(connections, zone, area):
-        await came_to_nothing(connections, sent.key, SHOWS)
+        if sent.key in keys:
+            await came_to_nothing(connections, sent.key, SHOWS)
 
 
-async def seen_through(connections: Connections, zone: Zone, area: Area, campaign: str = "") -> None:
-    """Record that what was sent to this zone so far was watched to its end: nobody takes it up again.
-    ``campaign``: of what was sent, what this one did; without it, all.
-    """
-    async for sent in intents_of(connections, zone, area):
-        if sent.proven and (not campaign or sent.record.campaign == campaign):
+async def seen_through(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
+    """Record that these intents of the zone were watched to their end: nobody takes them up again."""
+    async for sent in intents_of(connections, zone, area, forgiving=True):
+        if sent.proven and sent.key in keys:
             await connections.records.create(beside_of(sent.key, "seen"), Seen())
 
 

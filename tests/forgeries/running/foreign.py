@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
+from pydantic import BaseModel
 from temporalio import activity, workflow
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
 from temporalio.common import RetryPolicy
@@ -63,17 +64,15 @@ def _queue(a: Attack, queue: Queue) -> str:
     return f"faults-{a.stage.tag}-{queue.short}"
 
 
-async def _scheduled(a: Attack, name: str, message: Change) -> tuple[WorkflowHandle[Any, Any], Any]:
+async def scheduled(
+    a: Attack, name: str, message: BaseModel, queue: Queue = Queue.CHANGES
+) -> tuple[WorkflowHandle[Any, Any], Any]:
     """Have an activity of edgeshift's done for a workflow of the enemy's; its handle, and what came back."""
     own = f"{ENEMY}-{uuid.uuid4().hex[:8]}"
     async with Worker(
         a.enemy, task_queue=own, workflows=[Foreign], workflow_runner=UnsandboxedWorkflowRunner()
     ):
-        asked = {
-            "activity": name,
-            "message": message.model_dump(mode="json"),
-            "queue": _queue(a, Queue.CHANGES),
-        }
+        asked = {"activity": name, "message": message.model_dump(mode="json"), "queue": _queue(a, queue)}
         handle = await a.enemy.start_workflow("Foreign", asked, id=own, task_queue=own)
         found = None
         with suppress(WorkflowFailureError):
@@ -105,14 +104,14 @@ async def _change(a: Attack, **more: Any) -> Change:
 async def a_change_by_a_foreign_workflow(a: Attack) -> Trace:
     """The activity itself, with decisions, a policy and a permit of the enemy's own."""
     await a.genuine()
-    handle, _ = await _scheduled(a, "change_zone", await _change(a))
+    handle, _ = await scheduled(a, "change_zone", await _change(a))
     return handle
 
 
 @kind
 async def a_change_of_a_place_that_nobody_signed(a: Attack) -> Trace:
     """Both have signed, of the zone at its place in the list; the message has another place."""
-    handle, _ = await _scheduled(a, "change_zone", await _change(a, index=99))
+    handle, _ = await scheduled(a, "change_zone", await _change(a, index=99))
     return handle
 
 
@@ -122,7 +121,7 @@ async def a_validation_under_another_plan(a: Attack) -> Trace:
     zone = target.zone.model_copy(update={"plan": Plan.ENTERPRISE})
     change = await _change(a, target=target.model_copy(update={"zone": zone}))
     asked = change.model_copy(update={"step": Step.VALIDATE, "mode": ValidationMode.SHADOW})
-    handle, _ = await _scheduled(a, "change_zone", asked)
+    handle, _ = await scheduled(a, "change_zone", asked)
     return handle
 
 
@@ -132,7 +131,7 @@ KINDS["a_validation_under_another_plan"] = Kind(a_validation_under_another_plan,
 @kind
 async def a_change_that_is_given_up_by_a_foreign_workflow(a: Attack) -> Trace:
     """Who gives up a permit that nobody has keeps nothing from being sent."""
-    handle, _ = await _scheduled(a, "give_up_change", await _change(a))
+    handle, _ = await scheduled(a, "give_up_change", await _change(a))
     return handle
 
 
