@@ -63,7 +63,7 @@ class EvidenceActivities:
                 since=message.since,
                 until=message.until - late,
                 whole=log.whole,
-                known=await self._agreed(start, message),
+                known=await self._agreed(start, message.earlier, message.digest),
                 earlier=message.earlier,
             ),
         )
@@ -144,15 +144,15 @@ class EvidenceActivities:
 
         return await look() and await twice("entrypoint.get", look)
 
-    async def _agreed(self, start: ZoneStart, message: GatherEvidence) -> frozenset[str]:
+    async def _agreed(self, start: ZoneStart, earlier: str, about: str) -> frozenset[str]:
         """Rules that the shadow window before this one found to agree with the previous WAF: none, where no
-        worker has gathered it for this campaign and this proposal.
+        worker has gathered it for this campaign, and of what is proposed (``about``).
         """
-        there, earlier = self._connections, message.earlier
+        there = self._connections
         if not earlier or not await gathered_here(there.records, start, earlier):
             return frozenset()
         found = await get_document(there.archive, Evidence, earlier)
-        return agreed_rules(found) if found.proposal == message.digest else frozenset()
+        return agreed_rules(found) if found.proposal == about else frozenset()
 
 
 def moment_in(text: str | None) -> datetime | None:
