@@ -5,7 +5,7 @@ archive, and nothing that a message says of policy, plan, people or evidence.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart
 from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
-from edgeshift.stores.archive import Archive
+from edgeshift.stores.archive import Archive, ArchiveUnavailable
 from edgeshift.stores.documents import DocumentUnreadable, Intent, intent_key
 
 Targets = Callable[[str], Awaitable[Sequence[Target]]]
@@ -45,6 +45,8 @@ MOST_PASSED = 1_000
 
 MOST_NAMED = 20
 """Damaged statements that a worker names each time that it comes upon some."""
+
+NO_START = "no start of the campaign with this specification and this target was signed"
 
 NO_ROOTS = (
     "this worker has no roots of authority, and changes nothing but a rehearsal on this machine:"
@@ -159,19 +161,10 @@ class Authority:
         """
         if start.area is not spec.area or start.campaign != campaign_id(spec.name):
             return "it is of another campaign than its specification"
-        try:
-            roots = self._current()
-        except NotSigned as unread:
-            return str(unread)
-        if roots is None or not roots.signed:
-            return None
-        why: str | None = "no start of the campaign with this specification was signed"
-        for said in await self._records.starts(spec.name):
-            statement = said.statement
-            if not isinstance(statement, StartStatement) or statement.spec != start.spec:
-                continue
-            if roots.forgiving.refuses(said, Role.STARTER, statement.issued):
-                continue
+        why: str | None = NO_START
+        async for statement in self._began_by(start.spec, spec):
+            if statement is None:
+                return None
             asked = Asked(
                 campaign=spec.name,
                 spec_digest=start.spec,
@@ -183,10 +176,34 @@ class Authority:
                 digest="",
                 fingerprint="",
             )
-            why = target_refused(asked, statement, await frozen(statement.targets))
-            if why is None:
+            if (why := target_refused(asked, statement, await frozen(statement.targets))) is None:
                 return None
         return why
+
+    async def refuses_list(self, digest: str, spec: CampaignSpec, targets: str) -> str | None:
+        """The same of a whole frozen list. ``digest``: of ``spec``; ``targets``: of the list."""
+        async for statement in self._began_by(digest, spec):
+            if statement is None or statement.targets == targets:
+                return None
+        return NO_START
+
+    async def _began_by(self, digest: str, spec: CampaignSpec) -> AsyncIterator[StartStatement | None]:
+        """The signed starts of a campaign with this specification, also where the key was revoked since; None
+        alone where nobody has to sign any. Raises ArchiveError.
+        """
+        try:
+            roots = self._current()
+        except NotSigned as unread:
+            raise ArchiveUnavailable(str(unread)[:200]) from None
+        if roots is None or not roots.signed:
+            yield None
+            return
+        for said in await self._records.starts(spec.name):
+            statement = said.statement
+            if not isinstance(statement, StartStatement) or statement.spec != digest:
+                continue
+            if roots.forgiving.refuses(said, Role.STARTER, statement.issued) is None:
+                yield statement
 
     def roots_or_none(self) -> Roots | None:
         """The roots as they are now; None without any. Raises NotSigned where they cannot be read."""

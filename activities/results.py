@@ -76,7 +76,7 @@ class Results:
             return
         run = start.origin or start.campaign_run
         zone, attempt = start.target.zone.id, start.attempt
-        await self.record_of(start.spec, run, zone, attempt, outcome, proposal=proposal, seen=seen)
+        await self._record_of(start.spec, run, zone, attempt, outcome, proposal=proposal, seen=seen)
 
     async def record_watched(self, message: Watch, seen: str) -> None:
         """Sign how a change ended that can be undone, and that this very activity has looked at for the last
@@ -85,7 +85,20 @@ class Results:
         outcome = ZoneOutcome.ROLLED_BACK if message.back else ZoneOutcome.SETTLED
         await self.record(message.start, outcome, proposal=message.prepared.digest, seen=seen)
 
-    async def record_of(
+    async def of_listed(
+        self, spec_digest: str, targets: str, run: str, zone: str, attempt: int, outcome: ZoneOutcome
+    ) -> None:
+        """As ``record``, of a target in the frozen list with the digest ``targets``, where that is the one of
+        a signed start.
+        """
+        if self._pen is None:
+            return
+        if why := await self._authority.refuses_list(spec_digest, await self._specs(spec_digest), targets):
+            activity.logger.warning("not signed that %s is %s: %s", zone, outcome.value, why)
+            return
+        await self._record_of(spec_digest, run, zone, attempt, outcome)
+
+    async def _record_of(
         self,
         spec_digest: str,
         run: str,

@@ -25,6 +25,7 @@ from activities.change.intent_records import (
 from activities.change.intent_records import SHOWS as SHOWS
 from activities.connections import Connections
 from edgeshift.areas.assessment import Verdict
+from edgeshift.campaign.start import zone_policy
 from edgeshift.messages import Change, GiveUpPermits, Permit, Prepared, Step, ZoneStart
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
@@ -254,6 +255,17 @@ async def commit_left(connections: Connections, zone: Zone, area: Area, run: str
     return False
 
 
+async def has_committed(connections: Connections, zone: Zone, area: Area, campaign: str) -> bool:
+    """Whether a worker has recorded a commit of this campaign that may have taken effect, whatever became of
+    it since.
+    """
+    async for sent in intents_of(connections, zone, area, forgiving=True):
+        mine = sent.proven and sent.record.campaign == campaign and sent.record.step == Step.COMMIT.value
+        if mine and await reason_of(connections, sent.key) in EFFECTIVE:
+            return True
+    return False
+
+
 async def unproven_last(connections: Connections, zone: Zone, area: Area) -> str:
     """The archive's name of an intent of the zone that no worker has signed, and since which none was seen to
     its end; or empty. It may have been whatever this campaign has sent last.
@@ -315,8 +327,11 @@ async def taken_up(
     """A target that was found changed already: where an earlier attempt of this campaign changed it, and did
     not see it through, what that proposed, as begun. ``read_at``: when its reading began.
     """
+    policy = zone_policy(await connections.spec(start.spec))
+    # Whoever asks for it: no shorter than the campaign's file says.
+    limit = max(shows_within(start), policy.request_limit + policy.migration_limit)
     mine = await own_commit(
-        connections, start.target.zone, start.area, start.campaign, shows_within(start), read_at=read_at
+        connections, start.target.zone, start.area, start.campaign, limit, read_at=read_at
     )
     if mine is None:
         return prepared

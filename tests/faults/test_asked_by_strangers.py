@@ -17,11 +17,11 @@ from edgeshift.areas.waf import Mode
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
-from edgeshift.messages import Confirm, Prepare, Prepared, Verify, Watch, ZonePhase
+from edgeshift.messages import CompareOutcomes, Confirm, Prepare, Prepared, Verify, Watch, ZonePhase
 from edgeshift.model.digests import digest
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.runtime.queues import Queue
-from edgeshift.stores.documents import ProbedProposal, Proposal, get_document, put_document
+from edgeshift.stores.documents import FrozenTargets, ProbedProposal, Proposal, get_document, put_document
 from tests.faults_kit import Stage, staged, zone
 from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import scheduled
@@ -251,3 +251,53 @@ async def test_rules_that_the_campaign_has_not_sent_are_not_signed_as_migrated(
         _, told = await scheduled(a, "verify_waf_zone", message, Queue.LONG)
         assert told is not None and told["reached"], told
         assert await signed_of(stage, "a") == []
+
+
+async def compared(a: Attack, told: ZoneOutcome, targets: str = "") -> None:
+    """Ask a worker to compare an outcome that nobody has signed, at once."""
+    start = a.stage.play.start
+    assert start is not None
+    message = CompareOutcomes(
+        origin=await a.run(),
+        targets=targets or start.targets,
+        spec=start.spec,
+        area=start.area,
+        indexes=(0,),
+        attempts=(1,),
+        outcomes=(told,),
+        settles_in=timedelta(0),
+    )
+    _, found = await scheduled(a, "compare_outcomes", message, Queue.LONG)
+    assert found is not None and found["read"] == 1, found
+
+
+async def test_an_outcome_to_compare_is_signed_only_of_what_was_sent(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """A scope that nobody has changed was not rolled back; nor was one whose commit may still show, whatever
+    time a message leaves it.
+    """
+    more = {"esc": {**LONG, "effect_limit": "1h"}}
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a"), authority=ONE, **more) as stage:
+        await stage.waits("a")
+        a = await stranger(stage, "a")
+        await compared(a, ZoneOutcome.ROLLED_BACK)
+        await in_flight(a)
+        await compared(a, ZoneOutcome.ROLLED_BACK)
+        assert await signed_of(stage, "a") == []
+
+
+async def test_an_outcome_to_compare_is_signed_only_of_a_signed_list(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The service shows it, of a list of targets that nobody has signed."""
+    async with staged(temporal_client, tmp_path, zone("a"), authority=ONE) as stage:
+        await stage.waits("a")
+        a = await stranger(stage, "a")
+        await stage.change("a", state="complete")
+        target = (await a.started_with()).target.model_copy(update={"wave": 7})
+        forged = await put_document(a.archive, FrozenTargets((target,)))
+        await compared(a, ZoneOutcome.MIGRATED, forged)
+        assert await signed_of(stage, "a") == []
+        await compared(a, ZoneOutcome.MIGRATED)
+        assert await signed_of(stage, "a") == [ZoneOutcome.MIGRATED]
