@@ -165,18 +165,8 @@ class Authority:
         async for statement in self._began_by(start.spec, spec):
             if statement is None:
                 return None
-            asked = Asked(
-                campaign=spec.name,
-                spec_digest=start.spec,
-                spec=spec,
-                step=Step.COMMIT,
-                target=start.target,
-                index=start.index,
-                attempt=start.attempt,
-                digest="",
-                fingerprint="",
-            )
-            if (why := target_refused(asked, statement, await frozen(statement.targets))) is None:
+            targets = await frozen(statement.targets)
+            if (why := target_refused(start.index, start.target, statement, targets)) is None:
                 return None
         return why
 
@@ -252,7 +242,7 @@ class Authority:
             raise NotSigned(found)
         assert isinstance(found.statement, StartStatement)
         targets = await frozen(found.statement.targets)
-        if why := target_refused(asked, found.statement, targets):
+        if why := target_refused(start.index, start.target, found.statement, targets):
             raise NotSigned(why)
         words, damaged = await self._named(self._records.words(spec.name))
         word = last_word(words, found, roots, now)

@@ -69,14 +69,16 @@ def start_of(
     return why
 
 
-def target_refused(asked: Asked, statement: StartStatement, targets: Sequence[Target]) -> str | None:
+def target_refused(
+    index: int, target: Target, statement: StartStatement, targets: Sequence[Target]
+) -> str | None:
     """Why the zone is none of the signed targets, as it is said to be; or None."""
-    if not 0 <= asked.index < len(targets) or targets[asked.index] != asked.target:
+    if not 0 <= index < len(targets) or targets[index] != target:
         return "it is none of the signed targets, or another than was signed"
-    wave = asked.target.wave
+    wave = target.wave
     if not 0 <= wave < len(statement.waves):
         return "its wave is none of the signed ones"
-    if not statement.waves[wave].first <= asked.index < statement.waves[wave].end:
+    if not statement.waves[wave].first <= index < statement.waves[wave].end:
         return "it is not in its wave, as that was signed"
     return None
 

@@ -14,7 +14,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.waf.evidence import EvidenceActivities
 from edgeshift.areas import waf
-from edgeshift.areas.waf.evidence import Evidence, EvidenceCause, EvidenceVerdict
+from edgeshift.areas.waf.evidence_terms import Evidence, EvidenceCause, EvidenceVerdict
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import GatherEvidence
 from edgeshift.model.fleet import Plan
