@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from temporalio import activity
+
 from activities.change.intent_records import EFFECTIVE, intents_of, now_of, reason_of
 from activities.change.intents import ANSWERED, as_begun, run_of
 from activities.connections import Connections
@@ -19,11 +21,11 @@ from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Prepared, Step, ZoneStart
 from edgeshift.model.digests import digest
 from edgeshift.model.fleet import campaign_id
+from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import Intent, Proposal, get_document
 
 NOT_OURS = "no worker has signed that this campaign made the change"
 """Why nothing is signed of a look where the archive has no such record."""
-
 
 NOT_ENOUGH = "it has not been watched for as long as it is to be"
 """Why nothing is signed of a change that was made a short while ago."""
@@ -109,6 +111,17 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
             watch=policy.watch,
         )
     return None
+
+
+async def last_change_if_known(connections: Connections, start: ZoneStart) -> OwnChange | None:
+    """The same, and None as well where the archive, or the roots, cannot be read now: what gets worse is told
+    all the same, and taken back; nothing is signed.
+    """
+    try:
+        return await last_change(connections, start)
+    except ArchiveError as failure:
+        activity.logger.warning("not known what was sent: %s", failure)
+        return None
 
 
 def is_of(start: ZoneStart, spec: CampaignSpec) -> bool:

@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
-from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, OwnChange, last_change
+from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, OwnChange, last_change, last_change_if_known
 from activities.connections import Connections
 from activities.esc.proposing import kept_proposal, prepared_from
 from activities.esc.reading import account_says, covered_zones, read_scope, shows, zones_of
@@ -273,7 +273,8 @@ class EscActivities:
         before?
         """
         start = message.start
-        spec, own = await self._connections.spec(start.spec), await last_change(self._connections, start)
+        spec = await self._connections.spec(start.spec)
+        own = await last_change_if_known(self._connections, start)
         if own is not None:
             # What was sent, whatever a message tells of it.
             message = message.model_copy(update={"prepared": own.prepared(message.prepared)})

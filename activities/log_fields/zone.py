@@ -23,7 +23,7 @@ from activities.change.own_changes import (
     OwnChange,
     OwnCommits,
     commits_of,
-    last_change,
+    last_change_if_known,
     own_commits,
 )
 from activities.connections import Connections
@@ -274,7 +274,7 @@ class LogFieldsActivities:
 
     async def _own(self, start: ZoneStart) -> OwnChange | None:
         """The last change of the zone, where this run of the campaign has made it."""
-        own = await last_change(self._connections, start)
+        own = await last_change_if_known(self._connections, start)
         return own if own is not None and own.record.run in (run_of(start), None) else None
 
     async def _watch_back(self, message: Watch, client: ServiceClient) -> Watched:

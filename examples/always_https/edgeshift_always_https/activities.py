@@ -6,7 +6,7 @@ from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, seen_through, taken_up
-from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, last_change
+from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, last_change, last_change_if_known
 from activities.connections import Connections
 from activities.polling import shown_in_time
 from edgeshift.areas.assessment import Verdict
@@ -84,7 +84,7 @@ class AlwaysHttpsActivities:
         start, zone = message.start, message.start.target.zone
         to = await self._wanted(start)
         wanted = other(to) if message.back else to
-        own = await last_change(self._connections, start)
+        own = await last_change_if_known(self._connections, start)
         if own is not None:
             # What was sent, whatever a message tells of it.
             message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
