@@ -86,13 +86,15 @@ class Comparing:
             self._read += 1
             if on_record:
                 return None if fits(told, standing) else _wrong(target, index, told, None, said)
-            shown = await settled_by(connections, batch.area, target, told, standing, batch.settles_in)
+            shown = await settled_by(connections, batch.spec, target, told, standing, batch.settles_in)
             if shown is not told:
                 return _wrong(target, index, told, shown, said)
             if told in CLAIMS:
                 # It is so, and from now on on record.
                 attempt = max(1, batch.attempts[place])
-                await connections.results.record_of(batch.spec, batch.origin, target.zone.id, attempt, told)
+                await connections.results.of_listed(
+                    batch.spec, batch.targets, batch.origin, target.zone.id, attempt, told
+                )
             return None
 
 

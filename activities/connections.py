@@ -89,7 +89,7 @@ class Connections:
         self.effects = Effects(archive)
         self.records = WorkerRecords(roots, archive, clock, pen)
         self.authority = Authority(roots, archive, self.records)
-        self.results = Results(self.authority, archive, clock, self.spec, pen)
+        self.results = Results(self.authority, archive, clock, self.spec, self.targets, pen)
         self._pacer = pacer
         self._ticket_folder = ticket_folder
         self._specs = Kept(16, self._load_spec)
@@ -197,7 +197,7 @@ class Connections:
         """
         spec = await self.spec(start.spec)
         try:
-            why = await self.authority.refuses_target(start, spec, self.targets, self.clock.now())
+            why = await self.authority.refuses_own_secret(start, spec, self.targets, self.clock.now())
         except NotSigned as unread:
             why = str(unread)
         if why:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from activities.records import WorkerRecords
 from edgeshift.areas import area_of
@@ -44,8 +45,13 @@ async def evidence_passes(
         return False
     if not await gathered_here(recorded, start, change.evidence):
         return False
-    validated = await _last_validation(archive, recorded, start)
-    return validated is None or validated <= evidence.since + min(AHEAD / spec.time_scale, AHEAD)
+    validated = await last_validation(archive, recorded, start)
+    return validated is None or validated.at <= evidence.since + ahead(spec)
+
+
+def ahead(spec: CampaignSpec) -> timedelta:
+    """How far a clock may be ahead of another. ``spec``: its durations scaled."""
+    return min(AHEAD / spec.time_scale, AHEAD)
 
 
 async def gathered_here(recorded: WorkerRecords, start: ZoneStart, evidence: str) -> bool:
@@ -56,23 +62,32 @@ async def gathered_here(recorded: WorkerRecords, start: ZoneStart, evidence: str
     return said is not None and (said.run, said.spec) == (start.origin or start.campaign_run, start.spec)
 
 
-async def _last_validation(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> datetime | None:
-    """When a worker was last about to set the zone into validation; None where none was: it was found so.
+class Validated(NamedTuple):
+    """When a worker was last about to set a zone into validation, and with which proposal: empty where its
+    record does not say so.
+    """
+
+    at: datetime
+    digest: str
+
+
+async def last_validation(archive: Archive, recorded: WorkerRecords, start: ZoneStart) -> Validated | None:
+    """The last validation that a worker was about to begin; None where none was: the zone was found so.
 
     A record that no worker has signed, or that cannot be read, may be in the place of a validation: it counts
     as one of when the archive took it, which is not before anything was sent.
     """
-    last: datetime | None = None
+    last: Validated | None = None
     async for key in archive.list(intent_key(start.target.zone, start.area)):
         try:
             found = await recorded.find(Intent, key)
         except DocumentUnreadable:
             found = None
         if found is None or found.unproven is not None:
-            at = await archive.stored_at(key)
+            this = Validated(await archive.stored_at(key), "")
         elif found.record.step == Step.VALIDATE.value:
-            at = found.record.at
+            this = Validated(found.record.at, found.record.digest or "")
         else:
             continue
-        last = max(last or at, at)
+        last = max(last or this, this)
     return last

@@ -207,14 +207,16 @@ class Looks:
         try:
             standing, shown = await self._standing(batch, target)
             outcome = await settled_by(
-                self._connections, batch.area, target, told, standing, batch.settles_in
+                self._connections, batch.spec, target, told, standing, batch.settles_in
             )
         except (ServiceError, SecretRefError) as failure:
             refuse_held(failure)
             outcome, shown = ZoneOutcome.UNKNOWN, f"the service could not be read: {failure}"
         if outcome in CLAIMS:
             run = batch.origin or batch.campaign_run
-            await self._connections.results.record_of(batch.spec, run, target.zone.id, attempt, outcome)
+            await self._connections.results.of_listed(
+                batch.spec, batch.targets, run, target.zone.id, attempt, outcome
+            )
         if outcome is told:
             return _ended_as(index, attempt, result)
         why = Reason(code=ReasonCode.NOT_ON_RECORD, state=told.value, said=shown[:100])

@@ -7,12 +7,11 @@ it, and what their workflows end with, can be anybody's.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from temporalio import activity
 
-from activities.authority import Authority, NotSigned
+from activities.authority import Authority, NotSigned, Specs, Targets
 from edgeshift.authority.records import Flooded, SignedRecords
 from edgeshift.authority.roots import Role, Roots, is_rehearsal
 from edgeshift.authority.statements import ResultStatement
@@ -26,9 +25,6 @@ from edgeshift.stores.archive import Archive, ArchiveUnavailable
 COUNTS_FOR = timedelta(days=3_650)
 """How long a result counts: what was read does not become untrue."""
 
-Specs = Callable[[str], Awaitable[CampaignSpec]]
-"""The specification with a digest."""
-
 
 class Results:
     """What one worker signs, and what it counts of what workers have signed. ``pen``: None where it needs
@@ -36,12 +32,19 @@ class Results:
     """
 
     def __init__(
-        self, authority: Authority, archive: Archive, clock: Clock, specs: Specs, pen: WorkerPen | None
+        self,
+        authority: Authority,
+        archive: Archive,
+        clock: Clock,
+        specs: Specs,
+        targets: Targets,
+        pen: WorkerPen | None,
     ) -> None:
         self._authority = authority
         self._records = SignedRecords(archive)
         self._clock = clock
         self._specs = specs
+        self._targets = targets
         self._pen = pen
 
     def asked_for(self, spec: CampaignSpec) -> bool:
@@ -62,11 +65,18 @@ class Results:
         self, start: ZoneStart, outcome: ZoneOutcome, *, proposal: str = "", seen: str = ""
     ) -> None:
         """Sign what this very activity has read of a zone. ``proposal``: digest of what is in force, or was
-        undone; ``seen``: of what the archive has of the reading. Raises ArchiveError, SigningFailed.
+        undone; ``seen``: of what the archive has of the reading. Nothing is signed of a target that is none
+        of the campaign's. Raises ArchiveError, SigningFailed.
         """
+        if self._pen is None:
+            return
+        spec = await self._specs(start.spec)
+        if why := await self._authority.refuses_target(start, spec, self._targets):
+            activity.logger.warning("not signed that %s is %s: %s", start.target.zone.id, outcome.value, why)
+            return
         run = start.origin or start.campaign_run
         zone, attempt = start.target.zone.id, start.attempt
-        await self.record_of(start.spec, run, zone, attempt, outcome, proposal=proposal, seen=seen)
+        await self._record_of(start.spec, run, zone, attempt, outcome, proposal=proposal, seen=seen)
 
     async def record_watched(self, message: Watch, seen: str) -> None:
         """Sign how a change ended that can be undone, and that this very activity has looked at for the last
@@ -75,7 +85,20 @@ class Results:
         outcome = ZoneOutcome.ROLLED_BACK if message.back else ZoneOutcome.SETTLED
         await self.record(message.start, outcome, proposal=message.prepared.digest, seen=seen)
 
-    async def record_of(
+    async def of_listed(
+        self, spec_digest: str, targets: str, run: str, zone: str, attempt: int, outcome: ZoneOutcome
+    ) -> None:
+        """As ``record``, of a target in the frozen list with the digest ``targets``, where that is the one of
+        a signed start.
+        """
+        if self._pen is None:
+            return
+        if why := await self._authority.refuses_list(spec_digest, await self._specs(spec_digest), targets):
+            activity.logger.warning("not signed that %s is %s: %s", zone, outcome.value, why)
+            return
+        await self._record_of(spec_digest, run, zone, attempt, outcome)
+
+    async def _record_of(
         self,
         spec_digest: str,
         run: str,

@@ -9,9 +9,10 @@ from temporalio import activity
 
 from activities.boundary import refuse_held
 from activities.change.area_work import AreaWork
-from activities.change.intents import commit_may_show
+from activities.change.intents import commit_may_show, has_committed
 from activities.connections import Connections
-from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, ZoneOutcome
+from edgeshift.campaign.start import zone_policy
+from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, ZoneOutcome, campaign_id
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import DocumentUnreadable
 
@@ -43,24 +44,30 @@ async def standing_of(
 
 async def settled_by(
     connections: Connections,
-    area: Area,
+    spec_digest: str,
     target: Target,
     told: ZoneOutcome,
     standing: ZoneOutcome | None,
     settles_in: timedelta,
 ) -> ZoneOutcome:
     """The outcome of a target that was ``told`` to have one which is not on record, by where the service
-    shows it (``standing_of``): the same one, where that fits. Raises ArchiveError.
+    shows it (``standing_of``): the same one, where that fits. ``settles_in``: no shorter than the campaign's
+    file says. What was rolled back was sent before, as a worker has recorded. Raises ArchiveError.
     """
+    spec = await connections.spec(spec_digest)
+    area, limit = spec.area, max(settles_in, zone_policy(spec).migration_limit)
     if standing is not None:
         same = standing is ZoneOutcome.MIGRATED and told in CLAIMS
         return told if same and told is ZoneOutcome.ALREADY_MIGRATED else standing
     try:
-        sent = await commit_may_show(connections, target.zone, area, settles_in, answered=True)
+        sent = await commit_may_show(connections, target.zone, area, limit, answered=True)
     except DocumentUnreadable:
         # It may stand for what was sent.
         sent = True
-    if not sent and (told in UNTOUCHED or told is ZoneOutcome.ROLLED_BACK):
+    if not sent and told is ZoneOutcome.ROLLED_BACK:
+        campaign = campaign_id(spec.name)
+        return told if await has_committed(connections, target.zone, area, campaign) else ZoneOutcome.FAILED
+    if not sent and told in UNTOUCHED:
         return told
     return ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
 

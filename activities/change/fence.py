@@ -27,6 +27,7 @@ from activities.change.intents import (
 )
 from activities.change.judging import judged
 from activities.connections import Connections
+from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.service_api import ServiceError
@@ -304,6 +305,8 @@ class Fence:
         start = self.change.start
         # Whoever has waited for an answer counts from there on; of an earlier run nobody has.
         limit = shows_within(start) if self.change.anew else start.policy.migration_limit
+        # Whoever asks for it: no shorter than the campaign's file says.
+        limit = max(limit, zone_policy(await self.connections.spec(start.spec)).migration_limit)
         return await commit_may_show(
             self.connections,
             start.target.zone,

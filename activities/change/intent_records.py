@@ -63,10 +63,11 @@ class SentBefore:
 
 
 async def intents_of(
-    connections: Connections, zone: Zone, area: Area, *, opened: bool = False
+    connections: Connections, zone: Zone, area: Area, *, opened: bool = False, forgiving: bool = False
 ) -> AsyncIterator[SentBefore]:
     """Every intent of a zone, by whomever, in no order. ``opened``: also the records that a step of several
-    requests has before the first of them.
+    requests has before the first of them. ``forgiving``: one counts also where its worker's key was revoked
+    since.
 
     Raises ArchiveError, naming the record, where one cannot be read: it may stand for what was sent. Unless
     it is recorded beside it that nothing came of it, as a person may do who has looked (docs/operators.md, A
@@ -74,7 +75,7 @@ async def intents_of(
     """
     async for key in connections.archive.list(intent_key(zone, area)):
         try:
-            found = await connections.records.find(Intent, key)
+            found = await connections.records.find(Intent, key, forgiving=forgiving)
         except DocumentUnreadable:
             if not await _put_right(connections, key):
                 raise
@@ -96,7 +97,7 @@ async def _put_right(connections: Connections, key: str) -> bool:
     said = await get_record(connections.archive, NothingMore, beside_of(key, "nothing"))
     if said is None or said.reason in EFFECTIVE:
         return False
-    return _now(connections) >= await connections.archive.stored_at(key) + BY_HAND_AFTER
+    return now_of(connections) >= await connections.archive.stored_at(key) + BY_HAND_AFTER
 
 
 async def as_stored(connections: Connections, key: str, record: Intent) -> Intent:
@@ -108,14 +109,15 @@ async def _dated(connections: Connections, key: str, record: Intent) -> Intent:
     """The record, at a time that can be: none is written before its time, so that one from the future is of
     when the archive took it, which is not before anything was sent. Else it would keep the zone for ever.
     """
-    if record.at <= _now(connections) + AHEAD:
+    if record.at <= now_of(connections) + AHEAD:
         return record
     stored = await connections.archive.stored_at(key)
     activity.logger.warning("%s is of %s, which has not come; it was stored at %s", key, record.at, stored)
     return record.model_copy(update={"at": min(record.at, stored)})
 
 
-def _now(connections: Connections) -> datetime:
+def now_of(connections: Connections) -> datetime:
+    """What time it is by this machine's clock, or by the server's where that is later."""
     now = connections.clock.now()
     return max(now, activity.info().started_time) if activity.in_activity() else now
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import TypeVar
@@ -25,6 +25,7 @@ from activities.change.intent_records import (
 from activities.change.intent_records import SHOWS as SHOWS
 from activities.connections import Connections
 from edgeshift.areas.assessment import Verdict
+from edgeshift.campaign.start import zone_policy
 from edgeshift.messages import Change, GiveUpPermits, Permit, Prepared, Step, ZoneStart
 from edgeshift.model.fleet import Area, Zone
 from edgeshift.stores.archive import ArchiveCorrupt, ArchiveError
@@ -202,18 +203,17 @@ async def goes_on(connections: Connections, start: ZoneStart) -> bool:
     return False
 
 
-async def close_intents(connections: Connections, zone: Zone, area: Area) -> None:
-    """Record that nothing more can come of what was sent to this zone so far: all of it has shown."""
+async def close_intents(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
+    """Record that nothing more can come of these intents of the zone: what they sent has shown."""
     async for sent in intents_of(connections, zone, area):
-        await came_to_nothing(connections, sent.key, SHOWS)
+        if sent.key in keys:
+            await came_to_nothing(connections, sent.key, SHOWS)
 
 
-async def seen_through(connections: Connections, zone: Zone, area: Area, campaign: str = "") -> None:
-    """Record that what was sent to this zone so far was watched to its end: nobody takes it up again.
-    ``campaign``: of what was sent, what this one did; without it, all.
-    """
-    async for sent in intents_of(connections, zone, area):
-        if sent.proven and (not campaign or sent.record.campaign == campaign):
+async def seen_through(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:
+    """Record that these intents of the zone were watched to their end: nobody takes them up again."""
+    async for sent in intents_of(connections, zone, area, forgiving=True):
+        if sent.proven and sent.key in keys:
             await connections.records.create(beside_of(sent.key, "seen"), Seen())
 
 
@@ -251,6 +251,17 @@ async def commit_left(connections: Connections, zone: Zone, area: Area, run: str
         if record.step != Step.COMMIT.value or (record.run, record.attempt) != (run, attempt):
             continue
         if await reason_of(connections, key) in EFFECTIVE and not await is_seen(connections, key):
+            return True
+    return False
+
+
+async def has_committed(connections: Connections, zone: Zone, area: Area, campaign: str) -> bool:
+    """Whether a worker has recorded a commit of this campaign that may have taken effect, whatever became of
+    it since.
+    """
+    async for sent in intents_of(connections, zone, area, forgiving=True):
+        mine = sent.proven and sent.record.campaign == campaign and sent.record.step == Step.COMMIT.value
+        if mine and await reason_of(connections, sent.key) in EFFECTIVE:
             return True
     return False
 
@@ -316,8 +327,11 @@ async def taken_up(
     """A target that was found changed already: where an earlier attempt of this campaign changed it, and did
     not see it through, what that proposed, as begun. ``read_at``: when its reading began.
     """
+    policy = zone_policy(await connections.spec(start.spec))
+    # Whoever asks for it: no shorter than the campaign's file says.
+    limit = max(shows_within(start), policy.request_limit + policy.migration_limit)
     mine = await own_commit(
-        connections, start.target.zone, start.area, start.campaign, shows_within(start), read_at=read_at
+        connections, start.target.zone, start.area, start.campaign, limit, read_at=read_at
     )
     if mine is None:
         return prepared

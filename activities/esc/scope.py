@@ -10,6 +10,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
+from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, OwnChange, last_change, last_change_if_known
 from activities.connections import Connections
 from activities.esc.proposing import kept_proposal, prepared_from
 from activities.esc.reading import account_says, covered_zones, read_scope, shows, zones_of
@@ -33,10 +34,11 @@ from edgeshift.messages import (
     Step,
     Watch,
     Watched,
+    ZoneStart,
 )
 from edgeshift.model.fleet import ScopeKind, ZoneOutcome
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import Reason, ReasonCode, codes_of
+from edgeshift.model.reasons import Reason, ReasonCode, codes_of, in_words
 from edgeshift.probes import Baseline, Prober
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import (
@@ -192,14 +194,16 @@ class EscActivities:
             only_secret = only_secret and alone
             if off is not message.wanted:
                 return None
+            own = await last_change(self._connections, start)
             if shows(await client.esc(target.scope, urgent=True)) != (off, alone):
                 return None
-            if alone and not message.answered:
+            if alone and not (message.answered and own is not None and own.answered):
                 # It looks so whether it is off or on: the way back is sent until it is answered.
                 return Shown(reached=False, why=(Reason(code=ReasonCode.SECRET_ALONE),))
-            await close_intents(self._connections, target, start.area)
-            if not message.wanted:
-                await seen_through(self._connections, target, start.area)
+            if message.wanted:
+                await self._has_shown(start, own)
+            else:
+                await self._is_undone(start, own)
             return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF if off else ReasonCode.ESC_ON),))
 
         shown, trouble = await shown_in_time(self._connections, message, look)
@@ -212,17 +216,35 @@ class EscActivities:
         stays = ReasonCode.ESC_STAYED_ON if message.wanted else ReasonCode.ESC_STAYED_OFF
         return Shown(reached=False, unchanged=True, why=(Reason(code=stays),))
 
+    async def _has_shown(self, start: ZoneStart, own: OwnChange | None) -> None:
+        """It is off: whichever commit turned it off, those that were sent before it was read have shown."""
+        if own is not None and not own.back:
+            await close_intents(self._connections, start.target.zone, start.area, own.commits)
+
+    async def _is_undone(self, start: ZoneStart, own: OwnChange | None) -> None:
+        """It is on: nobody takes up what was sent before it was read, where a way back is on record, and what
+        it undoes cannot come to show any more.
+        """
+        if own is None or not own.back or own.may_show:
+            activity.logger.warning("not recorded that it is undone: %s", NOT_OURS)
+            return
+        await close_intents(self._connections, start.target.zone, start.area, own.sent)
+        await seen_through(self._connections, start.target.zone, start.area, own.sent)
+
     async def _settled_by_probe(self, message: Confirm) -> Shown:
         """A service that shows a scope's secret may not show its status beside it (docs/service.md §4.1):
         what the URLs answer tells then, where the probe found that turning off changes something.
         """
-        spec = await self._connections.spec(message.start.spec)
-        agreed, baseline = await self._probed(message.prepared)
+        start = message.start
+        spec, own = await self._connections.spec(start.spec), await last_change(self._connections, start)
+        # What was sent, whatever a message tells of it.
+        prepared = own.prepared(message.prepared) if own is not None else message.prepared
+        agreed, baseline = await self._probed(prepared)
         async with self._prober(spec) as prober:
             now = await prober.observe(baseline, _beat)
         seen = esc_probe.still_seen(agreed, now)
         if seen and len(seen) == len(agreed.differences):
-            await close_intents(self._connections, message.start.target.zone, message.start.area)
+            await self._has_shown(start, own)
             return Shown(reached=True, why=(Reason(code=ReasonCode.ESC_OFF_BY_URLS),))
         as_before = agreed.model_copy(update={"differences": ()})
         others = [] if seen else esc_probe.worse(as_before, now, spec.esc.tolerance)
@@ -230,9 +252,9 @@ class EscActivities:
         if others and not message.prepared.begun:
             unshown = Reason(code=ReasonCode.NOT_SHOWN_AND_WORSE, names=tuple(others[:MOST_TOLD]))
             return Shown(reached=False, worse=True, why=(unshown,))
-        # Nothing will tell any more: a person looks at it, and the next attempt begins afresh.
-        start = message.start
-        await seen_through(self._connections, start.target.zone, start.area, start.campaign)
+        if own is not None and own.is_over:
+            # Nothing will tell any more: a person looks at it, and the next attempt begins afresh.
+            await seen_through(self._connections, start.target.zone, start.area, own.mine)
         if seen or others or not agreed.differences:
             return Shown(reached=False, why=(Reason(code=ReasonCode.NO_URL_TELLS),))
         return Shown(reached=False, unchanged=True, why=(Reason(code=ReasonCode.ESC_ON_BY_URLS),))
@@ -253,6 +275,10 @@ class EscActivities:
         """
         start = message.start
         spec = await self._connections.spec(start.spec)
+        own = await last_change_if_known(self._connections, start)
+        if own is not None:
+            # What was sent, whatever a message tells of it.
+            message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
         agreed, baseline = await self._probed(message.prepared)
         if message.back:
             return await self._watch_back(message, spec, agreed, baseline)
@@ -265,6 +291,8 @@ class EscActivities:
         except ServiceError:
             if not (gone := esc.too_late(self._connections.time_at(client), client.profile)):
                 raise
+            if own is None or own.back:
+                return Watched.as_unsure(*in_words(NOT_OURS))
             # Nothing is left that could be off or on.
             return Watched.as_done(gone, record=await self._record(message, agreed, gone))
         turned_on = Watched.as_worse(Reason(code=ReasonCode.ESC_TURNED_ON))
@@ -282,7 +310,11 @@ class EscActivities:
             return Watched()
         if agreed.differences and not esc_probe.still_seen(agreed, now):
             return Watched.as_unsure(Reason(code=ReasonCode.URLS_CONTRADICT))
-        await seen_through(self._connections, start.target.zone, start.area)
+        if own is None or own.back:
+            return Watched.as_unsure(*in_words(NOT_OURS))
+        if not own.watched_enough:
+            return Watched.as_unsure(*in_words(NOT_ENOUGH))
+        await seen_through(self._connections, start.target.zone, start.area, own.sent)
         agreed_to = Reason(code=ReasonCode.URLS_AS_AGREED, count=now.coverage.urls)
         return Watched.as_done(agreed_to, record=await self._record(message, now, agreed_to))
 
@@ -309,11 +341,26 @@ class EscActivities:
         why = [Reason(code=ReasonCode.URLS_AS_BEFORE, count=now.coverage.urls)]
         if others:
             why = [Reason(code=ReasonCode.URLS_NOT_AS_BEFORE, names=tuple(others[:MOST_TOLD]))]
+        own = await last_change(self._connections, message.start)
+        if own is None or not own.back or own.may_show or own.record.digest != message.prepared.digest:
+            return Watched.not_looked_at(*in_words(NOT_OURS))
+        client = await self._connections.service(message.start.spec, target)
+        try:
+            setting = await twice("esc.get", lambda: client.esc(target.scope), shows)
+        except ServiceError:
+            if not (gone := esc.too_late(self._connections.time_at(client), client.profile)):
+                raise
+            return Watched.not_looked_at(gone)
+        off, alone = shows(setting)
         archive, snapshot = self._connections.archive, message.prepared.snapshot
-        before = await get_document(archive, Snapshot[esc.Reading], snapshot)
-        if before.reading.secret is esc.Secret.OWN:
-            client = await self._connections.service(message.start.spec, target)
-            secret = (await client.esc(target.scope)).with_secret or NO_SECRET
+        before = (await get_document(archive, Snapshot[esc.Reading], snapshot)).reading
+        if off is not before.always:
+            return Watched.as_worse(Reason(code=ReasonCode.ESC_STAYED_OFF))
+        if alone and not own.answered:
+            # It looks so whether it is off or on.
+            return Watched.not_looked_at(Reason(code=ReasonCode.SECRET_ALONE))
+        if before.secret is esc.Secret.OWN:
+            secret = setting.with_secret or NO_SECRET
             if esc.whose(secret.get_secret_value()) is not esc.Secret.OWN:
                 why.append(Reason(code=ReasonCode.SECRET_DROPPED))
         return Watched.as_done(*why, record=await self._record(message, now, *why))

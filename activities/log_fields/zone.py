@@ -13,8 +13,18 @@ from activities.change.intents import (
     close_intents,
     commit_may_show,
     goes_on,
+    run_of,
     seen_through,
     shows_within,
+)
+from activities.change.own_changes import (
+    NOT_ENOUGH,
+    NOT_OURS,
+    OwnChange,
+    OwnCommits,
+    commits_of,
+    last_change_if_known,
+    own_commits,
 )
 from activities.connections import Connections
 from activities.log_fields.proposing import prepared_from
@@ -38,7 +48,7 @@ from edgeshift.messages import (
 )
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.model.reasons import Reason, ReasonCode, in_words
 from edgeshift.profiles import ServiceProfile
 from edgeshift.service_api import ServiceClient
 from edgeshift.service_api.models import Ruleset
@@ -55,6 +65,10 @@ from edgeshift.stores.log_entries import LogStore, LogStoreError
 
 MOST_EXPLAINED = 5
 """Fields of which the result says why they were not seen; the record in the archive has all."""
+
+
+AHEAD = timedelta(minutes=5)
+"""How far the clock of a worker may be ahead of the service's."""
 
 
 class LogFieldsActivities:
@@ -123,14 +137,17 @@ class LogFieldsActivities:
 
         async def look() -> Shown | None:
             nonlocal lacking, reading
+            # What is sent after the reading is not in it.
+            shown = await commits_of(self._connections, start, body) if message.wanted else frozenset()
+            own = None if message.wanted else await own_commits(self._connections, start)
             if message.wanted:
                 reading = await read_sound(client, zone)
                 lacking = log_fields.lacking(reading, wanted, client.profile)
             else:
-                reading, lacking = await self._not_undone(client, start, body)
+                reading, lacking = await self._not_undone(client, start, body, own)
             if lacking:
                 return None
-            await close_intents(self._connections, zone, start.area)
+            await close_intents(self._connections, zone, start.area, own.seen if own else shown)
             code = ReasonCode.FIELDS_LOGGED if message.wanted else ReasonCode.FIELDS_OUT
             return Shown(reached=True, why=(Reason(code=code),))
 
@@ -153,16 +170,19 @@ class LogFieldsActivities:
         return (await get_document(self._connections.archive, Proposal, prepared.proposal)).body
 
     async def _not_undone(
-        self, client: ServiceClient, start: ZoneStart, body: dict[str, Any]
+        self, client: ServiceClient, start: ZoneStart, body: dict[str, Any], own: OwnCommits | None
     ) -> tuple[log_fields.Reading, str]:
-        """The zone, and what of the campaign's writes is still there, or empty. That nothing is does not rest
-        on one answer: one that lacks the ruleset for a moment says so too.
+        """The zone, and what of the campaign's writes is still there, or empty: of what a message names, and
+        of all that is on record as sent. That nothing is does not rest on one answer: one that lacks the
+        ruleset for a moment says so too.
         """
+        bodies = (body, *own.bodies) if own else (body,)
         for _ in range(2):
             reading = await read_sound(client, start.target.zone)
-            if still := await self._still_there(start, reading, body, client.profile):
-                break
-        return reading, still
+            for one in bodies:
+                if still := await self._still_there(start, reading, one, client.profile):
+                    return reading, still
+        return reading, ""
 
     async def _still_there(
         self,
@@ -210,9 +230,13 @@ class LogFieldsActivities:
         start, zone = message.start, message.start.target.zone
         terms = (await self._connections.spec(start.spec)).log_fields
         client = await self._connections.service(start.spec, zone)
-        body = await self._signed(message.prepared)
         if message.back:
-            return await self._watch_back(message, client, body)
+            return await self._watch_back(message, client)
+        own = await self._own(start)
+        if own is not None:
+            # What was sent, whatever a message tells of it.
+            message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
+        body = await self._signed(message.prepared)
         wanted = log_fields.fields_of_document(body["fields"])
         reading = await read_sound(client, zone)
         if log_fields.lacking(reading, wanted, client.profile):
@@ -224,7 +248,7 @@ class LogFieldsActivities:
             )
         if lacks := log_fields.lacking(reading, wanted, client.profile):
             return Watched.as_worse(Reason(code=ReasonCode.FIELDS_CHANGED_BY_OTHERS, said=lacks))
-        found, trouble = await self._judged(message, terms, reading, wanted, client.profile)
+        found, trouble = await self._judged(message, terms, reading, wanted, client.profile, own)
         settled = found is not None and found.settled
         if not settled and not message.last:
             return Watched()
@@ -236,6 +260,10 @@ class LogFieldsActivities:
             )
         ):
             return Watched.as_worse(Reason(code=ReasonCode.WRITE_LOST, said=lost))
+        if own is None or own.back:
+            return Watched.as_unsure(*in_words(NOT_OURS))
+        if not settled and not own.watched_enough:
+            return Watched.as_unsure(*in_words(NOT_ENOUGH))
         if found is None or not found.entries:
             why = trouble or "no log entry came"
             if terms.unverified == "roll_back":
@@ -244,13 +272,24 @@ class LogFieldsActivities:
             return await self._kept(message, found, kept)
         return await self._kept(message, found, seen_in(found))
 
-    async def _watch_back(self, message: Watch, client: ServiceClient, body: dict[str, Any]) -> Watched:
-        """After a way back: whether it is undone still."""
+    async def _own(self, start: ZoneStart) -> OwnChange | None:
+        """The last change of the zone, where this run of the campaign has made it."""
+        own = await last_change_if_known(self._connections, start)
+        return own if own is not None and own.record.run in (run_of(start), None) else None
+
+    async def _watch_back(self, message: Watch, client: ServiceClient) -> Watched:
+        """After a way back: whether it is undone still, of all that is on record as sent."""
         start = message.start
-        _, still = await self._not_undone(client, start, body)
+        own = await own_commits(self._connections, start)
+        _, still = await self._not_undone(client, start, await self._signed(message.prepared), own)
         if still:
             return Watched.as_worse(Reason(code=ReasonCode.FIELDS_STAY, said=still))
-        await seen_through(self._connections, start.target.zone, start.area, start.campaign)
+        if own is None:
+            return Watched.not_looked_at(*in_words(NOT_OURS))
+        await seen_through(self._connections, start.target.zone, start.area, own.seen)
+        if own.may_show:
+            return Watched.not_looked_at(*in_words("a change that was sent may still come to show"))
+        message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
         return await self._kept(message, None, Reason(code=ReasonCode.FIELDS_TAKEN_OUT))
 
     async def _kept(self, message: Watch, found: log_fields.Judgement | None, why: Reason) -> Watched:
@@ -263,6 +302,7 @@ class LogFieldsActivities:
         reading: log_fields.Reading,
         wanted: FieldSet,
         profile: ServiceProfile,
+        own: OwnChange | None,
     ) -> tuple[log_fields.Judgement | None, str]:
         """What the entries since the change say, or why there are none to read."""
         if terms.entries is None:
@@ -270,7 +310,7 @@ class LogFieldsActivities:
         entries: list[dict[str, Any]] = []
         try:
             async for entry in LogStore(terms.entries, message.start.target.zone).entries(
-                await self._changed_at(message)
+                await self._changed_at(message, own)
             ):
                 entries.append(entry)
         except LogStoreError as failure:
@@ -278,13 +318,17 @@ class LogFieldsActivities:
         judged = log_fields.judge(entries, wanted, reading.transforms, reading.jobs, terms.enough, profile)
         return judged, ""
 
-    async def _changed_at(self, message: Watch) -> datetime | None:
-        """When the change was made, by the service's time; None where that is not known."""
+    async def _changed_at(self, message: Watch, own: OwnChange | None) -> datetime | None:
+        """When the change was made, by the service's time, and not before it was sent; None where that is not
+        known.
+        """
+        sent = own.record.at - AHEAD if own is not None else None
         if not message.found:
-            return None
+            return sent
         written = await get_document(self._connections.archive, StepWritten, message.found)
         # Times of entries and of answers are told to the second.
-        return written.service_time + timedelta(seconds=1)
+        made = written.service_time + timedelta(seconds=1)
+        return max(made, sent) if sent is not None else made
 
     async def _record(self, message: Watch, found: log_fields.Judgement | None, why: Reason) -> str:
         prepared, archive = message.prepared, self._connections.archive

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import functools
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
+from activities.change.intent_records import now_of
 from activities.connections import Connections
-from activities.evidence_at_the_door import gathered_here
+from activities.evidence_at_the_door import Validated, ahead, gathered_here, last_validation
 from activities.reports import tell_campaign
+from activities.stable_read import twice
 from edgeshift.areas import waf
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, Window, agreed_rules, judge
 from edgeshift.areas.waf.evidence_terms import EvidenceCause
+from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import Announce, Gathered, GatherEvidence, ReportKind, Step, ZoneReport, ZoneStart
+from edgeshift.model.digests import digest
+from edgeshift.service_api import ServiceClient
 from edgeshift.stores.documents import EvidenceGathered, Proposal, gathered_key, get_document, put_document
 
 LATE = timedelta(minutes=5)
@@ -40,6 +45,9 @@ class EvidenceActivities:
         spec = await self._connections.spec(start.spec)
         client = await self._connections.service(start.spec, zone)
         body = (await get_document(self._connections.archive, Proposal, message.proposal)).body
+        margin = ahead(spec)
+        validated = await last_validation(self._connections.archive, self._connections.records, start)
+        doubt, cause = await self._unlike(message, margin, body, validated)
         status = (await client.waf_status(zone.id)).raw
         # Events come to be seen late, and those of one request not at once. What begins near an edge of the
         # window is not judged; what follows it is read, so that no half of a request stands for the whole.
@@ -55,16 +63,18 @@ class EvidenceActivities:
                 since=message.since,
                 until=message.until - late,
                 whole=log.whole,
-                known=await self._agreed(start, message.earlier),
+                known=await self._agreed(start, message.earlier, message.digest),
                 earlier=message.earlier,
             ),
         )
-        doubt, cause = "", EvidenceCause.NOT_VALIDATING
         if not waf.in_validation(status):
             shown = str(status.get("migration_state"))[:30]
             doubt = f"the zone is not in validation any more: its status shows {shown}"
-        elif not message.comparable:
-            doubt = "the zone was found in validation with other rules than the proposal's"
+            cause = EvidenceCause.NOT_VALIDATING
+        elif not doubt:
+            adopted = validated is None or validated.digest != message.digest
+            written_by = message.since + margin if adopted else None
+            doubt = await self._runs_others(message, client, body, written_by)
             cause = EvidenceCause.OTHER_RULES
         if doubt:
             judged = {"verdict": EvidenceVerdict.INCONCLUSIVE, "why": doubt, "cause": cause}
@@ -91,14 +101,67 @@ class EvidenceActivities:
             await tell_campaign(self._connections, Announce(campaign=start.campaign, report=report))
         return Gathered(evidence=found, verdict=evidence.verdict, why=evidence.why[:200])
 
-    async def _agreed(self, start: ZoneStart, earlier: str) -> frozenset[str]:
+    async def _unlike(
+        self, message: GatherEvidence, margin: timedelta, body: dict[str, Any], validated: Validated | None
+    ) -> tuple[str, EvidenceCause]:
+        """Why what a message asks for is no window of this proposal's validation, whoever asks: empty where
+        it is one, by the archive and the clock.
+        """
+        if digest(body) != message.digest:
+            return "the proposal is another one than its digest says", EvidenceCause.OTHER_RULES
+        begins = validated is None or message.since >= validated.at - margin
+        if not begins or not message.since < message.until <= now_of(self._connections) + margin:
+            return "the window is not one of this validation", EvidenceCause.NOT_VALIDATING
+        if not message.comparable:
+            return (
+                "the zone was found in validation with other rules than the proposal's",
+                EvidenceCause.OTHER_RULES,
+            )
+        return "", EvidenceCause.OTHER_RULES
+
+    async def _runs_others(
+        self,
+        message: GatherEvidence,
+        client: ServiceClient,
+        body: dict[str, Any],
+        written_by: datetime | None,
+    ) -> str:
+        """Why the zone's events say nothing of the proposal: it runs other rules, or has run these for a part
+        of the window alone. Empty where it does not. ``written_by``: when its rules have to have been
+        written, where no worker has done so. A difference is believed when it stays.
+        """
+        sent = waf.shadow(body) if message.mode is ValidationMode.SHADOW else body
+        zone = message.start.target.zone
+
+        async def look() -> str:
+            stored = await client.entry_point(zone.id)
+            if stored is None or not waf.same_rules(stored.raw, sent):
+                return "the zone is in validation with other rules than the proposal's"
+            written = moment_in(stored.last_updated)
+            if written_by is not None and written is not None and written > written_by:
+                return "the zone has had these rules for a part of the window alone"
+            return ""
+
+        return await look() and await twice("entrypoint.get", look)
+
+    async def _agreed(self, start: ZoneStart, earlier: str, about: str) -> frozenset[str]:
         """Rules that the shadow window before this one found to agree with the previous WAF: none, where no
-        worker has gathered it for this campaign.
+        worker has gathered it for this campaign, and of what is proposed (``about``).
         """
         there = self._connections
         if not earlier or not await gathered_here(there.records, start, earlier):
             return frozenset()
-        return agreed_rules(await get_document(there.archive, Evidence, earlier))
+        found = await get_document(there.archive, Evidence, earlier)
+        return agreed_rules(found) if found.proposal == about else frozenset()
+
+
+def moment_in(text: str | None) -> datetime | None:
+    """The time that the service tells, or None where it tells none."""
+    try:
+        found = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
 
 
 def managed_rulesets(body: dict[str, Any]) -> frozenset[str]:

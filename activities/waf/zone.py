@@ -10,6 +10,7 @@ from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures, refuse_held
 from activities.change.intents import seen_through, taken_up
+from activities.change.own_changes import NOT_OURS, OwnChange, last_change
 from activities.connections import Connections
 from activities.polling import Lookout
 from activities.stable_read import twice
@@ -77,6 +78,11 @@ class WafActivities:
         start = message.start
         client = await self._connections.service(start.spec, start.target.zone)
         archive = self._connections.archive
+        own = await last_change(self._connections, start) if message.mode is waf.Mode.PENDING else None
+        if own is not None:
+            # What was sent, whatever a message tells of it.
+            sent = own.record.model_dump(include={"digest", "proposal", "snapshot"})
+            message = message.model_copy(update=sent)
         proposal = await get_document(archive, Proposal, message.proposal)
         body = proposal.body
         before = (await get_document(archive, Snapshot[waf.Reading], message.snapshot)).reading
@@ -107,7 +113,7 @@ class WafActivities:
                             return Verification(reached=True, why=(_seen(ReasonCode.STATUS_SHOWS, state),))
                         trouble = "the zone is in validation with other rules than those that were sent"
                     if message.mode is waf.Mode.PENDING and waf.is_migrated(status):
-                        if found := await self._read_back(client, message, before, proposal):
+                        if found := await self._read_back(client, message, before, proposal, own):
                             # What was read after it may have waited for its turn.
                             return found.model_copy(update={"took": await lookout.showed(age)})
                         trouble = "the stored rules do not show yet"
@@ -125,15 +131,22 @@ class WafActivities:
         return Verification(reached=False, unchanged=True, why=(_seen(ReasonCode.STATUS_STAYED, state),))
 
     async def _read_back(
-        self, client: ServiceClient, message: Verify, before: waf.Reading, proposal: Proposal
+        self,
+        client: ServiceClient,
+        message: Verify,
+        before: waf.Reading,
+        proposal: Proposal,
+        own: OwnChange | None,
     ) -> Verification | None:
-        """The stored rules against the signed body. A difference is believed when it stays over a second
+        """The stored rules against the signed body. Only of a commit that is on record as sent, ``own``, it
+        is signed that the zone was migrated. A difference is believed when it stays over a second
         reading; and that the zone is migrated, where the rules do not prove it, when its status says so
         again.
         """
         zone, body = message.start.target.zone, proposal.body
         # Then they prove nothing: in a validation window in which they act, the zone had these very rules.
-        enforced = zone.plan is Plan.ENTERPRISE and ValidationMode.ENFORCE in message.start.policy.modes
+        modes = (await self._connections.spec(message.start.spec)).validation.modes
+        enforced = zone.plan is Plan.ENTERPRISE and ValidationMode.ENFORCE in modes
         had_rules = enforced or waf.same_rules(before.entry_point, body)
         seen: list[dict[str, Any]] = []
         for _ in range(3):
@@ -142,10 +155,13 @@ class WafActivities:
                 if had_rules and not await shows_migrated(client, zone):
                     return None
                 record = await self._record(message, before, proposal, stored_as(stored.raw))
-                await seen_through(self._connections, zone, message.start.area, message.start.campaign)
-                await self._connections.results.record(
-                    message.start, ZoneOutcome.MIGRATED, proposal=message.digest, seen=record
-                )
+                if own is None:
+                    activity.logger.warning("not signed that %s was migrated: %s", zone.name, NOT_OURS)
+                else:
+                    await seen_through(self._connections, zone, message.start.area, own.mine)
+                    await self._connections.results.record(
+                        message.start, ZoneOutcome.MIGRATED, proposal=message.digest, seen=record
+                    )
                 shown = Reason(code=ReasonCode.MIGRATED_AS_SIGNED)
                 return Verification(reached=True, reason="migrated", why=(shown,), record=record)
             seen.append(stored.raw if stored is not None else {})

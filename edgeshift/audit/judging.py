@@ -103,7 +103,8 @@ def judged(
         return found
     before = [said for said in signed.words if _was_known(said, request.at)]
     word = last_word(before, start, roots, request.at)
-    why = target_refused(asked, statement, OneTarget(place, target)) or halted(asked, word)
+    listed = OneTarget(place, target)
+    why = target_refused(asked.index, asked.target, statement, listed) or halted(asked, word)
     if why is not None:
         return why
     if request.step in UNSIGNED:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots, quorum
 from edgeshift.authority.statements import (
@@ -27,18 +26,6 @@ GRACE = timedelta(minutes=10)
 """How long after its check a request may be recorded: what was signed within this time before it may have
 come after the check.
 """
-
-
-class Placed(Protocol):
-    """A target, and its place in the campaign's list, as a message has them."""
-
-    @property
-    def target(self) -> Target:
-        """The target."""
-
-    @property
-    def index(self) -> int:
-        """Its place."""
 
 
 @dataclass(frozen=True)
@@ -121,14 +108,16 @@ def _starts(said: Attested, spec: CampaignSpec, digest: str) -> bool:
     )
 
 
-def target_refused(asked: Placed, statement: StartStatement, targets: Sequence[Target]) -> str | None:
+def target_refused(
+    index: int, target: Target, statement: StartStatement, targets: Sequence[Target]
+) -> str | None:
     """Why the zone is none of the signed targets, as it is said to be; or None."""
-    if not 0 <= asked.index < len(targets) or targets[asked.index] != asked.target:
+    if not 0 <= index < len(targets) or targets[index] != target:
         return "it is none of the signed targets, or another than was signed"
-    wave = asked.target.wave
+    wave = target.wave
     if not 0 <= wave < len(statement.waves):
         return "its wave is none of the signed ones"
-    if not statement.waves[wave].first <= asked.index < statement.waves[wave].end:
+    if not statement.waves[wave].first <= index < statement.waves[wave].end:
         return "it is not in its wave, as that was signed"
     return None
 

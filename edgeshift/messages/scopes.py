@@ -11,7 +11,7 @@ from edgeshift.messages.steps import Gathered
 from edgeshift.messages.zone import Prepared, ZoneStart
 from edgeshift.model.durations import Duration
 from edgeshift.model.reason_texts import text_of
-from edgeshift.model.reasons import Reason, Reasons, in_words
+from edgeshift.model.reasons import Reason, ReasonCode, Reasons, in_words
 from edgeshift.model.sign_off import Digest
 
 LONGEST_SEEN = 250
@@ -145,6 +145,12 @@ class Watched(Message):
     def as_done(cls, *why: Reason, record: str) -> Watched:
         """Nothing more has to be waited for."""
         return cls(done=True, said=text_of(*why)[:LONGEST_SEEN], why=why, record=record)
+
+    @classmethod
+    def not_looked_at(cls, *because: Reason) -> Watched:
+        """Nothing more is done about it, and nothing is on record of what was seen."""
+        why = Reason(code=ReasonCode.NOT_LOOKED_AT_AGAIN, because=because)
+        return cls(said=text_of(why)[:LONGEST_SEEN], why=(why,))
 
     @property
     def explained(self) -> Reasons:

@@ -188,8 +188,9 @@ AT_THE_DOOR = (
         [
             Edit(
                 AUTHORITY,
-                "        if why := target_refused(asked, found.statement, targets):\n",
-                "        if (why := target_refused(asked, found.statement, targets)) and not found:\n",
+                "        if why := target_refused(start.index, start.target, found.statement, targets):\n",
+                "        why = target_refused(start.index, start.target, found.statement, targets)\n"
+                "        if why and not found:\n",
             )
         ],
         "target-that-nobody-signed",

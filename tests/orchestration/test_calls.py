@@ -37,8 +37,8 @@ VALIDATION = Counter(
 )
 """What its validation costs: its plan, fresh configuration and page rules, PUT, stored rules."""
 
-EVIDENCE = Counter({"waf.status": 1, "graphql": 1})
-"""What the evidence of a window costs: was it in validation to the end, and its events."""
+EVIDENCE = Counter({"waf.status": 1, "entrypoint.get": 1, "graphql": 1})
+"""What the evidence of a window costs: was it in validation to the end, by these rules, and its events."""
 
 
 @pytest.fixture

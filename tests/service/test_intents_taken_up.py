@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from activities.change.intent_records import intents_of
 from activities.change.intents import (
     ANSWERED,
     SHOWS,
@@ -34,7 +35,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LIMIT = timedelta(minutes=5)
 ZONE = Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.ENTERPRISE, kind=ScopeKind.ZONE)
 
-Record = Callable[[Connections, Zone, Area], Awaitable[None]]
+Record = Callable[["Sent"], Awaitable[None]]
 
 
 class Sent:
@@ -63,6 +64,19 @@ class Sent:
         """Whether a commit may still come to show."""
         return await commit_may_show(self.connections, ZONE, Area.ESC, LIMIT, answered=answered)
 
+    async def seen(self, campaign: str = "") -> None:
+        """What was sent so far, or what of it a campaign did, was watched to its end."""
+        await seen_through(self.connections, ZONE, Area.ESC, await self.keys(campaign))
+
+    async def shows(self) -> None:
+        """What was sent so far has shown."""
+        await close_intents(self.connections, ZONE, Area.ESC, await self.keys())
+
+    async def keys(self, campaign: str = "") -> set[str]:
+        """The archive's names of what was sent so far."""
+        of = intents_of(self.connections, ZONE, Area.ESC)
+        return {one.key async for one in of if campaign in ("", one.record.campaign)}
+
     async def left(self) -> bool:
         """Whether the campaign ``mine``, in its run ``run``, may have left something in."""
         return await left_in(self.connections, ZONE, Area.ESC, "mine", "run") is not None
@@ -83,7 +97,7 @@ async def test_a_commit_that_nobody_watched_is_taken_up_however_old_it_is(sent: 
     await sent.intend("commit", ago(days=3))
     found = await sent.taken_up()
     assert found is not None and found.proposal == "mine's"
-    await seen_through(sent.connections, ZONE, Area.ESC)
+    await sent.seen()
     assert await sent.taken_up() is None
 
 
@@ -105,14 +119,14 @@ async def test_a_way_back_that_was_answered_after_the_reading_says_nothing_of_it
     assert await sent.taken_up(read=timedelta(seconds=2)) is not None
 
 
-@pytest.mark.parametrize("record, stands", [(seen_through, False), (close_intents, True)])
+@pytest.mark.parametrize("record, stands", [(Sent.seen, False), (Sent.shows, True)])
 async def test_a_way_back_is_over_when_it_was_seen(sent: Sent, record: Record, stands: bool) -> None:
     """Then the change that is found now is somebody else's, and stays. That the commit shows again closes
     what was sent before it, and does not say that the way back was seen.
     """
     await sent.intend("commit", ago(minutes=9))
     await sent.intend("roll_back", ago(minutes=4))
-    await record(sent.connections, ZONE, Area.ESC)
+    await record(sent)
     assert (await sent.taken_up() is not None) is stands
 
 
@@ -149,7 +163,7 @@ async def test_an_answered_commit_may_show_until_it_is_seen(sent: Sent) -> None:
     assert await sent.may_show() and await sent.may_show(answered=True)
     await came_to_nothing(sent.connections, key, ANSWERED)
     assert not await sent.may_show() and await sent.may_show(answered=True)
-    await seen_through(sent.connections, ZONE, Area.ESC)
+    await sent.seen()
     assert not await sent.may_show(answered=True)
 
 
@@ -170,9 +184,9 @@ async def test_what_was_written_is_left_in_until_it_was_seen_undone(sent: Sent, 
         await came_to_nothing(sent.connections, commit, reason)
     await came_to_nothing(sent.connections, await sent.intend("roll_back", ago(days=2)), ANSWERED)
     assert await sent.left()
-    await seen_through(sent.connections, ZONE, Area.ESC, "another")
+    await sent.seen("another")
     assert await sent.left()
-    await seen_through(sent.connections, ZONE, Area.ESC, "mine")
+    await sent.seen("mine")
     assert not await sent.left()
     await sent.intend("commit", ago(days=1))
     assert await sent.left()

@@ -38,11 +38,8 @@ async def rolled_back(door: Guarded) -> None:
 
 async def told(door: Guarded, outcome: ZoneOutcome) -> None:
     """A worker has signed how the attempt ended."""
-    start = door.gate.start
-    results = door.gate.connections.results
-    await results.record_of(
-        start.spec, start.campaign_run, door.gate.zone.id, 1, outcome, proposal=door.digest
-    )
+    start = door.gate.start.model_copy(update={"attempt": 1})
+    await door.gate.connections.results.record(start, outcome, proposal=door.digest)
 
 
 async def was_rolled_back(door: Guarded, key: str) -> None:

@@ -242,7 +242,7 @@ async def test_a_forged_word_that_it_was_seen_to_its_end_is_none(kept: Kept, for
     assert await kept.taken_up() is not None
     assert await left_in(kept.connections, ZONE, Area.ESC, "mine", "run") is not None
     kept.path(SEEN).unlink()
-    await seen_through(kept.connections, ZONE, Area.ESC)
+    await seen_through(kept.connections, ZONE, Area.ESC, {KEY})
     assert await kept.taken_up() is None
 
 
@@ -333,6 +333,7 @@ async def test_a_window_before_counts_where_a_worker_gathered_it(kept: Kept, gat
     )
     rule = RuleLine(waf="new", ruleset="r", rule="1", alike=40, alone=0)
     before = Evidence(
+        proposal="p",
         mode="shadow",
         verdict=EvidenceVerdict.PASS,
         why="",
@@ -346,7 +347,9 @@ async def test_a_window_before_counts_where_a_worker_gathered_it(kept: Kept, gat
     digest = await put_document(kept.archive, before)
     if gathered:
         await kept.records.create(gathered_key(ZONE, digest), EvidenceGathered(run="run", spec="s"))
-    found = await EvidenceActivities(kept.connections)._agreed(start, digest)
+    activities = EvidenceActivities(kept.connections)
+    assert await activities._agreed(start, digest, "another") == frozenset()
+    found = await activities._agreed(start, digest, "p")
     assert found == (agreed_rules(before) if gathered else frozenset()) and agreed_rules(before)
 
 

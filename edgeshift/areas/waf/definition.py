@@ -17,9 +17,9 @@ DEFINITION = AreaDefinition(
     sections=("validation", "consents", "adjustments"),
     # After the plan's reading: fresh configuration, page rules, PUT, status, stored rules (docs/calls.md).
     # With a window its plan, fresh configuration, page rules, validation PUT and stored rules more; then a
-    # status and the queries of its events.
+    # status, its rules and the queries of its events.
     calls=5,
-    calls_validated=5 + 5 + 3,
+    calls_validated=5 + 5 + 4,
     waits="besides validation windows, sign-offs and the service's own time",
     needs="name and targets",
     promise="nothing irreversible happens without a sign-off",

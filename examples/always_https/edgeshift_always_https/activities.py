@@ -6,12 +6,14 @@ from temporalio import activity
 
 from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, seen_through, taken_up
+from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, last_change, last_change_if_known
 from activities.connections import Connections
 from activities.polling import shown_in_time
 from edgeshift.areas.assessment import Verdict
 from edgeshift.messages import Confirm, Prepare, Prepared, Shown, Watch, Watched, ZoneStart
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reason_texts import text_of
+from edgeshift.model.reasons import in_words
 from edgeshift.stores.documents import Advice, WatchedRecord, put_document
 from edgeshift_always_https.reasons import NotShown, OnOff, SetByOthers, Shows, Unreadable
 from edgeshift_always_https.rules import other
@@ -56,11 +58,15 @@ class AlwaysHttpsActivities:
         wanted = to if message.wanted else other(to)
 
         async def look() -> Shown | None:
+            # What is on record as sent before the reading: of that alone it says something.
+            own = await last_change(self._connections, start)
             if (await read(client, zone, urgent=True)).value != wanted:
                 return None
-            await close_intents(self._connections, zone, start.area)
-            if not message.wanted:
-                await seen_through(self._connections, zone, start.area)
+            if own is not None and message.wanted and not own.back:
+                await close_intents(self._connections, zone, start.area, own.commits)
+            if own is not None and not message.wanted and own.back and not own.may_show:
+                await close_intents(self._connections, zone, start.area, own.sent)
+                await seen_through(self._connections, zone, start.area, own.sent)
             return Shown(reached=True, why=(Shows(value=wanted).reason(),))
 
         shown, trouble = await shown_in_time(self._connections, message, look)
@@ -78,13 +84,23 @@ class AlwaysHttpsActivities:
         start, zone = message.start, message.start.target.zone
         to = await self._wanted(start)
         wanted = other(to) if message.back else to
+        own = await last_change_if_known(self._connections, start)
+        if own is not None:
+            # What was sent, whatever a message tells of it.
+            message = message.model_copy(update={"prepared": own.prepared(message.prepared)})
         reading = await read(await self._connections.service(start.spec, zone), zone)
         if reading.value != wanted:
             return Watched.as_worse(SetByOthers(value=reading.value).reason())
         if not (message.back or message.last):
             return Watched()
+        if message.back and (own is None or not own.back or own.may_show):
+            return Watched.not_looked_at(*in_words(NOT_OURS))
         if not message.back:
-            await seen_through(self._connections, zone, start.area)
+            if own is None or own.back:
+                return Watched.as_unsure(*in_words(NOT_OURS))
+            if not own.watched_enough:
+                return Watched.as_unsure(*in_words(NOT_ENOUGH))
+            await seen_through(self._connections, zone, start.area, own.sent)
         shows = Shows(value=wanted).reason()
         return Watched.as_done(shows, record=await self._record(message, text_of(shows)))
 

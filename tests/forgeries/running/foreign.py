@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from pydantic import BaseModel
 from temporalio import activity
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
 from temporalio.exceptions import WorkflowAlreadyStartedError
@@ -46,9 +47,11 @@ def _queue(a: Attack, queue: Queue) -> str:
     return f"faults-{a.stage.tag}-{queue.short}"
 
 
-async def scheduled(a: Attack, name: str, message: Change) -> tuple[WorkflowHandle[Any, Any], Any]:
+async def scheduled(
+    a: Attack, name: str, message: BaseModel, queue: Queue = Queue.CHANGES
+) -> tuple[WorkflowHandle[Any, Any], Any]:
     """Have an activity of edgeshift's done for a workflow of the enemy's; its handle, and what came back."""
-    async with foreign_kit.scheduled(a.enemy, name, message, _queue(a, Queue.CHANGES), PATIENCE) as handle:
+    async with foreign_kit.scheduled(a.enemy, name, message, _queue(a, queue), PATIENCE) as handle:
         found = None
         with suppress(WorkflowFailureError):
             found = await asyncio.wait_for(handle.result(), PATIENCE)

@@ -1,0 +1,207 @@
+"""What a campaign has sent to a target, by records that workers signed: what is signed of a look rests on it.
+
+Whoever can reach Temporal can have an activity look at a target, with a message of their choice. So nothing
+is signed by what a message says of a proposal, a snapshot, a window or a time: that is taken from the
+intents, and the durations from the campaign's specification.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from temporalio import activity
+
+from activities.change.intent_records import EFFECTIVE, intents_of, now_of, reason_of
+from activities.change.intents import ANSWERED, as_begun, run_of
+from activities.connections import Connections
+from edgeshift.campaign.start import zone_policy
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import Prepared, Step, ZoneStart
+from edgeshift.model.digests import digest
+from edgeshift.model.fleet import campaign_id
+from edgeshift.stores.archive import ArchiveError
+from edgeshift.stores.documents import Intent, Proposal, get_document
+
+NOT_OURS = "no worker has signed that this campaign made the change"
+"""Why nothing is signed of a look where the archive has no such record."""
+
+NOT_ENOUGH = "it has not been watched for as long as it is to be"
+"""Why nothing is signed of a change that was made a short while ago."""
+
+
+@dataclass(frozen=True)
+class OwnChange:
+    """The last change of a target that may be in force, which is the campaign's. ``reason``: why nothing more
+    comes of it, if that is recorded. ``back``: its way back, where one was sent since; ``answered``: whether
+    that was answered. ``sent``: the archive's names of all that was sent to the target so far, what no
+    worker has signed among it.
+    """
+
+    record: Intent
+    reason: str | None
+    back: bool
+    answered: bool
+    sent: frozenset[str]
+    commits: frozenset[str]
+    """Those of ``sent`` that are commits, or may be."""
+    mine: frozenset[str]
+    """Those of ``sent`` that are the campaign's."""
+    began: datetime
+    """When this was read."""
+    effect: timedelta
+    """For how long from its intent on it may come to show, by the campaign's file."""
+    watch: timedelta
+    """How long it is watched, by the campaign's file."""
+
+    def prepared(self, told: Prepared) -> Prepared:
+        """What was sent, in the place of what a message tells of it."""
+        return as_begun(self.record, told).model_copy(update={"begun": told.begun})
+
+    @property
+    def may_show(self) -> bool:
+        """Whether it may still come to show: it was not answered, nor seen, and its time is not over."""
+        return self.reason is None and not self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its time to come to show is over, whether it was answered or not."""
+        return self.began >= self.record.at + self.effect
+
+    @property
+    def watched_enough(self) -> bool:
+        """Whether it was sent so long ago that whoever has watched it since has done so to the end."""
+        return self.began >= self.record.at + self.watch
+
+
+async def last_change(connections: Connections, start: ZoneStart) -> OwnChange | None:
+    """The last change of the target that may be in force, or None where that is none of this campaign's, or
+    its record does not say what it was. To be asked before the target is read: what is sent since is not
+    known of. Raises ArchiveError.
+    """
+    spec = await connections.spec(start.spec)
+    if not is_of(start, spec):
+        return None
+    policy, began = zone_policy(spec), now_of(connections)
+    found = [sent async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True)]
+    back = answered = False
+    for sent in sorted(found, key=lambda one: (one.record.at, one.key), reverse=True):
+        record = sent.record
+        if not sent.proven or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
+            continue
+        reason = await reason_of(connections, sent.key)
+        if reason not in EFFECTIVE:
+            continue
+        if record.step == Step.ROLL_BACK.value:
+            back, answered = True, answered or reason == ANSWERED
+            continue
+        if record.campaign != start.campaign or await _body_of(connections, record) is None:
+            return None
+        return OwnChange(
+            record=record,
+            reason=reason,
+            back=back,
+            answered=answered,
+            sent=frozenset(one.key for one in found),
+            commits=frozenset(one.key for one in found if one.commits),
+            mine=frozenset(one.key for one in found if one.record.campaign == start.campaign),
+            began=began,
+            effect=policy.migration_limit,
+            watch=policy.watch,
+        )
+    return None
+
+
+async def last_change_if_known(connections: Connections, start: ZoneStart) -> OwnChange | None:
+    """The same, and None as well where the archive, or the roots, cannot be read now: what gets worse is told
+    all the same, and taken back; nothing is signed.
+    """
+    try:
+        return await last_change(connections, start)
+    except ArchiveError as failure:
+        activity.logger.warning("not known what was sent: %s", failure)
+        return None
+
+
+def is_of(start: ZoneStart, spec: CampaignSpec) -> bool:
+    """Whether a message is of the campaign whose specification it names."""
+    return start.campaign == campaign_id(spec.name) and start.area is spec.area
+
+
+async def _body_of(connections: Connections, record: Intent) -> dict[str, Any] | None:
+    """The body of the proposal that an intent names; None where it does not name all that was signed, or that
+    proposal is another one.
+    """
+    if None in (record.digest, record.fingerprint, record.proposal, record.snapshot):
+        return None
+    body = (await get_document(connections.archive, Proposal, record.proposal or "")).body
+    return body if digest(body) == record.digest else None
+
+
+@dataclass(frozen=True)
+class OwnCommits:
+    """All that a run of a campaign has sent to a target and that may have had an effect. ``bodies``: what
+    each of them was to make; ``last``: the last one. ``seen``: the archive's names of these commits and of
+    their ways back, but for what may still come to show, of which ``may_show`` tells.
+    """
+
+    bodies: tuple[dict[str, Any], ...]
+    last: Intent
+    seen: frozenset[str]
+    may_show: bool
+
+    def prepared(self, told: Prepared) -> Prepared:
+        """What was sent last, in the place of what a message tells of it."""
+        return as_begun(self.last, told).model_copy(update={"begun": told.begun})
+
+
+async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits | None:
+    """What this run of the campaign has sent, or None where that is nothing, or cannot be told for certain.
+    To be asked before the target is read. Raises ArchiveError.
+    """
+    spec, run = await connections.spec(start.spec), run_of(start)
+    if not is_of(start, spec):
+        return None
+    effect, now = zone_policy(spec).migration_limit, now_of(connections)
+    bodies, commits = dict[str, dict[str, Any]](), dict[str, tuple[Intent, str | None]]()
+    seen, backs = set[str](), list[datetime]()
+    async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):
+        record = sent.record
+        mine = sent.proven and record.campaign == start.campaign and record.run in (run, None)
+        if not mine or record.step not in (Step.COMMIT.value, Step.ROLL_BACK.value):
+            continue
+        seen.add(sent.key)
+        if (reason := await reason_of(connections, sent.key)) not in EFFECTIVE:
+            continue
+        if record.step == Step.ROLL_BACK.value:
+            backs.append(record.at)
+            continue
+        if (body := await _body_of(connections, record)) is None:
+            return None
+        bodies[record.digest or ""] = body
+        commits[sent.key] = record, reason
+    if not commits:
+        return None
+    last = max((record for record, _ in commits.values()), key=lambda record: record.at)
+
+    def may_show(record: Intent, reason: str | None) -> bool:
+        undone = any(at >= record.at for at in backs)
+        return now < record.at + effect and (reason is None or (reason == ANSWERED and not undone))
+
+    waits = {key for key, (record, reason) in commits.items() if may_show(record, reason)}
+    return OwnCommits(tuple(bodies.values()), last, frozenset(seen - waits), bool(waits))
+
+
+async def commits_of(connections: Connections, start: ZoneStart, body: dict[str, Any]) -> frozenset[str]:
+    """The archive's names of the commits of exactly this body that workers have recorded of the target, of
+    whichever campaign. To be asked before the target is read. Raises ArchiveError.
+    """
+    wanted = digest(body)
+    return frozenset(
+        [
+            sent.key
+            async for sent in intents_of(connections, start.target.zone, start.area)
+            if sent.proven and sent.record.step == Step.COMMIT.value and sent.record.digest == wanted
+        ]
+    )

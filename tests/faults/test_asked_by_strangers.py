@@ -1,0 +1,303 @@
+"""Whoever can reach Temporal can have a worker look at a target, with a message of their choice. What it
+signs of that is what it has read itself, of what is on record as sent.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.esc.probe import ProbeReport
+from edgeshift.areas.waf import Mode
+from edgeshift.authority.records import SignedRecords
+from edgeshift.authority.signing import FileSigner
+from edgeshift.authority.sshsig import PrivateKey
+from edgeshift.messages import CompareOutcomes, Confirm, Prepare, Prepared, Verify, Watch, ZonePhase
+from edgeshift.model.digests import digest
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.runtime.queues import Queue
+from edgeshift.stores.documents import FrozenTargets, ProbedProposal, Proposal, get_document, put_document
+from tests.faults_kit import Stage, staged, zone
+from tests.forgeries.running.attack import Attack
+from tests.forgeries.running.foreign import scheduled
+from tests.harness.campaigns.authority import ONE
+from tests.harness.campaigns.stages import ESC, LOG_FIELDS, esc_stage, esc_zone, log_stage, log_zone
+from tests.kit.signing import WORKER, key_of, signed
+
+pytestmark = pytest.mark.embedded
+
+LONG = {**ESC["esc"], "observe": "4000h", "every": "2000h"}
+"""A scope is watched for as long as a test takes."""
+
+
+async def stranger(stage: Stage, short: str) -> Attack:
+    """Somebody beside a zone who may send Temporal anything."""
+    state = await stage.play.state(stage.name(short))
+    return Attack(stage, stage.play.client, short, FileSigner(PrivateKey.made()), state, set())
+
+
+async def signed_of(stage: Stage, short: str) -> list[ZoneOutcome]:
+    """The outcomes of a zone that workers have signed."""
+    run = (await stage.play.campaign.describe()).run_id or ""
+    found = await SignedRecords(stage.play.archive).results(stage.play.spec.name, run, stage.id(short), 1)
+    return [said.statement.outcome for said in found]  # type: ignore[union-attr]
+
+
+def beside(stage: Stage, short: str, what: str) -> list[str]:
+    """What is recorded beside the intents of a zone: ``seen``, ``nothing``."""
+    folder = stage.play.folder / "state" / "archive" / what / stage.id(short) / stage.play.spec.area.value
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+async def without_differences(stage: Stage, prepared: Prepared) -> Prepared:
+    """What a probe would have proposed that had found nothing: any answer of the URLs is as agreed."""
+    archive = stage.play.archive
+    proposal = await get_document(archive, ProbedProposal, prepared.proposal)
+    report = await get_document(archive, ProbeReport, proposal.report)
+    nothing = await put_document(archive, report.model_copy(update={"differences": ()}))
+    forged = await put_document(archive, proposal.model_copy(update={"report": nothing}))
+    return prepared.model_copy(update={"proposal": forged})
+
+
+async def committed(stage: Stage, short: str) -> tuple[Attack, Prepared]:
+    """A scope that was turned off, and is watched; a stranger beside it, and what was sent."""
+    state = await stage.waits(short)
+    await stage.play.sign_zone(stage.name(short), digest=state.digest)
+    await stage.phase(short, ZonePhase.WATCHING)
+    a = await stranger(stage, short)
+    return a, sent_by(a)
+
+
+def sent_by(a: Attack) -> Prepared:
+    """What the zone proposes, or has sent."""
+    return Prepared(
+        verdict=Verdict.READY,
+        snapshot=a.state.snapshot,
+        digest=a.state.digest,
+        fingerprint=a.state.fingerprint,
+        proposal=a.state.proposal,
+    )
+
+
+async def test_a_scope_that_is_off_is_never_signed_as_rolled_back(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """By a proposal whose probe found no difference, whatever its URLs answer says nothing: the setting does.
+    Nor is it signed as settled before it was watched to the end.
+    """
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a"), authority=ONE, esc=LONG) as stage:
+        a, prepared = await committed(stage, "a")
+        start = await a.started_with()
+        forged = await without_differences(stage, prepared)
+        for asked in (
+            {"prepared": forged, "back": True},
+            {"prepared": prepared, "back": True},
+            {"prepared": forged},
+            {"prepared": prepared},
+        ):
+            message = Watch(start=start, since=a.stage.play.now(), last=True, **asked)
+            _, told = await scheduled(a, "watch_esc_scope", message, Queue.LONG)
+            assert told is not None and not told["done"] and not told["record"], told
+        assert await signed_of(stage, "a") == []
+        assert beside(stage, "a", "seen") == []
+        assert await stage.play.is_off(stage.name("a"))
+
+
+async def in_flight(a: Attack, name: str = "in-flight") -> str:
+    """A commit of exactly what the zone proposes, as a worker records it before it sends it: it may still
+    come to show. What may be recorded of it lies under this name.
+    """
+    key = f"intent/{a.state.zone.id}/{a.stage.play.spec.area.value}/{name}"
+    said = {
+        "step": "commit",
+        "at": a.stage.play.now().isoformat(),
+        "campaign": a.stage.play.campaign.id,
+        "run": await a.run(),
+        "attempt": a.state.attempt,
+        "digest": a.state.digest,
+        "fingerprint": a.state.fingerprint,
+        "proposal": a.state.proposal,
+        "snapshot": a.state.snapshot,
+        "drawn": "drawn",
+    }
+    await a.archive.create_once(key, await signed(key, said, key_of(WORKER)))
+    return name
+
+
+async def test_a_commit_that_may_still_show_is_not_closed_while_esc_is_on(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Nobody has sent a way back: that esc is on says nothing of what is in flight."""
+    more = {"esc": {**LONG, "effect_limit": "1h"}}
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a"), authority=ONE, **more) as stage:
+        await stage.waits("a")
+        a = await stranger(stage, "a")
+        name = await in_flight(a)
+        message = Confirm(
+            start=await a.started_with(),
+            prepared=sent_by(a),
+            wanted=False,
+            limit=timedelta(seconds=5),
+            since=stage.play.now(),
+        )
+        _, told = await scheduled(a, "settle_esc_scope", message, Queue.LONG)
+        assert told is not None and not told["hopeless"]
+        assert name not in beside(stage, "a", "nothing") + beside(stage, "a", "seen")
+
+
+async def test_a_scope_of_ours_is_not_signed_as_found_off_in_another_campaigns_name(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The specification is ours, the campaign that the message names is none that has turned it off."""
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a"), authority=ONE, esc=LONG) as stage:
+        a, _ = await committed(stage, "a")
+        start = (await a.started_with()).model_copy(update={"planned": None})
+        elsewhere = start.target.model_copy(update={"wave": 7})
+        for forged in ({"campaign": "campaign/other"}, {"target": elsewhere, "attempt": 9}):
+            message = Prepare(start=start.model_copy(update=forged))
+            _, told = await scheduled(a, "prepare_esc_scope", message, Queue.LONG)
+            assert told is not None
+        assert await signed_of(stage, "a") == []
+
+
+def logs_headers(name: str) -> dict[str, Any]:
+    """A zone that logs a header of another team's already."""
+    found = log_zone(name, foreign=True)
+    (job,) = found["logs"]["jobs"]
+    job["logpull_options"] = "fields=RayID,RequestHeaders&timestamps=rfc3339"
+    return found
+
+
+async def fields_proposed(stage: Stage, prepared: Prepared, names: list[str]) -> Prepared:
+    """A proposal of other fields, without a log job of its own."""
+    archive = stage.play.archive
+    proposal = await get_document(archive, Proposal, prepared.proposal)
+    fields = {**{kind: [] for kind in proposal.body["fields"]}, "request_headers": names}
+    body = {**proposal.body, "fields": fields, "jobs": {"list": ["RequestHeaders"], "new": None}}
+    forged = await put_document(archive, proposal.model_copy(update={"body": body}))
+    return prepared.model_copy(update={"proposal": forged, "digest": digest(body)})
+
+
+async def test_fields_that_are_there_are_never_signed_as_taken_out(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """By a proposal of fields that nobody has written, nor as settled by one of fields of another team's."""
+    verify = {**LOG_FIELDS["log_fields"], "verify": "4000h", "every": "2000h"}
+    async with log_stage(
+        temporal_client, tmp_path, logs_headers("a"), authority=ONE, log_fields=verify
+    ) as stage:
+        a, prepared = await committed(stage, "a")
+        start = await a.started_with()
+        nobodys = await fields_proposed(stage, prepared, ["x-nobody"])
+        others = await fields_proposed(stage, prepared, ["x-team"])
+        for asked in ({"prepared": nobodys, "back": True}, {"prepared": others}, {"prepared": prepared}):
+            message = Watch(start=start, since=stage.play.now(), last=True, **asked)
+            _, told = await scheduled(a, "watch_log_fields_zone", message, Queue.LONG)
+            assert told is not None and not told["done"] and not told["record"], told
+        assert await signed_of(stage, "a") == []
+        assert beside(stage, "a", "seen") == []
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_a_commit_of_log_fields_is_closed_by_its_own_fields_alone(
+    temporal_client: Client, tmp_path: Path, wanted: bool
+) -> None:
+    """A commit is in flight; a stranger asks whether fields show that others have written, or that nobody has
+    are out: both are so, and say nothing of it.
+    """
+    more = {"log_fields": {**LOG_FIELDS["log_fields"], "effect_limit": "1h"}}
+    async with log_stage(temporal_client, tmp_path, logs_headers("a"), authority=ONE, **more) as stage:
+        await stage.waits("a")
+        a = await stranger(stage, "a")
+        name = await in_flight(a)
+        forged = await fields_proposed(stage, sent_by(a), ["x-team" if wanted else "x-nobody"])
+        message = Confirm(
+            start=await a.started_with(),
+            prepared=forged,
+            wanted=wanted,
+            limit=timedelta(seconds=5),
+            since=stage.play.now(),
+        )
+        _, told = await scheduled(a, "settle_log_fields_zone", message, Queue.LONG)
+        assert told is not None and told["reached"]
+        assert name not in beside(stage, "a", "nothing")
+
+
+async def test_rules_that_the_campaign_has_not_sent_are_not_signed_as_migrated(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Somebody else has migrated the zone, by rules of which a stranger has archived a proposal."""
+    async with staged(temporal_client, tmp_path, zone("a"), authority=ONE) as stage:
+        await stage.waits("a")
+        a = await stranger(stage, "a")
+        proposal = await get_document(stage.play.archive, Proposal, a.state.proposal)
+        rules = [{**rule, "enabled": False} for rule in proposal.body["rules"]]
+        body = {**proposal.body, "rules": rules}
+        await stage.change("a", state="complete", entry_point={"rules": rules})
+        forged = await put_document(stage.play.archive, proposal.model_copy(update={"body": body}))
+        message = Verify(
+            start=await a.started_with(),
+            mode=Mode.PENDING,
+            proposal=forged,
+            snapshot=a.state.snapshot,
+            digest=digest(body),
+            limit=timedelta(seconds=10),
+        )
+        _, told = await scheduled(a, "verify_waf_zone", message, Queue.LONG)
+        assert told is not None and told["reached"], told
+        assert await signed_of(stage, "a") == []
+
+
+async def compared(a: Attack, told: ZoneOutcome, targets: str = "") -> None:
+    """Ask a worker to compare an outcome that nobody has signed, at once."""
+    start = a.stage.play.start
+    assert start is not None
+    message = CompareOutcomes(
+        origin=await a.run(),
+        targets=targets or start.targets,
+        spec=start.spec,
+        area=start.area,
+        indexes=(0,),
+        attempts=(1,),
+        outcomes=(told,),
+        settles_in=timedelta(0),
+    )
+    _, found = await scheduled(a, "compare_outcomes", message, Queue.LONG)
+    assert found is not None and found["read"] == 1, found
+
+
+async def test_an_outcome_to_compare_is_signed_only_of_what_was_sent(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """A scope that nobody has changed was not rolled back; nor was one whose commit may still show, whatever
+    time a message leaves it.
+    """
+    more = {"esc": {**LONG, "effect_limit": "1h"}}
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a"), authority=ONE, **more) as stage:
+        await stage.waits("a")
+        a = await stranger(stage, "a")
+        await compared(a, ZoneOutcome.ROLLED_BACK)
+        await in_flight(a)
+        await compared(a, ZoneOutcome.ROLLED_BACK)
+        assert await signed_of(stage, "a") == []
+
+
+async def test_an_outcome_to_compare_is_signed_only_of_a_signed_list(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The service shows it, of a list of targets that nobody has signed."""
+    async with staged(temporal_client, tmp_path, zone("a"), authority=ONE) as stage:
+        await stage.waits("a")
+        a = await stranger(stage, "a")
+        await stage.change("a", state="complete")
+        target = (await a.started_with()).target.model_copy(update={"wave": 7})
+        forged = await put_document(a.archive, FrozenTargets((target,)))
+        await compared(a, ZoneOutcome.MIGRATED, forged)
+        assert await signed_of(stage, "a") == []
+        await compared(a, ZoneOutcome.MIGRATED)
+        assert await signed_of(stage, "a") == [ZoneOutcome.MIGRATED]

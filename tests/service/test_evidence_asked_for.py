@@ -1,0 +1,111 @@
+"""Evidence that a stranger asks a worker for, with a message of their choice: it passes only where the zone
+runs the rules of the proposal, in a window of this validation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from activities.waf.evidence import EvidenceActivities
+from edgeshift.areas import waf
+from edgeshift.areas.waf.evidence_terms import Evidence, EvidenceCause, EvidenceVerdict
+from edgeshift.campaign_file.spec import ValidationMode
+from edgeshift.messages import GatherEvidence
+from edgeshift.model.fleet import Plan
+from edgeshift.stores.documents import Proposal, get_document, put_document
+from tests.forgeries.doors import Guarded, guarded
+from tests.kit import eventually
+
+TERMS: dict[str, Any] = {"validation": {"window": "2h", "evidence": {"enough": 0}}}
+"""Nothing has to be seen for a pass."""
+
+
+async def gathered(door: Guarded, **forged: Any) -> Evidence:
+    """What the worker makes of a window that began just now, where the message says no more than is so."""
+    gate, now = door.gate, datetime.now(UTC)
+    asked: dict[str, Any] = {
+        "start": gate.start,
+        "since": now - timedelta(milliseconds=1),
+        "until": now,
+        "mode": ValidationMode.SHADOW,
+        "proposal": await put_document(door.archive, Proposal(body=gate.body)),
+        "digest": door.digest,
+        "fingerprint": door.fingerprint,
+        "sequence": 1,
+        "announce": False,
+        **forged,
+    }
+    begun = ActivityEnvironment()
+    begun.info = dataclasses.replace(begun.info, started_time=datetime.now(UTC))
+    activities = EvidenceActivities(gate.connections)
+    found = await begun.run(activities.gather, GatherEvidence(**asked))
+    return await get_document(door.archive, Evidence, found.evidence)
+
+
+async def nothing() -> None:
+    """Before it is sent."""
+
+
+async def validates(door: Guarded, body: dict[str, Any]) -> None:
+    """The zone is in validation with these rules, which somebody else has sent."""
+    gate = door.gate
+    client = await gate.connections.service(gate.start.spec, gate.zone)
+    await client.put_entry_point(gate.zone.id, body, waf_migration="validation", before_send=nothing)
+    await in_validation(door)
+
+
+async def in_validation(door: Guarded) -> None:
+    """Its status shows it."""
+    gate = door.gate
+    client = await gate.connections.service(gate.start.spec, gate.zone)
+
+    async def shows() -> bool:
+        return waf.in_validation((await client.waf_status(gate.zone.id)).raw)
+
+    await eventually(shows, 20, "the zone is in validation")
+
+
+def others(door: Guarded) -> dict[str, Any]:
+    """Other rules than those of the proposal."""
+    return {**door.gate.body, "rules": [{**rule, "enabled": False} for rule in door.gate.body["rules"]]}
+
+
+async def test_only_a_window_of_this_validation_passes(tmp_path: Path) -> None:
+    """Of the rules that were sent, in the mode in which they were, since then, until now."""
+    long_ago = datetime.now(UTC) - timedelta(days=8)
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE, **TERMS) as door:
+        await door.begin()
+        await door.gate.validate()
+        await in_validation(door)
+        assert (await gathered(door)).verdict is EvidenceVerdict.PASS
+        other = await put_document(door.archive, Proposal(body=others(door)))
+        for forged, cause in (
+            ({"mode": ValidationMode.ENFORCE}, EvidenceCause.OTHER_RULES),
+            ({"proposal": other}, EvidenceCause.OTHER_RULES),
+            ({"since": long_ago}, EvidenceCause.NOT_VALIDATING),
+            ({"until": datetime.now(UTC) + timedelta(days=8)}, EvidenceCause.NOT_VALIDATING),
+        ):
+            found = await gathered(door, **forged)
+            assert (found.verdict, found.cause) == (EvidenceVerdict.INCONCLUSIVE, cause), forged
+        await validates(door, waf.shadow(others(door)))
+        found = await gathered(door)
+        assert (found.verdict, found.cause) == (EvidenceVerdict.INCONCLUSIVE, EvidenceCause.OTHER_RULES)
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["the proposal's rules", "other rules"])
+async def test_what_somebody_else_validates_is_compared_with_the_proposal(tmp_path: Path, same: bool) -> None:
+    """Whatever a message says of it; and only for as long as the zone has had these rules."""
+    async with guarded(tmp_path, plan=Plan.ENTERPRISE, **TERMS) as door:
+        await door.begin()
+        await validates(door, waf.shadow(door.gate.body if same else others(door)))
+        found = await gathered(door)
+        assert (found.verdict is EvidenceVerdict.PASS) is same, found.why
+        long_ago = datetime.now(UTC) - timedelta(days=8)
+        found = await gathered(door, since=long_ago)
+        assert (found.verdict, found.cause) == (EvidenceVerdict.INCONCLUSIVE, EvidenceCause.OTHER_RULES)
