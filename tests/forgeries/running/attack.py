@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from temporalio.client import Client, WorkflowHandle, WorkflowQueryFailedError, WorkflowUpdateFailedError
 from temporalio.service import RPCError
@@ -22,9 +23,11 @@ from edgeshift.messages import Permit, PlacesAsked, Step, TargetsAt, ZonePhase, 
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice, Decision
 from edgeshift.stores.archive import Archive
+from edgeshift.testbed.invariants.control import PAGE, Control
 from edgeshift.testbed.invariants.requests import Request
 from edgeshift.testbed.invariants.service import load_journal
 from tests.faults_kit import Stage
+from tests.forgeries.running.stranger import Stranger
 from tests.kit import APPROVER, Looks
 from tests.kit.signing import about, recorded
 
@@ -60,8 +63,10 @@ _FORWARD: dict[str, Callable[[Request], bool]] = {
 @dataclass
 class Attack:
     """An attack on one zone of a running campaign. ``enemy``: a client of his own. ``stranger``: a key that
-    nobody knows. ``theirs``: runs of workflows that the enemy has started beside the campaign's. ``damaged``:
-    statements that he has damaged or planted, under what the zone proposes.
+    nobody knows. ``theirs``: runs of workflows that the enemy has started beside the campaign's. ``own``: the
+    queue on which his own worker does his workflows. ``server``: his server, which listens. ``damaged``:
+    statements that he has damaged or planted, under what the zone proposes. ``touched``: targets that his
+    messages name.
     """
 
     stage: Stage
@@ -70,7 +75,10 @@ class Attack:
     stranger: FileSigner
     state: ZoneState
     theirs: set[str]
+    own: str
+    server: Stranger
     damaged: list[str] = field(default_factory=list)
+    touched: set[str] = field(default_factory=set)
 
     @property
     def archive(self) -> Archive:
@@ -86,6 +94,11 @@ class Attack:
     def name(self) -> str:
         """The campaign's name."""
         return self.stage.play.spec.name
+
+    @property
+    def enemys_name(self) -> str:
+        """What the enemy calls a campaign of his own, much like the real one."""
+        return f"{self.name}-{ENEMY}"
 
     @property
     def index(self) -> int:
@@ -224,11 +237,51 @@ class Attack:
         raise AssertionError(f"{self.short} does not come to rest: {before}")
 
 
+class Journal:
+    """What the service saw of a scene, read on from where the last look has come to."""
+
+    def __init__(self) -> None:
+        self._entries: list[Request] = []
+        self._reading = asyncio.Lock()
+
+    async def all(self, stage: Stage) -> list[Request]:
+        """Every request until now."""
+        async with self._reading:
+            after = self._entries[-1].seq if self._entries else 0
+            self._entries += await load_journal(_Since(stage.play.control, after), stage.play.strangers)
+        return self._entries
+
+
+class _Since(Control):
+    """The journal from some entry on."""
+
+    def __init__(self, control: Control, after: int) -> None:
+        super().__init__(control.url)
+        self._after = after
+
+    async def journal(self) -> list[dict[str, Any]]:
+        """Every request after that one, oldest first."""
+        found: list[dict[str, Any]] = []
+        after: int | None = self._after
+        while after is not None:
+            page = await self.get("journal", after=after, limit=PAGE)
+            found += page["entries"]
+            after = page["next"]
+        return found
+
+
+_JOURNALS: WeakKeyDictionary[Stage, Journal] = WeakKeyDictionary()
+
+
+async def requests(stage: Stage) -> list[Request]:
+    """Every request that the service saw."""
+    return await _JOURNALS.setdefault(stage, Journal()).all(stage)
+
+
 async def sent(stage: Stage) -> list[Request]:
     """The steps forward that the service was sent, of all zones. None of waf's is to be validated."""
     forward = _FORWARD[stage.play.spec.area.value]
-    journal = await load_journal(stage.play.control, stage.play.strangers)
-    return [request for request in journal if forward(request)]
+    return [request for request in await requests(stage) if forward(request)]
 
 
 async def told_wrong(stage: Stage) -> list[str]:

@@ -8,15 +8,13 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
 from typing import Any
 
-from temporalio import activity, workflow
+from temporalio import activity
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowQueryFailedError
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.worker import Worker
 
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import (
@@ -33,6 +31,7 @@ from edgeshift.model.fleet import Plan
 from edgeshift.runtime.queues import Queue
 from tests.forgeries.running.attack import BOTH, ENEMY, Attack, Trace
 from tests.forgeries.running.kinds import KINDS, Kind, kind
+from tests.forgeries.running.scheduling import queue_of, scheduled
 
 WORKFLOWS = {"waf": "WafZone", "esc": "EscScope", "log-fields": "LogFieldsZone"}
 ASKS_AT_ONCE = ("waf", "log-fields")
@@ -40,45 +39,6 @@ ASKS_AT_ONCE = ("waf", "log-fields")
 
 SERVES_SECONDS = 3.0
 PATIENCE = 60.0
-
-
-@workflow.defn(name="Foreign")
-class Foreign:
-    """Schedules one activity on any queue."""
-
-    @workflow.run
-    async def run(self, asked: dict[str, Any]) -> Any:
-        """``activity``, with ``message``, on ``queue``."""
-        return await workflow.execute_activity(
-            asked["activity"],
-            asked["message"],
-            task_queue=asked["queue"],
-            start_to_close_timeout=timedelta(seconds=PATIENCE),
-            retry_policy=RetryPolicy(maximum_attempts=1),
-        )
-
-
-def _queue(a: Attack, queue: Queue) -> str:
-    """The scene's own queue in the place of edgeshift's."""
-    return f"faults-{a.stage.tag}-{queue.short}"
-
-
-async def _scheduled(a: Attack, name: str, message: Change) -> tuple[WorkflowHandle[Any, Any], Any]:
-    """Have an activity of edgeshift's done for a workflow of the enemy's; its handle, and what came back."""
-    own = f"{ENEMY}-{uuid.uuid4().hex[:8]}"
-    async with Worker(
-        a.enemy, task_queue=own, workflows=[Foreign], workflow_runner=UnsandboxedWorkflowRunner()
-    ):
-        asked = {
-            "activity": name,
-            "message": message.model_dump(mode="json"),
-            "queue": _queue(a, Queue.CHANGES),
-        }
-        handle = await a.enemy.start_workflow("Foreign", asked, id=own, task_queue=own)
-        found = None
-        with suppress(WorkflowFailureError):
-            found = await asyncio.wait_for(handle.result(), PATIENCE)
-        return handle, found
 
 
 async def _change(a: Attack, **more: Any) -> Change:
@@ -105,14 +65,14 @@ async def _change(a: Attack, **more: Any) -> Change:
 async def a_change_by_a_foreign_workflow(a: Attack) -> Trace:
     """The activity itself, with decisions, a policy and a permit of the enemy's own."""
     await a.genuine()
-    handle, _ = await _scheduled(a, "change_zone", await _change(a))
+    handle = await scheduled(a, "change_zone", await _change(a), Queue.CHANGES)
     return handle
 
 
 @kind
 async def a_change_of_a_place_that_nobody_signed(a: Attack) -> Trace:
     """Both have signed, of the zone at its place in the list; the message has another place."""
-    handle, _ = await _scheduled(a, "change_zone", await _change(a, index=99))
+    handle = await scheduled(a, "change_zone", await _change(a, index=99), Queue.CHANGES)
     return handle
 
 
@@ -122,7 +82,7 @@ async def a_validation_under_another_plan(a: Attack) -> Trace:
     zone = target.zone.model_copy(update={"plan": Plan.ENTERPRISE})
     change = await _change(a, target=target.model_copy(update={"zone": zone}))
     asked = change.model_copy(update={"step": Step.VALIDATE, "mode": ValidationMode.SHADOW})
-    handle, _ = await _scheduled(a, "change_zone", asked)
+    handle = await scheduled(a, "change_zone", asked, Queue.CHANGES)
     return handle
 
 
@@ -132,7 +92,7 @@ KINDS["a_validation_under_another_plan"] = Kind(a_validation_under_another_plan,
 @kind
 async def a_change_that_is_given_up_by_a_foreign_workflow(a: Attack) -> Trace:
     """Who gives up a permit that nobody has keeps nothing from being sent."""
-    handle, _ = await _scheduled(a, "give_up_change", await _change(a))
+    handle = await scheduled(a, "give_up_change", await _change(a))
     return handle
 
 
@@ -164,7 +124,7 @@ async def a_campaign_of_another_name(a: Attack) -> Trace:
     )
     with suppress(TimeoutError):
         await asyncio.wait_for(handle.result(), 20)
-    await _ended(handle)
+    await ended(handle)
     return handle
 
 
@@ -188,20 +148,20 @@ async def a_zone_under_another_id(a: Attack) -> Trace:
         task_queue=Queue.ZONES,
     )
     a.theirs.add((await handle.describe()).run_id or "")
-    if not (state := await _waits(handle)):
+    if not (state := await waits_there(handle)):
         return handle
     await handle.signal("sign_off", a.word(ENEMY, digest=state["digest"]))
     await handle.signal("permit", PermitGrant(campaign_run=ENEMY, permit=a.permit()))
     with suppress(TimeoutError, WorkflowFailureError):
         await asyncio.wait_for(handle.result(), 20)
-    await _ended(handle)
+    await ended(handle)
     return handle
 
 
 KINDS["a_zone_under_another_id"] = Kind(a_zone_under_another_id, ASKS_AT_ONCE)
 
 
-async def _waits(handle: WorkflowHandle[Any, Any]) -> dict[str, Any]:
+async def waits_there(handle: WorkflowHandle[Any, Any]) -> dict[str, Any]:
     """The state of a zone's workflow once it waits for a sign-off; empty where it does not come to that."""
     async with asyncio.timeout(PATIENCE):
         while True:
@@ -214,7 +174,7 @@ async def _waits(handle: WorkflowHandle[Any, Any]) -> dict[str, Any]:
             await asyncio.sleep(0.2)
 
 
-async def _ended(handle: WorkflowHandle[Any, Any]) -> None:
+async def ended(handle: WorkflowHandle[Any, Any]) -> None:
     """Whoever looks after Temporal ends what the enemy started."""
     if (await handle.describe()).close_time is None:
         await handle.terminate("whoever looks after Temporal has seen it")
@@ -233,7 +193,7 @@ async def _serving(
     """A worker of the enemy's polls the queue of the changes, or another one."""
     async with Worker(
         a.enemy,
-        task_queue=_queue(a, queue),
+        task_queue=queue_of(a, queue),
         activities=[answers],
         max_concurrent_activities=8,
     ):
