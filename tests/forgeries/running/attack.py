@@ -5,6 +5,7 @@ sees and sends, and what came of it.
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -218,7 +219,7 @@ class Attack:
         """A permit that no campaign has given."""
         number = 10**9 + self.state.attempt
         until = datetime.now(UTC) + timedelta(minutes=5)
-        name = f"{ENEMY}-{self.state.zone.id[:8]}-{number}"
+        name = f"{ENEMY}-{self.state.zone.id[:8]}-{uuid.uuid4().hex[:8]}"
         return Permit(number=number, name=name, index=self.index, step=step, expires_at=until)
 
     # --- what came of it

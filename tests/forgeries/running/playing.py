@@ -21,17 +21,14 @@ from temporalio.service import RPCError
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.messages import (
-    CampaignResult,
     CampaignSignOff,
     Person,
-    PlacesAsked,
-    TargetsAt,
     ZonePhase,
     ZoneState,
 )
-from edgeshift.model.fleet import REOPENABLE, RETRYABLE, ZoneOutcome
+from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice
-from edgeshift.operations.again import begin_again
+from edgeshift.operations.again import VERBS, begin_again, zones_at
 from edgeshift.operations.errors import OperationError
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
@@ -247,6 +244,9 @@ class Attacked:
         limit = asyncio.get_running_loop().time() + BEGINS_AGAIN
         while not await self._is_open(name):
             # The campaign may not have heard of it yet, and of one that was ended by hand it has to find out.
+            if await play.is_closed():
+                await self._all_begun_again()
+                continue
             for verb in await self._verbs(name):
                 with suppress(WorkflowUpdateFailedError, RPCError):
                     await play.again(verb, name)
@@ -326,9 +326,7 @@ class Attacked:
         have it go on.
         """
         play, short = self.stage.play, self.stage.names[0]
-        for one in self.stage.names:
-            await self.begun_again(one)
-            await self.stage.waits(one, LEFT_ALONE)
+        await self._all_wait()
         await play.ask("pause", "lunch")
         attack = await self._attack("", short, await self.stage.waits(short, LEFT_ALONE))
         for name in BOTH:
@@ -346,9 +344,8 @@ class Attacked:
         enemy does meanwhile.
         """
         stage, play = self.stage, self.stage.play
-        for short in stage.names:
-            await self.begun_again(short)
         if tries:
+            await self._all_wait()
             for short in stage.names:
                 await stage.fault("latency", CHANGES[self.area], short, seconds=SLOW)
             finished = asyncio.create_task(stage.finish(LEFT_ALONE))
@@ -360,7 +357,8 @@ class Attacked:
         for _ in range(MOST_AGAIN):
             if result.outcomes == {DONE[self.area]: len(stage.names)}:
                 break
-            result = await self._finished_anew()
+            await self._all_begun_again()
+            result = await stage.finish(LEFT_ALONE)
         else:
             self.tried.held_up.append(f"{self.area}: at the end: {result.outcomes}")
         seen = await play.checkers()
@@ -373,21 +371,23 @@ class Attacked:
             for text in check.violations
         ]
 
-    async def _finished_anew(self) -> CampaignResult:
-        """People begin those zones again that the enemy has ended meanwhile."""
+    async def _all_wait(self) -> None:
+        """Every zone waits for its sign-off: people begin those again that the enemy has ended, also where
+        the campaign has closed by that.
+        """
+        for short in self.stage.names:
+            await self.begun_again(short)
+            await self.stage.waits(short, LEFT_ALONE)
+
+    async def _all_begun_again(self) -> None:
+        """People begin those zones again that have ended otherwise than they were to, as a closed campaign
+        tells of them.
+        """
         play = self.stage.play
-        for verb, places in (("retry", RETRYABLE), ("reopen", REOPENABLE)):
-            indexes = sorted(
-                place.index
-                for place in TargetsAt.model_validate(
-                    await play.campaign.query(
-                        "targets_at",
-                        PlacesAsked(places=tuple(sorted(one.value for one in places))),
-                        result_type=TargetsAt,
-                    )
-                ).targets
-            )
-            if not indexes:
+        for verb, outcomes in VERBS.items():
+            places = sorted(one.value for one in outcomes)
+            found = await zones_at(play.client, play.spec.name, places)
+            if not (indexes := [target.index for target in found.targets]):
                 continue
             zones = [play.targets[index].zone.id for index in indexes]
             play.words += [
@@ -401,11 +401,11 @@ class Attacked:
                     by=OPERATOR,
                     reason="again",
                     indexes=indexes,
+                    places=places,
                     pen=play.pen(OPERATOR),
                     zones=zones,
                 )
         self.stage.forget_signed()
-        return await self.stage.finish(LEFT_ALONE)
 
     async def told_later(self) -> None:
         """What the enemy's servers were told once their attacks were over."""
