@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -77,7 +77,9 @@ A_WHILE = 6.0
 
 A_MOMENT = timedelta(seconds=1)
 
-Make = Callable[[Attack, Dress], Awaitable[BaseModel]]
+Made = TypeVar("Made", bound=BaseModel)
+
+Make = Callable[[Attack, Dress], Awaitable[Made]]
 
 ZONES: tuple[Dressing, ...] = (in_its_own_name, of_another_zone, in_a_later_attempt)
 SPECS: tuple[Dressing, ...] = (by_a_strangers_service, by_a_strangers_proxy)
@@ -96,12 +98,12 @@ def done(
     within: float = PATIENCE,
     beats: bool = False,
     as_: str = "",
-) -> Callable[[Make], Make]:
+) -> Callable[[Make[Made]], Make[Made]]:
     """Register a kind for each dress of what makes the activity's message. ``as_``: what the kinds are called
     by, where there are several of one activity.
     """
 
-    def register(make: Make) -> Make:
+    def register(make: Make[Made]) -> Make[Made]:
         for dressing in dresses:
 
             async def work(a: Attack, dressing: Dressing = dressing) -> Trace:
@@ -115,7 +117,7 @@ def done(
     return register
 
 
-def waits(activity: str, *dresses: Dressing, **more: Any) -> Callable[[Make], Make]:
+def waits(activity: str, *dresses: Dressing, **more: Any) -> Callable[[Make[Made]], Make[Made]]:
     """One that tells of itself, and is stopped after a while."""
     return done(activity, *dresses, within=A_WHILE, beats=True, **more)
 
@@ -210,7 +212,7 @@ async def _told(a: Attack, dress: Dress) -> Announce:
 @done("record_rulings", in_its_own_name)
 async def _ruled(a: Attack, dress: Dress) -> RecordRulings:
     """Somebody rejects what all propose, and somebody reopens it: neither is anybody."""
-    about = {"by": ENEMY, "reason": ENEMY, "fingerprints": (dress.prepared.fingerprint,)}
+    about: dict[str, Any] = {"by": ENEMY, "reason": ENEMY, "fingerprints": (dress.prepared.fingerprint,)}
     now = datetime.now(UTC)
     return RecordRulings(
         campaign=dress.start.campaign,
@@ -346,7 +348,7 @@ async def _compared(a: Attack, dress: Dress) -> CompareOutcomes:
 async def _awaited(a: Attack, dress: Dress) -> AwaitService:
     """The service is said to refuse the campaign's credential, and to be out."""
     credential = a.stage.play.spec.service.credentials[0]
-    held = {"said": ENEMY, "since": datetime.now(UTC)}
+    held: dict[str, Any] = {"said": ENEMY, "since": datetime.now(UTC)}
     refused = OpenCircuit(trouble=Trouble.REFUSED, credential=credential.reference, **held)
     return AwaitService(spec=dress.spec, holds=(refused, OpenCircuit(trouble=Trouble.OUTAGE, **held)))
 

@@ -211,7 +211,7 @@ class Attacked:
         wrong = await judge.untrue(attack.touched)
         if phase not in (Phase.COMMITTING, Phase.CLOSED):
             # The last words of zones come before their ends; at its own end a campaign is judged as a whole.
-            wrong += await told_wrong(self.stage)
+            wrong += judge.new(await told_wrong(self.stage))
         tried.told_wrong += [f"{said}: {text}" for text in wrong]
 
     async def all_beside(self, tries: Sequence[Try], shorts: Sequence[str], *, quiet: bool = True) -> None:

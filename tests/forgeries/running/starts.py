@@ -350,7 +350,8 @@ async def what_is_no_message_to_a_quota(a: Attack) -> Trace:
 @beside
 async def a_lease_of_slots_by_terms_of_nobodys(a: Attack) -> Trace:
     """A limit beyond all measure; and then the campaign's own, as the next who asks would say it."""
-    handle, asked = _quota(a), {"holder": ENEMY, "want": 100, "lane": Lane.URGENT}
+    handle = _quota(a)
+    asked: dict[str, Any] = {"holder": ENEMY, "want": 100, "lane": Lane.URGENT}
     for terms in (PaceTerms(limit=1_000_000, window=0.1), terms_of(a.stage.play.spec.scaled())):
         with suppress(WorkflowUpdateFailedError, RPCError):
             await handle.execute_update("lease", LeaseRequest(terms=terms, **asked), rpc_timeout=SOON)
