@@ -168,8 +168,8 @@ class Attacked:
         said = f"{self.area}: {name}"
         state = await self.stage.waits(short, LEFT_ALONE)
         attack = await self._attack(said, short, state)
-        trace = await KINDS[name].work(attack)
         try:
+            trace = await KINDS[name].work(attack)
             await attack.rests()
             attack.put_right()
             zone_id = self.stage.id(short)
