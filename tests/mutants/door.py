@@ -216,6 +216,19 @@ AT_THE_DOOR = (
         ],
         "body-that-nobody-signed",
     ),
+    mutant(
+        "secrets-for-any-service",
+        "a credential is sent wherever a specification says, whatever the roots know",
+        10,
+        [
+            Edit(
+                AUTHORITY,
+                "        return roots.refuses_service(spec)\n",
+                "        return roots.refuses_service(spec) and None\n",
+            )
+        ],
+        "secret-for-a-stranger",
+    ),
 )
 
 TOLD = (

@@ -39,12 +39,14 @@ from tests.forgeries.running import activities, archived, foreign, starts, words
 from tests.forgeries.running.attack import (
     BOTH,
     ENEMY,
+    FINDS_OUT_WITHIN,
     REVOKED_KEY,
     Attack,
     Trace,
     on_record,
     requests,
     sent,
+    told_as_ended,
     told_wrong,
 )
 from tests.forgeries.running.judging import Judge
@@ -242,7 +244,7 @@ class Attacked:
         """People begin a zone again that has come to an end, as they would who are told of it."""
         play, name = self.stage.play, self.stage.name(short)
         limit = asyncio.get_running_loop().time() + BEGINS_AGAIN
-        while not await self._is_open(name):
+        while not await self._is_open(name) or await self._given_up(name):
             # The campaign may not have heard of it yet, and of one that was ended by hand it has to find out.
             if await play.is_closed():
                 await self._all_begun_again()
@@ -260,6 +262,19 @@ class Attacked:
             if (outcome := (await self.stage.play.state(name)).outcome) is not None:
                 return ("retry",) if outcome in FAILED else ("reopen",)
         return "retry", "reopen"
+
+    async def _given_up(self, name: str) -> bool:
+        """Whether the campaign tells a zone as ended that is open, and goes on saying so: whoever looks after
+        Temporal ends its workflow.
+        """
+        index = self.stage.play.index(name)
+        for _ in range(FINDS_OUT_WITHIN):
+            if index not in await told_as_ended(self.stage):
+                return False
+            await asyncio.sleep(1)
+        with suppress(RPCError):
+            await self.stage.play.zone(name).terminate("by hand")
+        return True
 
     async def _is_open(self, name: str) -> bool:
         described = await self.stage.play.zone(name).describe()
@@ -344,8 +359,8 @@ class Attacked:
         enemy does meanwhile.
         """
         stage, play = self.stage, self.stage.play
+        await self._all_wait()
         if tries:
-            await self._all_wait()
             for short in stage.names:
                 await stage.fault("latency", CHANGES[self.area], short, seconds=SLOW)
             finished = asyncio.create_task(stage.finish(LEFT_ALONE))

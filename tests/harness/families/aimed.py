@@ -60,6 +60,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (door.more_than_an_hour_takes, 2),
     (door.target_that_nobody_signed, 2),
     (door.body_that_nobody_signed, 2),
+    (door.secret_for_a_stranger, 1),
     (results.migrated_by_a_word, 2),
     (results.answered_without_a_call, 2),
     (results.result_of_a_stranger, 2),
