@@ -429,10 +429,6 @@ class Attacked:
             for server in servers:
                 self.tried.counted += [f"{said}: {text}" for text in await self.judge.leaked(server)]
 
-    async def closed(self, tries: Sequence[Try]) -> None:
-        """Nothing is changed any more, whatever anybody says."""
-        await self.all_beside(tries, self.stage.names)
-
 
 def _fleet(area: str, names: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Zones of an area that propose the same, and the campaign's terms."""
@@ -487,7 +483,7 @@ async def attacked(
     """
     by_phase = {phase: [one for one in tries if one.phase is phase] for phase in PHASES[area]}
     names = [f"z{number}" for number in range(at_once + 1)]
-    async with _beside_a_campaign(client, folder / "long", area, names, tried) as play:
+    async with _named(tried, area), _beside_a_campaign(client, folder / "long", area, names, tried) as play:
         await play.all_of([one.kind for one in by_phase[Phase.WAITING]])
         if whole:
             await play.aborted_by_nobody()
@@ -495,9 +491,19 @@ async def attacked(
         if by_phase[Phase.PAUSED]:
             await play.paused(by_phase[Phase.PAUSED])
         await play.ends(by_phase[Phase.COMMITTING])
-        await play.closed(by_phase[Phase.CLOSED])
+        await play.all_beside(by_phase[Phase.CLOSED], names)
     if any(by_phase.get(phase) for phase in ENDS_EARLY):
-        await _ended_early(client, folder / "short", area, by_phase, tried)
+        async with _named(tried, area):
+            await _ended_early(client, folder / "short", area, by_phase, tried)
+
+
+@asynccontextmanager
+async def _named(tried: Tried, area: str) -> AsyncIterator[None]:
+    """A campaign that does not go on is named; the others are attacked all the same."""
+    try:
+        yield
+    except AssertionError as why:
+        tried.held_up.append(f"{area}: {why}"[:500])
 
 
 async def _ended_early(
