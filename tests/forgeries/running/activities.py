@@ -5,10 +5,12 @@ own. What is registered and not tried is named with the reason.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
+from temporalio.service import RPCError
 
 from edgeshift.areas.waf import Mode
 from edgeshift.campaign_file.spec import ValidationMode
@@ -45,7 +47,7 @@ from edgeshift.messages import (
     ZoneAssessment,
     ZoneReport,
 )
-from edgeshift.model.fleet import Plan, ZoneOutcome
+from edgeshift.model.fleet import Plan, ZoneOutcome, migration_id
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.circuit import OpenCircuit, Trouble
@@ -108,7 +110,10 @@ def done(
 
             async def work(a: Attack, dressing: Dressing = dressing) -> Trace:
                 message = await make(a, await dressing(a))
-                return await scheduled(a, activity, message, queue, within=within, beats=beats)
+                trace = await scheduled(a, activity, message, queue, within=within, beats=beats)
+                if activity == "hold_zones":
+                    await _ended(a)
+                return trace
 
             name = f"{as_ or activity}_{dressing.__name__}"
             KINDS[name] = Kind(work, areas, beside=True, activity=activity)
@@ -462,6 +467,16 @@ async def _looked_back_at(a: Attack, dress: Dress) -> BaseModel:
     return dress.start
 
 
+async def _ended(a: Attack) -> None:
+    """Whoever looks after Temporal ends the holds on zones of this campaign."""
+    for target in a.stage.play.targets:
+        handle = a.enemy.get_workflow_handle(migration_id(target.zone, a.stage.play.spec.area))
+        described = await handle.describe()
+        if described.workflow_type == "ZoneHold" and described.close_time is None:
+            with suppress(RPCError):
+                await handle.terminate("whoever looks after Temporal has seen it")
+
+
 async def _held(a: Attack, dress: Dress) -> HoldZones:
     zones = CoveredZones(tuple(target.zone for target in a.stage.play.targets))
     listed = await put_document(a.archive, zones)
@@ -470,7 +485,9 @@ async def _held(a: Attack, dress: Dress) -> HoldZones:
 
 @waits("hold_zones", in_its_own_name, in_a_later_attempt)
 async def _holds(a: Attack, dress: Dress) -> HoldZones:
-    """For a campaign's account, in the place of the zones' own workflows."""
+    """For a campaign's account, in the place of the zones' own workflows; whoever looks after Temporal ends
+    those that came about.
+    """
     return await _held(a, dress)
 
 

@@ -72,13 +72,17 @@ _FORWARD: dict[str, Callable[[Request], bool]] = {
 }
 
 
+_STARTS: WeakKeyDictionary[Stage, dict[str, ZoneStart]] = WeakKeyDictionary()
+"""What zones were last seen to be started with."""
+
+
 @dataclass
 class Attack:
     """An attack on one zone of a running campaign. ``enemy``: a client of his own. ``stranger``: a key that
     nobody knows. ``theirs``: runs of workflows that the enemy has started beside the campaign's. ``own``: the
     queue on which his own worker does his workflows. ``server``: his server, which listens. ``damaged``:
     statements that he has damaged or planted, under what the zone proposes. ``touched``: targets that his
-    messages name.
+    messages name. ``permits``: names of those that he has made up.
     """
 
     stage: Stage
@@ -91,6 +95,7 @@ class Attack:
     server: Stranger
     damaged: list[str] = field(default_factory=list)
     touched: set[str] = field(default_factory=set)
+    permits: set[str] = field(default_factory=set)
 
     @property
     def archive(self) -> Archive:
@@ -132,12 +137,18 @@ class Attack:
         return (await self.stage.play.campaign.describe()).run_id or ""
 
     async def started_with(self) -> ZoneStart:
-        """What the zone's workflow was started with: anybody can read it there."""
+        """What the zone's workflow was started with: anybody can read it there. What is somebody else's under
+        its id is passed over.
+        """
+        known = _STARTS.setdefault(self.stage, {})
         async for event in self.zone.fetch_history_events(page_size=1):
-            payloads = event.workflow_execution_started_event_attributes.input.payloads[:1]
-            (start,) = await self.enemy.data_converter.decode(payloads, [ZoneStart])
-            return ZoneStart.model_validate(start)
-        raise AssertionError("it was never started")
+            begun = event.workflow_execution_started_event_attributes
+            if begun.workflow_type.name == "ZoneHold" and self.short in known:
+                break
+            (start,) = await self.enemy.data_converter.decode(begun.input.payloads[:1], [ZoneStart])
+            known[self.short] = ZoneStart.model_validate(start)
+            break
+        return known[self.short]
 
     # --- what is signed
 
@@ -231,6 +242,7 @@ class Attack:
         number = 10**9 + self.state.attempt
         until = datetime.now(UTC) + timedelta(minutes=5)
         name = f"{ENEMY}-{self.state.zone.id[:8]}-{uuid.uuid4().hex[:8]}"
+        self.permits.add(name)
         return Permit(number=number, name=name, index=self.index, step=step, expires_at=until)
 
     # --- what came of it

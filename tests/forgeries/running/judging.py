@@ -16,7 +16,7 @@ from edgeshift.authority.statements import BadStatement, ResultStatement, opened
 from edgeshift.model.fleet import CLAIMS, ZoneOutcome
 from edgeshift.testbed.invariants.kept import load_secrets
 from tests.faults_kit import Stage
-from tests.forgeries.running.attack import ENEMY, sent
+from tests.forgeries.running.attack import sent
 from tests.forgeries.running.stranger import Stranger
 from tests.kit.signing import WORKER, key_of
 
@@ -35,9 +35,9 @@ class Judge:
     def _archive(self) -> Path:
         return self.stage.play.folder / "state" / "archive"
 
-    async def counted(self) -> list[str]:
-        """Changes that were about to be sent under permits of the enemy's."""
-        return self.new(await asyncio.to_thread(lambda: list(self._under_his_permits())))
+    async def counted(self, permits: Collection[str]) -> list[str]:
+        """Changes that were about to be sent under these permits of the enemy's."""
+        return self.new(await asyncio.to_thread(lambda: list(self._under(permits))))
 
     async def leaked(self, server: Stranger) -> list[str]:
         """Whether a server of the enemy's was told a secret."""
@@ -64,11 +64,12 @@ class Judge:
         self.said.update(fresh)
         return fresh
 
-    def _under_his_permits(self) -> Iterable[str]:
-        for path in (self._archive / "intent").glob(f"*/*/{ENEMY}-*"):
-            step = _read(path).get("step")
-            if step not in SENDS_NOTHING:
-                yield f"{step} of {path.parent.parent.name} under {path.name}"
+    def _under(self, permits: Collection[str]) -> Iterable[str]:
+        for permit in permits:
+            for path in (self._archive / "intent").glob(f"*/*/{permit}*"):
+                record = _read(path)
+                if _by_worker(record) and record.get("step") not in SENDS_NOTHING:
+                    yield f"{record.get('step')} of {path.parent.parent.name} under {path.name}"
 
     async def _undone(self) -> set[str]:
         """Zones whose change was sent back: of waf none is."""

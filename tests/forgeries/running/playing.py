@@ -189,7 +189,12 @@ class Attacked:
         made.
         """
         said = f"{self.area}, {phase.value}: {name}"
-        state = await self.stage.play.state(self.stage.name(short))
+        play, zone_name = self.stage.play, self.stage.name(short)
+        try:
+            state = await play.state(zone_name)
+        except (RPCError, WorkflowQueryFailedError):
+            # Somebody else's workflow has taken its id, now that it is free.
+            state = play.looked[zone_name]
         if phase is Phase.COMMITTING and state.phase is ZonePhase.CLOSED:
             phase = Phase.CLOSED
         attack = await self._attack(said, short, state)
@@ -208,7 +213,7 @@ class Attacked:
             tried.records[record] += 1
         else:
             tried.unrecorded.append(said)
-        found = [*await judge.counted(), *await judge.leaked(attack.server)]
+        found = [*await judge.counted(attack.permits), *await judge.leaked(attack.server)]
         tried.counted += [f"{said}: {text}" for text in found]
         wrong = await judge.untrue(attack.touched)
         if phase not in (Phase.COMMITTING, Phase.CLOSED):
@@ -502,8 +507,8 @@ async def _named(tried: Tried, area: str) -> AsyncIterator[None]:
     """A campaign that does not go on is named; the others are attacked all the same."""
     try:
         yield
-    except AssertionError as why:
-        tried.held_up.append(f"{area}: {why}"[:500])
+    except Exception as why:
+        tried.held_up.append(f"{area}: {type(why).__name__}: {why}"[:500])
 
 
 async def _ended_early(
