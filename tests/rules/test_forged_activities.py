@@ -45,11 +45,11 @@ def test_the_list_has_every_kind_and_every_phase() -> None:
     for area in AREAS:
         names, beside = kinds_of(area), [one for one in whole(area) if one.phase is not Phase.WAITING]
         phases = {one.phase for one in beside}
-        count = len(names) + 3 * len(phases)
+        count = len(names) * 3 // 2
         chosen = some(area, count, 1)
         assert chosen == some(area, count, 1) and chosen != some(area, count, 2)
         waiting = [one.kind for one in chosen if one.phase is Phase.WAITING]
         assert sorted(waiting) == sorted(names)
-        per_phase = {phase: sum(one.phase is phase for one in chosen) for phase in phases}
-        assert set(per_phase.values()) == {3}
+        per_phase = [sum(one.phase is phase for one in chosen) for phase in phases]
+        assert max(per_phase) - min(per_phase) <= 1 and min(per_phase) > 20
         assert len(some(area, len(whole(area)) + 7, 1)) == len(whole(area)) + 7

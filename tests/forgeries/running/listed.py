@@ -4,6 +4,7 @@ kind against a zone that waits for people, and those that need none in every oth
 
 from __future__ import annotations
 
+import math
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,6 +43,9 @@ PHASES: Mapping[str, tuple[Phase, ...]] = {
 AREAS = tuple(PHASES)
 
 
+AGAINST_WAITING = 2 / 3
+
+
 @dataclass(frozen=True)
 class Try:
     """One forgery, in one phase."""
@@ -66,15 +70,15 @@ def whole(area: str) -> list[Try]:
 
 
 def some(area: str, count: int, seed: object) -> list[Try]:
-    """So many of them: each kind once against a waiting zone, where there is room for all; then each phase as
-    often as any other, with kinds by chance; and from the beginning again.
+    """So many of them: two of three against a waiting zone, up to each kind once; then each phase as often as
+    any other, with kinds by chance; and from the beginning again.
     """
     chance, names = random.Random(f"{seed}/{area}"), kinds_of(area)
     found: list[Try] = []
     while len(found) < count:
         left = count - len(found)
         chance.shuffle(names)
-        found += [Try(name, Phase.WAITING) for name in names[:left]]
+        found += [Try(name, Phase.WAITING) for name in names[: math.ceil(left * AGAINST_WAITING)]]
         by_phase: defaultdict[Phase, list[Try]] = defaultdict(list)
         for one in whole(area):
             if one.phase is not Phase.WAITING:
