@@ -358,7 +358,8 @@ async def on_record(trace: Trace) -> str:
     """Where an attack left its trace: ``history``, ``archive``, ``refused``; or empty."""
     if isinstance(trace, str):
         return trace
-    async for event in trace.fetch_history_events():
-        if ENEMY.encode() in event.SerializeToString():
-            return "history"
+    with suppress(RPCError):
+        async for event in trace.fetch_history_events():
+            if ENEMY.encode() in event.SerializeToString():
+                return "history"
     return ""

@@ -55,7 +55,7 @@ from tests.forgeries.running.listed import AREAS, PHASES, Phase, Try
 from tests.forgeries.running.scheduling import foreign_worker
 from tests.forgeries.running.stranger import Stranger, listening
 from tests.harness.campaigns.authority import BOTH as TWO_WITH_FOUR_EYES
-from tests.harness.campaigns.stages import ESC, LOG_FIELDS, esc_zone, log_zone, over
+from tests.harness.campaigns.stages import ESC, LOG_FIELDS, TURNS, esc_zone, log_zone, over
 from tests.harness.disturbances.operators import start_again
 from tests.kit import APPROVER, OPERATOR
 from tests.queue_kit import on_queue
@@ -180,7 +180,7 @@ class Attacked:
             await self._judged(said, Phase.WAITING, attack, trace)
             await self.begun_again(short)
             await self.stage.waits(short, BEGINS_AGAIN)
-        except AssertionError as why:
+        except (AssertionError, RPCError) as why:
             self.tried.held_up.append(f"{said}: {why}"[:300])
             await self._put_right(short)
 
@@ -459,7 +459,8 @@ async def _beside_a_campaign(
             *zones,
             authority=ROSTER,
             sign_off={**ROSTER.policy, **LONG},
-            **over(terms, **more),
+            paced=True,
+            **over(terms, commit=TURNS, **more),
         ) as stage,
     ):
         assert stage.play.keys is not None
