@@ -18,11 +18,11 @@ from tests.kit.tiers import tiered
 
 pytestmark = pytest.mark.embedded
 
-SHARE = 12
+SHARE = 8
 """Kinds that are tried against the waiting zones of each area."""
 
-A_PHASE = 2
-"""Kinds that are tried in each other phase."""
+A_PHASE = 1
+"""How many are tried in each other phase."""
 
 
 def share(area: str, seed: object) -> list[Try]:
