@@ -35,9 +35,12 @@ class Judge:
     def _archive(self) -> Path:
         return self.stage.play.folder / "state" / "archive"
 
-    async def counted(self, permits: Collection[str]) -> list[str]:
-        """Changes that were about to be sent under these permits of the enemy's."""
-        return self.new(await asyncio.to_thread(lambda: list(self._under(permits))))
+    async def counted(self, permits: Collection[str], *, signed: bool = False) -> list[str]:
+        """Changes that were about to be sent under these permits of the enemy's. ``signed``: people have just
+        signed the change itself; the rules say whether it was made once.
+        """
+        nothing = SENDS_NOTHING | ({"commit"} if signed else set())
+        return self.new(await asyncio.to_thread(lambda: list(self._under(permits, nothing))))
 
     async def leaked(self, server: Stranger) -> list[str]:
         """Whether a server of the enemy's was told a secret."""
@@ -64,11 +67,11 @@ class Judge:
         self.said.update(fresh)
         return fresh
 
-    def _under(self, permits: Collection[str]) -> Iterable[str]:
+    def _under(self, permits: Collection[str], nothing: Collection[str]) -> Iterable[str]:
         for permit in permits:
             for path in (self._archive / "intent").glob(f"*/*/{permit}*"):
                 record = _read(path)
-                if _by_worker(record) and record.get("step") not in SENDS_NOTHING:
+                if _by_worker(record) and record.get("step") not in nothing:
                     yield f"{record.get('step')} of {path.parent.parent.name} under {path.name}"
 
     async def _undone(self) -> set[str]:

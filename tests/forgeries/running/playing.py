@@ -31,7 +31,7 @@ from edgeshift.model.sign_off import Choice
 from edgeshift.operations.again import VERBS, begin_again, zones_at
 from edgeshift.operations.errors import OperationError
 from edgeshift.runtime.settings import TemporalSettings
-from edgeshift.runtime.temporal import connect
+from edgeshift.runtime.temporal import connect, is_missing
 from edgeshift.testbed.invariants import check_rules
 from edgeshift.testbed.invariants.seen import Signature, Word
 from tests.faults_kit import Stage, staged, zone
@@ -213,7 +213,8 @@ class Attacked:
             tried.records[record] += 1
         else:
             tried.unrecorded.append(said)
-        found = [*await judge.counted(attack.permits), *await judge.leaked(attack.server)]
+        found = await judge.counted(attack.permits, signed=phase is Phase.COMMITTING)
+        found += await judge.leaked(attack.server)
         tried.counted += [f"{said}: {text}" for text in found]
         wrong = await judge.untrue(attack.touched)
         if phase not in (Phase.COMMITTING, Phase.CLOSED):
@@ -282,7 +283,11 @@ class Attacked:
         return True
 
     async def _is_open(self, name: str) -> bool:
-        described = await self.stage.play.zone(name).describe()
+        try:
+            described = await self.stage.play.zone(name).describe()
+        except RPCError as why:
+            # It was not begun yet.
+            return is_missing(why)
         if described.status is not WorkflowExecutionStatus.RUNNING:
             return False
         with suppress(RPCError, WorkflowQueryFailedError):
@@ -537,6 +542,8 @@ async def _ended_early(
             await stage.outcome(short, LEFT_ALONE)
         await stage.waits(WAITS, LEFT_ALONE)
         await play.all_beside(by_phase[Phase.CHANGED], names)
+        # The enemy may have ended the one that waits, and with it the campaign.
+        await play.begun_again(WAITS)
         await stage.play.ask("abort", "enough")
         await stage.play.result()
         await play.all_beside(by_phase[Phase.ABORTED], names)
