@@ -91,6 +91,9 @@ LONG = {"expires_after": "3650d", "valid_for": "3650d"}
 AT_ONCE = 3
 """Zones that are attacked at the same time; one more is left alone, and keeps the campaign open."""
 
+PROPOSED = ("digest", "fingerprint", "proposal", "snapshot")
+"""What a zone's state says of its proposal."""
+
 BESIDE = 6
 """Attacks at the same time that need no zone which waits."""
 
@@ -157,10 +160,19 @@ class Attacked:
     listening: AsyncExitStack
     judge: Judge
     theirs: set[str] = field(default_factory=set)
+    proposed: dict[str, ZoneState] = field(default_factory=dict)
     servers: dict[str, list[Stranger]] = field(default_factory=lambda: defaultdict(list))
 
     async def _attack(self, said: str, short: str, state: ZoneState) -> Attack:
-        """With a server of its own, which listens to the end: somebody may still ask it when all is over."""
+        """With a server of its own, which listens to the end: somebody may still ask it when all is over.
+        Where a zone proposes nothing now, the enemy's messages have what it proposed last.
+        """
+        if state.digest:
+            self.proposed[short] = state
+        elif short in self.proposed:
+            state = self.proposed[short]
+        else:
+            state = state.model_copy(update=dict.fromkeys(PROPOSED, "0" * 64))
         server = await self.listening.enter_async_context(listening())
         self.servers[said].append(server)
         return Attack(self.stage, self.enemy, short, self.stranger, state, self.theirs, self.own, server)
