@@ -299,7 +299,10 @@ class Stage:
 
     async def closed(self, within: float = 60) -> None:
         """Return once no zone's workflow is open, nor said to be by the server's list."""
-        await eventually(self._all_closed, within, "every workflow of the scene closes")
+        try:
+            await eventually(self._all_closed, within, "every workflow of the scene closes")
+        except AssertionError as why:
+            raise AssertionError(f"{why}; open: {', '.join(await self._open())}") from None
 
     async def _all_closed(self) -> bool:
         handles = [self.play.zone(target.zone.name) for target in self.play.targets]

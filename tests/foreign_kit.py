@@ -50,14 +50,28 @@ class Foreign:
 
     @workflow.run
     async def run(self, asked: dict[str, Any]) -> Any:
-        """``activity``, with ``message``, on ``queue``."""
+        """``activity``, with ``message``, on ``queue``, for ``seconds``. ``silence``: seconds after which one
+        that says nothing of itself counts as lost, and in which it is told to stop when its time is over.
+        """
+        silence = asked.get("silence")
         return await workflow.execute_activity(
             asked["activity"],
             asked["message"],
             task_queue=asked["queue"],
             start_to_close_timeout=timedelta(seconds=asked["seconds"]),
+            heartbeat_timeout=timedelta(seconds=silence) if silence else None,
             retry_policy=RetryPolicy(maximum_attempts=1),
         )
+
+
+@asynccontextmanager
+async def foreign_worker(enemy: Client) -> AsyncIterator[str]:
+    """A worker that is nobody's, as long as the block runs; its queue."""
+    own = f"foreign-{uuid.uuid4().hex[:8]}"
+    async with Worker(
+        enemy, task_queue=own, workflows=[Foreign], workflow_runner=UnsandboxedWorkflowRunner()
+    ):
+        yield own
 
 
 @asynccontextmanager
@@ -67,14 +81,11 @@ async def scheduled(
     """Have an activity of edgeshift's done, once, for a workflow that is nobody's; its handle, as long as the
     block runs.
     """
-    own = f"foreign-{uuid.uuid4().hex[:8]}"
     asked = {
         "activity": name,
         "message": message.model_dump(mode="json"),
         "queue": queue,
         "seconds": seconds,
     }
-    async with Worker(
-        enemy, task_queue=own, workflows=[Foreign], workflow_runner=UnsandboxedWorkflowRunner()
-    ):
+    async with foreign_worker(enemy) as own:
         yield await enemy.start_workflow("Foreign", asked, id=own, task_queue=own)

@@ -12,13 +12,27 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from tests.forgeries.running.playing import AREAS, KINDS, Tried, attacked, mixed
+from tests.forgeries.running.listed import AREAS, PHASES, Phase, Try, kinds_of, whole
+from tests.forgeries.running.playing import Tried, attacked
 from tests.kit.tiers import tiered
 
 pytestmark = pytest.mark.embedded
 
-SHARE = 12
-"""Kinds that are tried against the campaign of each area."""
+SHARE = 8
+"""Kinds that are tried against the waiting zones of each area."""
+
+A_PHASE = 1
+"""How many are tried in each other phase."""
+
+
+def share(area: str, seed: object) -> list[Try]:
+    """A few of all, others by another seed."""
+    chance = random.Random(f"{seed}/{area}")
+    found = [Try(name, Phase.WAITING) for name in chance.sample(kinds_of(area), SHARE)]
+    for phase in PHASES[area]:
+        if phase is not Phase.WAITING:
+            found += chance.sample([one for one in whole(area) if one.phase is phase], A_PHASE)
+    return found
 
 
 @pytest.mark.parametrize("area", tiered(AREAS))
@@ -28,10 +42,7 @@ async def test_no_forgery_beside_a_running_campaign_counts(
     """Some of the kinds, others with another ``EDGESHIFT_SHARE_SEED``; then the campaign is ended, and signed
     in others' names, and people have it go on.
     """
-    chance = random.Random(f"{os.environ.get('EDGESHIFT_SHARE_SEED', 1)}/{area}")
-    names = [name for name, kind in KINDS.items() if area in kind.areas]
-    tried = Tried()
-    await attacked(temporal_client, tmp_path, area, mixed(names, SHARE, chance), tried)
-    assert sum(tried.kinds.values()) == SHARE + 2
-    assert (tried.counted, tried.told_wrong, tried.unrecorded) == ([], [], [])
-    assert tried.goes_on
+    tried, tries = Tried(), share(area, os.environ.get("EDGESHIFT_SHARE_SEED", 1))
+    await attacked(temporal_client, tmp_path, area, tries, tried)
+    assert sum(tried.kinds.values()) == len(tries) + 2
+    assert (tried.counted, tried.told_wrong, tried.unrecorded, tried.held_up) == ([], [], [], [])

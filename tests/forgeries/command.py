@@ -1,6 +1,6 @@
 """``run``: try forgeries of every kind, by themselves and two together, at the door of a Professional and of
-an Enterprise zone; then see that what is signed rightly still goes through. Then attack a running campaign of
-each area, and see it to its end.
+an Enterprise zone; then see that what is signed rightly still goes through. Then attack running campaigns of
+each area in every phase, and see them to their ends.
 """
 
 from __future__ import annotations
@@ -29,8 +29,18 @@ from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.forgeries.doors import Guarded, guarded
 from tests.forgeries.kinds import FORGERIES, TOGETHER
 from tests.forgeries.running import playing
+from tests.forgeries.running.listed import AREAS, some
 
 FIGURES = Path("out/forgeries.json")
+
+DEFAULT = 1_600
+RUNNING = 0.75
+"""How many are tried, and which share of them beside running campaigns: each kind there once in each area,
+and as many again as there is room for in the other phases.
+"""
+
+AT_ONCE = 6
+"""Zones of a running campaign that are attacked at the same time."""
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -54,35 +64,38 @@ def _several() -> None:
 
 @app.command()
 def run(
-    count: Annotated[int, typer.Option(min=1, help="How many.")] = 1000,
+    count: Annotated[int, typer.Option(min=4, help="How many in all.")] = DEFAULT,
     running: Annotated[
-        int,
-        typer.Option(min=0, help="How many beside the campaign of each area; 0: each kind once."),
-    ] = 0,
+        float,
+        typer.Option(min=0, max=1, help="The share of them beside running campaigns; the rest at the door."),
+    ] = RUNNING,
     seed: Annotated[int, typer.Option(min=0, help="Which ones.")] = 1,
 ) -> None:
-    """Try them, write out/forgeries.json and print a table. Exit 1 where one counted, or told people of an
-    outcome that the service does not show.
+    """Try them, write out/forgeries.json and print a table. Exit 1 where one counted, told people of an
+    outcome that the service does not show, left no trace, or held a campaign up.
     """
     began = time.monotonic()
-    tried = asyncio.run(_all(count, seed))
-    beside = asyncio.run(_running(running, seed))
+    beside = round(count * running / len(AREAS)) * len(AREAS)
+    tried = asyncio.run(_all(count - beside, seed))
+    there = asyncio.run(_running(beside // len(AREAS), seed))
     names = {name for kind in tried.kinds for name in kind.split(" + ")}
     figures = {
-        "tried": sum(tried.kinds.values()) + sum(beside.kinds.values()),
-        "kinds": len(names) + len(beside.kinds),
+        "tried": sum(tried.kinds.values()) + sum(there.kinds.values()),
+        "kinds": len(names) + len(there.kinds),
         "combinations": len(tried.kinds),
-        "counted": len(tried.counted) + len(beside.counted),
-        "told_wrong": len(tried.told_wrong) + len(beside.told_wrong),
-        "goes_on": tried.goes_on and beside.goes_on,
-        "which": [*tried.counted, *tried.told_wrong, *beside.counted, *beside.told_wrong],
+        "counted": len(tried.counted) + len(there.counted),
+        "told_wrong": len(tried.told_wrong) + len(there.told_wrong),
+        "goes_on": tried.goes_on and there.goes_on,
+        "which": [*tried.counted, *tried.told_wrong, *there.counted, *there.told_wrong, *there.held_up],
         "at_the_door": {"tried": sum(tried.kinds.values()), "kinds": len(names)},
         "running": {
-            "tried": sum(beside.kinds.values()),
-            "kinds": len(beside.kinds),
-            "areas": list(playing.AREAS),
-            "on_record": dict(beside.records),
-            "unrecorded": beside.unrecorded,
+            "tried": sum(there.kinds.values()),
+            "kinds": len(there.kinds),
+            "areas": list(AREAS),
+            "phases": dict(sorted(there.phases.items())),
+            "on_record": dict(there.records),
+            "unrecorded": there.unrecorded,
+            "asked_of_the_enemy": there.asked,
         },
         "seconds": round(time.monotonic() - began, 1),
         "seed": seed,
@@ -93,30 +106,29 @@ def run(
     for name, value in figures.items():
         table.add_row(name, str(value))
     Console().print(table)
-    if figures["which"] or beside.unrecorded or not figures["goes_on"]:
+    if figures["which"] or there.unrecorded or not figures["goes_on"]:
         raise typer.Exit(1)
 
 
 async def _running(count: int, seed: int) -> playing.Tried:
-    """Against a running campaign of each area, on a Temporal server of their own."""
+    """So many against running campaigns of each area, on a Temporal server of their own."""
     tried = playing.Tried()
     with tempfile.TemporaryDirectory(prefix="edgeshift-forgeries-") as folder:
         async with embedded_temporal(None) as server:
             client = await connect(TemporalSettings(address=server.address), identity="forgeries")
-            for area in playing.AREAS:
-                names = [name for name, kind in playing.KINDS.items() if area in kind.areas]
-                chosen = playing.mixed(names, count or len(names), random.Random(f"{seed}/{area}"))
-                await playing.attacked(client, Path(folder) / area, area, chosen, tried)
+            for area in AREAS if count else ():
+                chosen = some(area, count, seed)
+                await playing.attacked(client, Path(folder) / area, area, chosen, tried, at_once=AT_ONCE)
     return tried
 
 
 async def _all(count: int, seed: int) -> Tried:
     tried = Tried()
     half = count // 2
-    for plan, some in ((Plan.PRO, count - half), (Plan.ENTERPRISE, half)):
+    for plan, number in ((Plan.PRO, count - half), (Plan.ENTERPRISE, half)):
         with tempfile.TemporaryDirectory(prefix="edgeshift-forgeries-") as folder:
             async with guarded(Path(folder), plan=plan) as door:
-                await _at(door, some, random.Random(f"{seed}/{plan.value}"), tried)
+                await _at(door, number, random.Random(f"{seed}/{plan.value}"), tried)
     return tried
 
 

@@ -61,7 +61,8 @@ def _made(name: str, number: int) -> FileSigner:
 class Roster:
     """Whose word counts in a scene. ``approvers``: who signs where nobody is named. ``keys``: how many keys a
     person has, of those who have several; ``revoked``: which of them, by name and number, count no more.
-    ``required``, ``four_eyes``, ``most_commits_an_hour``: the roots'.
+    ``required``, ``four_eyes``, ``most_commits_an_hour``: the roots'. ``service``: the address of the only
+    service that they know, with no webhook and no proxy; None for whatever lies on this machine.
     """
 
     approvers: tuple[str, ...] = (APPROVER,)
@@ -71,6 +72,7 @@ class Roster:
     required: int = 1
     four_eyes: bool = False
     most_commits_an_hour: int | None = None
+    service: str | None = None
 
     @property
     def policy(self) -> dict[str, Any]:
@@ -133,11 +135,14 @@ class Keys:
         people[WORKER] = {"roles": ["worker"]}
         lines = [line_of(name, one.key.line) for name in people for one in roster.signers(name)]
         most = {"most_commits_an_hour": roster.most_commits_an_hour} if roster.most_commits_an_hour else {}
+        service: dict[str, Any] = {"base_url": roster.service or LOOPBACK, "credentials": [ANY]}
+        if roster.service is None:
+            service |= {"webhooks": [ANY], "proxies": [ANY]}
         found = {
             "signers": "allowed_signers",
             "people": people,
             "policy": roster.policy,
-            "services": [{"base_url": LOOPBACK, "credentials": [ANY], "webhooks": [ANY], "proxies": [ANY]}],
+            "services": [service],
             **most,
         }
         gone = [key_of(*one).key.line for one in roster.revoked]

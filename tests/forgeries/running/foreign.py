@@ -33,6 +33,7 @@ from edgeshift.runtime.queues import Queue
 from tests import foreign_kit
 from tests.forgeries.running.attack import BOTH, ENEMY, Attack, Trace
 from tests.forgeries.running.kinds import KINDS, Kind, kind
+from tests.forgeries.running.scheduling import queue_of
 
 WORKFLOWS = {"waf": "WafZone", "esc": "EscScope", "log-fields": "LogFieldsZone"}
 ASKS_AT_ONCE = ("waf", "log-fields")
@@ -42,16 +43,11 @@ SERVES_SECONDS = 3.0
 PATIENCE = 60.0
 
 
-def _queue(a: Attack, queue: Queue) -> str:
-    """The scene's own queue in the place of edgeshift's."""
-    return f"faults-{a.stage.tag}-{queue.short}"
-
-
 async def scheduled(
     a: Attack, name: str, message: BaseModel, queue: Queue = Queue.CHANGES
 ) -> tuple[WorkflowHandle[Any, Any], Any]:
     """Have an activity of edgeshift's done for a workflow of the enemy's; its handle, and what came back."""
-    async with foreign_kit.scheduled(a.enemy, name, message, _queue(a, queue), PATIENCE) as handle:
+    async with foreign_kit.scheduled(a.enemy, name, message, queue_of(a, queue), PATIENCE) as handle:
         found = None
         with suppress(WorkflowFailureError):
             found = await asyncio.wait_for(handle.result(), PATIENCE)
@@ -141,7 +137,7 @@ async def a_campaign_of_another_name(a: Attack) -> Trace:
     )
     with suppress(TimeoutError):
         await asyncio.wait_for(handle.result(), 20)
-    await _ended(handle)
+    await ended(handle)
     return handle
 
 
@@ -165,20 +161,20 @@ async def a_zone_under_another_id(a: Attack) -> Trace:
         task_queue=Queue.ZONES,
     )
     a.theirs.add((await handle.describe()).run_id or "")
-    if not (state := await _waits(handle)):
+    if not (state := await waits_there(handle)):
         return handle
     await handle.signal("sign_off", a.word(ENEMY, digest=state["digest"]))
     await handle.signal("permit", PermitGrant(campaign_run=ENEMY, permit=a.permit()))
     with suppress(TimeoutError, WorkflowFailureError):
         await asyncio.wait_for(handle.result(), 20)
-    await _ended(handle)
+    await ended(handle)
     return handle
 
 
 KINDS["a_zone_under_another_id"] = Kind(a_zone_under_another_id, ASKS_AT_ONCE)
 
 
-async def _waits(handle: WorkflowHandle[Any, Any]) -> dict[str, Any]:
+async def waits_there(handle: WorkflowHandle[Any, Any]) -> dict[str, Any]:
     """The state of a zone's workflow once it waits for a sign-off; empty where it does not come to that."""
     async with asyncio.timeout(PATIENCE):
         while True:
@@ -191,7 +187,7 @@ async def _waits(handle: WorkflowHandle[Any, Any]) -> dict[str, Any]:
             await asyncio.sleep(0.2)
 
 
-async def _ended(handle: WorkflowHandle[Any, Any]) -> None:
+async def ended(handle: WorkflowHandle[Any, Any]) -> None:
     """Whoever looks after Temporal ends what the enemy started."""
     if (await handle.describe()).close_time is None:
         await handle.terminate("whoever looks after Temporal has seen it")
@@ -210,7 +206,7 @@ async def _serving(
     """A worker of the enemy's polls the queue of the changes, or another one."""
     async with Worker(
         a.enemy,
-        task_queue=_queue(a, queue),
+        task_queue=queue_of(a, queue),
         activities=[answers],
         max_concurrent_activities=8,
     ):

@@ -23,10 +23,16 @@ EVERY = ("waf", "esc", "log-fields")
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of attack, and the areas whose campaigns it is tried against."""
+    """One kind of attack, and the areas whose campaigns it is tried against. ``beside``: it needs no zone
+    that waits for people, and is tried in every phase of a campaign. ``activity``, ``workflow``: the one of
+    edgeshift's that it has done, by the name under which workers register it.
+    """
 
     work: Work
     areas: tuple[str, ...] = EVERY
+    beside: bool = False
+    activity: str = ""
+    workflow: str = ""
 
 
 KINDS: dict[str, Kind] = {}

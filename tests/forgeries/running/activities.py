@@ -1,0 +1,503 @@
+"""Every activity that edgeshift's workers register, done for a workflow of the enemy's, with messages of his
+own. What is registered and not tried is named with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+from temporalio.service import RPCError
+
+from edgeshift.areas.waf import Mode
+from edgeshift.campaign_file.spec import ValidationMode
+from edgeshift.messages import (
+    Announce,
+    AssessBatch,
+    AwaitService,
+    Change,
+    CompareOutcomes,
+    Confirm,
+    DescribeZones,
+    GatherEvidence,
+    GiveUpPermits,
+    Hold,
+    HoldZones,
+    LetCallsGo,
+    MergeAssessment,
+    OpenTicket,
+    PermitGrant,
+    Prepare,
+    Probe,
+    RecallRulings,
+    RecordRejection,
+    RecordRulings,
+    ReportKind,
+    ResolveTargets,
+    RulingNote,
+    StartZones,
+    Step,
+    Stop,
+    TellZones,
+    Verify,
+    Watch,
+    ZoneAssessment,
+    ZoneReport,
+)
+from edgeshift.model.fleet import Plan, ZoneOutcome, migration_id
+from edgeshift.model.reasons import ReasonCode
+from edgeshift.model.sign_off import Choice
+from edgeshift.rate_limit.circuit import OpenCircuit, Trouble
+from edgeshift.runtime.queues import Queue
+from edgeshift.stores.documents import AssessedTargets, CoveredZones, put_document
+from tests.forgeries.running.attack import ENEMY, Attack, Trace
+from tests.forgeries.running.dresses import (
+    Dress,
+    Dressing,
+    by_a_strangers_edge,
+    by_a_strangers_proxy,
+    by_a_strangers_service,
+    by_a_strangers_webhook,
+    in_a_later_attempt,
+    in_its_own_name,
+    of_another_zone,
+    on_the_way_back,
+    with_a_planted_proposal,
+    with_a_planted_proposal_on_the_way_back,
+)
+from tests.forgeries.running.kinds import EVERY, KINDS, Kind
+from tests.forgeries.running.scheduling import PATIENCE, scheduled
+
+NOT_TRIED: dict[str, str] = {}
+"""Activities that workers register and that no forgery has done, each with the reason."""
+
+A_WHILE = 6.0
+"""Seconds for what tells of itself, and would wait for longer."""
+
+A_MOMENT = timedelta(seconds=1)
+
+Made = TypeVar("Made", bound=BaseModel)
+
+Make = Callable[[Attack, Dress], Awaitable[Made]]
+
+ZONES: tuple[Dressing, ...] = (in_its_own_name, of_another_zone, in_a_later_attempt)
+SPECS: tuple[Dressing, ...] = (by_a_strangers_service, by_a_strangers_proxy)
+PLANTED: tuple[Dressing, ...] = (
+    on_the_way_back,
+    with_a_planted_proposal,
+    with_a_planted_proposal_on_the_way_back,
+)
+
+
+def done(
+    activity: str,
+    *dresses: Dressing,
+    areas: tuple[str, ...] = EVERY,
+    queue: Queue = Queue.LONG,
+    within: float = PATIENCE,
+    beats: bool = False,
+    as_: str = "",
+) -> Callable[[Make[Made]], Make[Made]]:
+    """Register a kind for each dress of what makes the activity's message. ``as_``: what the kinds are called
+    by, where there are several of one activity.
+    """
+
+    def register(make: Make[Made]) -> Make[Made]:
+        for dressing in dresses:
+
+            async def work(a: Attack, dressing: Dressing = dressing) -> Trace:
+                message = await make(a, await dressing(a))
+                trace = await scheduled(a, activity, message, queue, within=within, beats=beats)
+                if activity == "hold_zones":
+                    await _ended(a)
+                return trace
+
+            name = f"{as_ or activity}_{dressing.__name__}"
+            KINDS[name] = Kind(work, areas, beside=True, activity=activity)
+        return make
+
+    return register
+
+
+def waits(activity: str, *dresses: Dressing, **more: Any) -> Callable[[Make[Made]], Make[Made]]:
+    """One that tells of itself, and is stopped after a while."""
+    return done(activity, *dresses, within=A_WHILE, beats=True, **more)
+
+
+# --- changes
+
+
+def _change(dress: Dress, step: Step | None = None, **more: Any) -> Change:
+    prepared = dress.prepared
+    said = {
+        "start": dress.start,
+        "step": step or (Step.ROLL_BACK if dress.back else prepared.step),
+        "permit": dress.permit.model_copy(update={"step": step or prepared.step}),
+        "snapshot": prepared.snapshot,
+        "proposal": prepared.proposal,
+        "digest": prepared.digest,
+        "fingerprint": prepared.fingerprint,
+        "decisions": dress.decisions,
+    }
+    return Change(**{**said, **more})
+
+
+@done("change_zone", *ZONES, *SPECS, *PLANTED, queue=Queue.CHANGES)
+async def _changed(a: Attack, dress: Dress) -> Change:
+    return _change(dress)
+
+
+@done("change_zone", in_its_own_name, queue=Queue.CHANGES, as_="change_zone_after_a_reset")
+async def _changed_anew(a: Attack, dress: Dress) -> Change:
+    return _change(dress, anew=True)
+
+
+@done("change_zone", in_its_own_name, of_another_zone, queue=Queue.CHANGES, as_="change_zone_to_validate")
+async def _validated(a: Attack, dress: Dress) -> Change:
+    target = dress.start.target
+    zone = target.zone.model_copy(update={"plan": Plan.ENTERPRISE})
+    start = dress.start.model_copy(update={"target": target.model_copy(update={"zone": zone})})
+    return _change(dress, Step.VALIDATE, start=start, mode=ValidationMode.ENFORCE)
+
+
+@done("change_zone", in_its_own_name, of_another_zone, queue=Queue.CHANGES, as_="change_zone_secretly")
+async def _given_a_secret(a: Attack, dress: Dress) -> Change:
+    return _change(dress, Step.SET_SECRET)
+
+
+@done("change_zone", in_its_own_name, queue=Queue.CHANGES, as_="change_zone_without_overrides")
+async def _without_overrides(a: Attack, dress: Dress) -> Change:
+    return _change(dress, Step.DELETE_OVERRIDES)
+
+
+@done("give_up_change", in_its_own_name, of_another_zone, in_a_later_attempt, *SPECS)
+async def _given_up(a: Attack, dress: Dress) -> Change:
+    return _change(dress)
+
+
+@waits("give_up_permits", in_its_own_name, of_another_zone)
+async def _permits_given_up(a: Attack, dress: Dress) -> GiveUpPermits:
+    return GiveUpPermits(
+        campaign=dress.start.campaign,
+        origin=dress.start.origin,
+        targets=dress.campaign.targets,
+        area=dress.start.area,
+        permits=(dress.permit.model_copy(update={"index": dress.start.index}),),
+        over_after=timedelta(0),
+        archive=dress.start.archive,
+    )
+
+
+@done("look_back_at_commits", *ZONES, *SPECS)
+async def _looked_back(a: Attack, dress: Dress) -> BaseModel:
+    return dress.start
+
+
+# --- words
+
+
+@done("tell_campaign", *ZONES)
+async def _told(a: Attack, dress: Dress) -> Announce:
+    start = dress.start
+    finished = ZoneReport(
+        campaign_run=start.campaign_run,
+        index=start.index,
+        attempt=start.attempt,
+        sequence=60_000,
+        kind=ReportKind.FINISHED,
+        outcome={"waf": ZoneOutcome.MIGRATED}.get(start.area.value, ZoneOutcome.SETTLED),
+        reason=ENEMY,
+    )
+    return Announce(campaign=start.campaign, report=finished)
+
+
+@done("record_rulings", in_its_own_name)
+async def _ruled(a: Attack, dress: Dress) -> RecordRulings:
+    """Somebody rejects what all propose, and somebody reopens it: neither is anybody."""
+    about: dict[str, Any] = {"by": ENEMY, "reason": ENEMY, "fingerprints": (dress.prepared.fingerprint,)}
+    now = datetime.now(UTC)
+    return RecordRulings(
+        campaign=dress.start.campaign,
+        run=ENEMY,
+        targets=dress.campaign.targets,
+        notes=(
+            RulingNote(verb="rejected", at=now, **about),
+            RulingNote(verb="approved", at=now + timedelta(milliseconds=1), **about),
+            RulingNote(verb="reopened", at=now + timedelta(milliseconds=2), **about),
+        ),
+        archive=dress.start.archive,
+    )
+
+
+@done("record_rejection", in_its_own_name, in_a_later_attempt)
+async def _rejected(a: Attack, dress: Dress) -> RecordRejection:
+    said = a.word(ENEMY, Choice.REJECT)
+    return RecordRejection(
+        start=dress.start, digest=dress.prepared.digest, decision=said, at=datetime.now(UTC)
+    )
+
+
+@done("recall_rulings", in_its_own_name)
+async def _recalled(a: Attack, dress: Dress) -> RecallRulings:
+    return RecallRulings(campaign=dress.start.campaign, run=ENEMY, archive=dress.start.archive)
+
+
+@done(
+    "open_ticket",
+    in_its_own_name,
+    by_a_strangers_service,
+    by_a_strangers_proxy,
+    by_a_strangers_webhook,
+)
+async def _ticketed(a: Attack, dress: Dress) -> OpenTicket:
+    return OpenTicket(
+        start=dress.start,
+        cause=ReasonCode.OTHER,
+        snapshot=dress.prepared.snapshot,
+        refusal=ENEMY,
+    )
+
+
+# --- a campaign's work on its zones
+
+
+@waits("start_zones", in_its_own_name, by_a_strangers_service)
+async def _started(a: Attack, dress: Dress) -> StartZones:
+    """In a later attempt, with a permit."""
+    start = dress.start
+    return StartZones(
+        campaign=start.campaign,
+        campaign_run=start.campaign_run,
+        origin=start.origin,
+        start=dress.campaign,
+        indexes=(start.index,),
+        attempts=(start.attempt + 1,),
+        permits=(dress.permit,),
+        reopened=(start.index,),
+    )
+
+
+@waits("start_zones", in_its_own_name, as_="start_zones_of_another_campaign")
+async def _started_elsewhere(a: Attack, dress: Dress) -> StartZones:
+    started = await _started(a, dress)
+    return started.model_copy(update={"campaign": f"campaign/{a.enemys_name}", "campaign_run": ENEMY})
+
+
+@done("tell_zones", in_its_own_name, of_another_zone)
+async def _permitted(a: Attack, dress: Dress) -> TellZones:
+    start = dress.start
+    grant = PermitGrant(permit=dress.permit, decisions=dress.decisions, attempt=start.attempt)
+    return TellZones(
+        campaign=start.campaign,
+        campaign_run=start.campaign_run,
+        targets=dress.campaign.targets,
+        area=start.area,
+        signal="permit",
+        indexes=(start.index,),
+        grants=(grant,),
+        archive=start.archive,
+    )
+
+
+@done("tell_zones", in_its_own_name, as_="tell_zones_to_stop")
+async def _stopped(a: Attack, dress: Dress) -> TellZones:
+    told = await _permitted(a, dress)
+    stop = Stop(by=ENEMY, reason=ENEMY)
+    return told.model_copy(update={"signal": "stop", "grants": (), "stop": stop})
+
+
+@waits("describe_zones", *ZONES, *SPECS)
+async def _described(a: Attack, dress: Dress) -> DescribeZones:
+    start = dress.start
+    return DescribeZones(
+        campaign=start.campaign,
+        campaign_run=start.campaign_run,
+        targets=dress.campaign.targets,
+        spec=dress.spec,
+        area=start.area,
+        indexes=(start.index,),
+        attempts=(start.attempt,),
+        settles_in=timedelta(0),
+        origin=start.origin,
+        ended=frozenset({start.index}),
+        archive=start.archive,
+    )
+
+
+@waits("compare_outcomes", *ZONES, *SPECS)
+async def _compared(a: Attack, dress: Dress) -> CompareOutcomes:
+    """As if every one of them were done, and undone."""
+    start = dress.start
+    outcomes = (ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK)
+    return CompareOutcomes(
+        origin=start.origin or start.campaign_run,
+        targets=dress.campaign.targets,
+        spec=dress.spec,
+        area=start.area,
+        indexes=(start.index,) * len(outcomes),
+        attempts=(start.attempt,) * len(outcomes),
+        outcomes=outcomes,
+        settles_in=timedelta(0),
+        read=frozenset({start.index}),
+        archive=start.archive,
+    )
+
+
+# --- waiting for the service
+
+
+@waits("await_service", in_its_own_name, by_a_strangers_service, by_a_strangers_proxy)
+async def _awaited(a: Attack, dress: Dress) -> AwaitService:
+    """The service is said to refuse the campaign's credential, and to be out."""
+    credential = a.stage.play.spec.service.credentials[0]
+    held: dict[str, Any] = {"said": ENEMY, "since": datetime.now(UTC)}
+    refused = OpenCircuit(trouble=Trouble.REFUSED, credential=credential.reference, **held)
+    return AwaitService(spec=dress.spec, holds=(refused, OpenCircuit(trouble=Trouble.OUTAGE, **held)))
+
+
+@done("let_calls_go", in_its_own_name, *SPECS)
+async def _let_go(a: Attack, dress: Dress) -> LetCallsGo:
+    return LetCallsGo(spec=dress.spec)
+
+
+# --- targets
+
+
+@waits("resolve_targets", in_its_own_name, *SPECS)
+async def _resolved(a: Attack, dress: Dress) -> ResolveTargets:
+    return ResolveTargets(spec=dress.spec)
+
+
+@waits("assess_targets", in_its_own_name, *SPECS)
+async def _assessed(a: Attack, dress: Dress) -> AssessBatch:
+    first = dress.start.index
+    return AssessBatch(spec=dress.spec, targets=dress.campaign.targets, first=first, end=first + 1)
+
+
+@waits("merge_assessment", in_its_own_name, *SPECS)
+async def _merged(a: Attack, dress: Dress) -> MergeAssessment:
+    """Of a report that the enemy has planted."""
+    lines = tuple(
+        ZoneAssessment(index=index, zone=target.zone, fingerprint="8" * 64, reasons=[ENEMY])
+        for index, target in enumerate(a.stage.play.targets)
+    )
+    report = await put_document(a.archive, AssessedTargets(lines))
+    return MergeAssessment(spec=dress.spec, targets=dress.campaign.targets, reports=(report,))
+
+
+# --- waf
+
+
+@waits("prepare_waf_zone", *ZONES, *SPECS)
+@waits("prepare_esc_scope", *ZONES, *SPECS)
+@waits("prepare_log_fields_zone", *ZONES, *SPECS)
+async def _prepared(a: Attack, dress: Dress) -> Prepare:
+    return Prepare(start=dress.start)
+
+
+@waits("verify_waf_zone", *ZONES, *SPECS, *PLANTED)
+async def _verified(a: Attack, dress: Dress) -> Verify:
+    prepared = dress.prepared
+    return Verify(
+        start=dress.start,
+        mode=Mode.PENDING,
+        proposal=prepared.proposal,
+        snapshot=prepared.snapshot,
+        digest=prepared.digest,
+        limit=A_MOMENT,
+        since=dress.since,
+        answered=True,
+    )
+
+
+@waits("gather_evidence", *ZONES, *SPECS, with_a_planted_proposal)
+async def _gathered(a: Attack, dress: Dress) -> GatherEvidence:
+    prepared, now = dress.prepared, datetime.now(UTC)
+    return GatherEvidence(
+        start=dress.start,
+        since=now - timedelta(days=1),
+        until=now,
+        mode=ValidationMode.SHADOW,
+        proposal=prepared.proposal,
+        digest=prepared.digest,
+        fingerprint=prepared.fingerprint,
+        sequence=60_000,
+        announce=True,
+    )
+
+
+# --- changes that can be undone
+
+
+@waits("probe_esc_scope", *ZONES, *SPECS, by_a_strangers_edge)
+async def _probed(a: Attack, dress: Dress) -> Probe:
+    return Probe(start=dress.start, prepared=dress.prepared, sequence=60_000)
+
+
+@waits("settle_esc_scope", *ZONES, *SPECS, *PLANTED)
+@waits("settle_log_fields_zone", *ZONES, *SPECS, *PLANTED)
+async def _settled(a: Attack, dress: Dress) -> Confirm:
+    return Confirm(
+        start=dress.start,
+        prepared=dress.prepared,
+        wanted=not dress.back,
+        limit=A_MOMENT,
+        since=dress.since,
+    )
+
+
+@waits("watch_esc_scope", *ZONES, *SPECS, *PLANTED)
+@waits("watch_log_fields_zone", *ZONES, *SPECS, *PLANTED)
+async def _watched(a: Attack, dress: Dress) -> Watch:
+    return Watch(
+        start=dress.start,
+        prepared=dress.prepared,
+        since=dress.since,
+        last=True,
+        back=dress.back,
+        why=ENEMY,
+    )
+
+
+@done("look_back_at_log_fields_zone", *ZONES, *SPECS)
+async def _looked_back_at(a: Attack, dress: Dress) -> BaseModel:
+    return dress.start
+
+
+async def _ended(a: Attack) -> None:
+    """Whoever looks after Temporal ends the holds on zones of this campaign."""
+    for target in a.stage.play.targets:
+        handle = a.enemy.get_workflow_handle(migration_id(target.zone, a.stage.play.spec.area))
+        described = await handle.describe()
+        if described.workflow_type == "ZoneHold" and described.close_time is None:
+            with suppress(RPCError):
+                await handle.terminate("whoever looks after Temporal has seen it")
+
+
+async def _held(a: Attack, dress: Dress) -> HoldZones:
+    zones = CoveredZones(tuple(target.zone for target in a.stage.play.targets))
+    listed = await put_document(a.archive, zones)
+    return HoldZones(start=dress.start, holder=a.zone.id, zones=listed)
+
+
+@waits("hold_zones", in_its_own_name, in_a_later_attempt)
+async def _holds(a: Attack, dress: Dress) -> HoldZones:
+    """For a campaign's account, in the place of the zones' own workflows; whoever looks after Temporal ends
+    those that came about.
+    """
+    return await _held(a, dress)
+
+
+@waits("release_zones", in_its_own_name, in_a_later_attempt)
+async def _lets_go(a: Attack, dress: Dress) -> HoldZones:
+    return await _held(a, dress)
+
+
+@done("holder_is_there", in_its_own_name)
+async def _is_there(a: Attack, dress: Dress) -> Hold:
+    return Hold(
+        zone_id=dress.zone.id, holder=a.zone.id, campaign=dress.start.campaign, look_every=timedelta(days=365)
+    )

@@ -1,0 +1,175 @@
+"""What an enemy's messages to activities say: of which zone they are, by which specification, and what was
+proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from edgeshift.areas import esc
+from edgeshift.areas.assessment import Verdict
+from edgeshift.areas.esc.report import ProbeReport, summary
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import CampaignStart, Permit, Prepared, Step, ZoneStart
+from edgeshift.model.digests import digest, fingerprint
+from edgeshift.model.fleet import Zone
+from edgeshift.probes import Baseline
+from edgeshift.stores.documents import ProbedProposal, Proposal, put_document
+from edgeshift.stores.documents.proposals import put_proposal
+from tests.forgeries.running.attack import BOTH, ENEMY, Attack
+
+SENT_BEFORE = timedelta(minutes=1)
+HIGH = 60_000
+"""An attempt that nobody began."""
+
+
+@dataclass(frozen=True)
+class Dress:
+    """The parts that messages are made of. ``back``: as if a change were being taken back."""
+
+    start: ZoneStart
+    prepared: Prepared
+    permit: Permit
+    decisions: tuple[Any, ...]
+    campaign: CampaignStart
+    since: datetime
+    back: bool = False
+
+    @property
+    def spec(self) -> str:
+        """The digest of the specification."""
+        return self.start.spec
+
+    @property
+    def zone(self) -> Zone:
+        """The zone that it is about."""
+        return self.start.target.zone
+
+
+Dressing = Callable[[Attack], Awaitable[Dress]]
+
+
+async def in_its_own_name(a: Attack) -> Dress:
+    """As the zone itself would say it, but for a policy that asks for one person and no second pair of eyes,
+    with a permit and decisions of the enemy's own.
+    """
+    start, campaign = await a.started_with(), a.stage.play.start
+    assert campaign is not None
+    weak = start.policy.sign_off.model_copy(update={"required": 1, "four_eyes": False})
+    policy = start.policy.model_copy(update={"sign_off": weak})
+    bare = {"policy": policy, "permit": None, "carried": None, "planned": None, "attempt": a.state.attempt}
+    a.touched.add(start.target.zone.id)
+    return Dress(
+        start=start.model_copy(update=bare),
+        prepared=Prepared(
+            verdict=Verdict.READY,
+            snapshot=a.state.snapshot,
+            step=a.state.step or Step.COMMIT,
+            digest=a.state.digest,
+            fingerprint=a.state.fingerprint,
+            proposal=a.state.proposal,
+        ),
+        permit=a.permit(),
+        decisions=tuple(a.word(name) for name in BOTH),
+        campaign=campaign.model_copy(update={"policy": policy}),
+        since=datetime.now(UTC) - SENT_BEFORE,
+    )
+
+
+async def of_another_zone(a: Attack) -> Dress:
+    """What this zone proposes, said to be of the campaign's last zone."""
+    dress, last = await in_its_own_name(a), len(a.stage.play.targets) - 1
+    target = a.stage.play.targets[last]
+    a.touched.add(target.zone.id)
+    update = {"target": target, "index": last}
+    return replace(dress, start=dress.start.model_copy(update=update))
+
+
+async def in_a_later_attempt(a: Attack) -> Dress:
+    """As of an attempt that nobody began."""
+    dress = await in_its_own_name(a)
+    return replace(dress, start=dress.start.model_copy(update={"attempt": HIGH}))
+
+
+async def on_the_way_back(a: Attack) -> Dress:
+    """As if the change had been made, and were taken back."""
+    return replace(await in_its_own_name(a), back=True)
+
+
+async def with_a_planted_proposal(a: Attack) -> Dress:
+    """By a proposal that the enemy has laid into the archive, which asks for nothing, so that all of it is
+    done.
+    """
+    dress = await in_its_own_name(a)
+    body, proposal = await _planted(a, dress.zone)
+    update = {"proposal": proposal, "digest": digest(body), "fingerprint": fingerprint(body, dress.zone)}
+    return replace(dress, prepared=dress.prepared.model_copy(update=update))
+
+
+async def with_a_planted_proposal_on_the_way_back(a: Attack) -> Dress:
+    """The same, as if it were taken back."""
+    return replace(await with_a_planted_proposal(a), back=True)
+
+
+async def _planted(a: Attack, zone: Zone) -> tuple[dict[str, Any], str]:
+    """The body of a proposal for a zone of this area, and its digest in the archive."""
+    match a.stage.play.spec.area.value:
+        case "esc":
+            report = ProbeReport(made_at=datetime.now(UTC), rounds=2)
+            body = esc.body(zone, summary(report))
+            kept = ProbedProposal(
+                body=body,
+                report=await put_document(a.archive, report),
+                baseline=await put_document(a.archive, Baseline()),
+            )
+            return body, await put_proposal(a.archive, kept)
+        case "log-fields":
+            fields = {"request_headers": ["x-team"], "response_headers": [], "cookies": ["Basket"]}
+            body = {"name": ENEMY, "fields": fields, "jobs": {"new": None}}
+        case _:
+            body = {"name": ENEMY, "rules": []}
+    return body, await put_proposal(a.archive, Proposal(body=body))
+
+
+# --- specifications of his own
+
+
+async def _by(a: Attack, **parts: dict[str, Any]) -> Dress:
+    """By the campaign's specification with these parts changed, which lies in the archive with its digest.
+    Everything takes a moment by it.
+    """
+    dress = await in_its_own_name(a)
+    found = a.stage.play.spec.model_dump(mode="json")
+    changed = {key: {**found[key], **part} for key, part in parts.items()}
+    spec = CampaignSpec.model_validate({**found, **changed, "time_scale": 1_000_000})
+    stored = await a.archive.put_json(spec.model_dump(mode="json"))
+    return replace(
+        dress,
+        start=dress.start.model_copy(update={"spec": stored}),
+        campaign=dress.campaign.model_copy(update={"spec": stored}),
+    )
+
+
+async def by_a_strangers_service(a: Attack) -> Dress:
+    """The service is the stranger's; it is called with the campaign's credentials."""
+    return await _by(a, service={"base_url": a.server.service})
+
+
+async def by_a_strangers_proxy(a: Attack) -> Dress:
+    """The service is reached by the stranger."""
+    return await _by(a, service={"proxy": a.server.web})
+
+
+async def by_a_strangers_webhook(a: Attack) -> Dress:
+    """Tickets go to the stranger, with the campaign's token for their secret."""
+    secret = a.stage.play.spec.service.credentials[0].reference
+    return await _by(a, tickets={"webhook": a.server.web, "secret": secret, "proxy": "direct"})
+
+
+async def by_a_strangers_edge(a: Attack) -> Dress:
+    """Probes ask the stranger in place of the service's edge."""
+    found = a.stage.play.spec.model_dump(mode="json")["esc"]
+    return await _by(a, esc={"probe": {**found["probe"], "edge": a.server.elsewhere}})
