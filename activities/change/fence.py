@@ -21,6 +21,7 @@ from activities.change.intents import (
     insisting,
     intent_key,
     is_given_up,
+    on_the_wire_until,
     record_of,
     request_answered,
     shows_within,
@@ -126,6 +127,10 @@ class Fence:
 
     async def refuse_unsigned(self) -> None:
         """Raises NotSent where the step does not rest on what people signed with their keys."""
+        if self.change.step is Step.ROLL_BACK and (until := await self._change_arrives()):
+            await self.connections.clock.sleep(
+                min(until - self.now(), self.change.window / 2).total_seconds()
+            )
         await self._ask(self.connections.authority.check)
 
     async def _ask(self, check: Check) -> None:
@@ -173,6 +178,15 @@ class Fence:
             await self._ask(check)
         except ArchiveError as failure:
             raise NotSent(f"what was sent before could not be read: {failure}"[:200]) from None
+
+    async def _change_arrives(self) -> datetime | None:
+        """Until when what a way back undoes may still be on its way: of two requests that cross, either may
+        come last. None where it is not, and where that cannot be read, which holds no way back up.
+        """
+        try:
+            return await on_the_wire_until(self.connections, self.change.start)
+        except ArchiveError:
+            return None
 
     async def refuse_while_one_may_show(self) -> None:
         """Raises NotSent with an unknown outcome while a commit of this zone may still come to show: one of
@@ -267,6 +281,8 @@ class Fence:
         """
         await self._refuse_what_was_stopped()
         await self._refuse_what_was_used()
+        if self.change.step is Step.ROLL_BACK and not self.begun and await self._change_arrives():
+            raise NotSent("what it undoes may still be on its way", turn=False)
         self.may_be_sent = self.begun = True
         self.check_time()
         if what and not self.opened:

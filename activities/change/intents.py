@@ -20,6 +20,7 @@ from activities.change.intent_records import (
     intents_of,
     is_answered,
     is_seen,
+    now_of,
     reason_of,
 )
 from activities.change.intent_records import SHOWS as SHOWS
@@ -201,6 +202,21 @@ async def goes_on(connections: Connections, start: ZoneStart) -> bool:
         if sent.record.step == OPENED and sent.record.at >= since:
             return True
     return False
+
+
+async def on_the_wire_until(connections: Connections, start: ZoneStart) -> datetime | None:
+    """Until when a change that a worker has sent to the target may be on its way, where nobody has recorded
+    that it was answered; None where there is none. As long as the campaign's file says that a request takes.
+    """
+    policy, now = zone_policy(await connections.spec(start.spec)), now_of(connections)
+    latest: datetime | None = None
+    async for sent in intents_of(connections, start.target.zone, start.area, forgiving=True):
+        until = sent.record.at + policy.request_limit + policy.margin
+        if not sent.proven or not sent.commits or until <= now or (latest and until <= latest):
+            continue
+        if await reason_of(connections, sent.key) is None and not await is_answered(connections, sent.key):
+            latest = until
+    return latest
 
 
 async def close_intents(connections: Connections, zone: Zone, area: Area, keys: Collection[str]) -> None:

@@ -17,7 +17,17 @@ from edgeshift.areas.waf import Mode
 from edgeshift.authority.records import SignedRecords
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
-from edgeshift.messages import CompareOutcomes, Confirm, Prepare, Prepared, Verify, Watch, ZonePhase
+from edgeshift.messages import (
+    Change,
+    CompareOutcomes,
+    Confirm,
+    Prepare,
+    Prepared,
+    Step,
+    Verify,
+    Watch,
+    ZonePhase,
+)
 from edgeshift.model.digests import digest
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.runtime.queues import Queue
@@ -127,6 +137,28 @@ async def in_flight(a: Attack, name: str = "in-flight") -> str:
     }
     await a.archive.create_once(key, await signed(key, said, key_of(WORKER)))
     return name
+
+
+async def test_no_way_back_crosses_a_commit_that_is_on_its_way(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Whoever schedules it: of two requests that cross, either may come last (rule 9)."""
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a"), authority=ONE, esc=LONG) as stage:
+        a, prepared = await committed(stage, "a")
+        await in_flight(a)
+        back = Change(
+            start=await a.started_with(),
+            step=Step.ROLL_BACK,
+            permit=a.permit(),
+            snapshot=prepared.snapshot,
+            proposal=prepared.proposal,
+            digest=prepared.digest,
+            fingerprint=prepared.fingerprint,
+            window=timedelta(seconds=4),
+        )
+        _, told = await scheduled(a, "change_zone", back, Queue.CHANGES)
+        assert (told["status"], told["turn"]) == ("nothing_happened", False), told
+        assert await stage.play.is_off(stage.name("a"))
 
 
 async def test_a_commit_that_may_still_show_is_not_closed_while_esc_is_on(
