@@ -382,6 +382,7 @@ async def test_a_closed_campaign_is_told_without_a_worker(
         alone.environment |= {
             "EDGESHIFT_TEMPORAL_ADDRESS": server.address,
             "EDGESHIFT_ARCHIVE_URL": str(place.folder / ".edgeshift" / "archive"),
+            "EDGESHIFT_AUTHORITY_ROOTS": str(place.folder / ".edgeshift" / "authority" / "roots.yaml"),
         }
         after = await asyncio.to_thread(alone.json, "status", "rehearsal")
         assert after == before
