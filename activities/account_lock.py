@@ -15,12 +15,12 @@ from temporalio.service import RPCError
 
 from activities.boundary import named_failures
 from activities.connections import Connections
-from activities.looks import attempt_in, memo_of
+from activities.looks import attempt_in
 from edgeshift.messages import Held, Hold, HoldZones
 from edgeshift.messages.base import LONGEST_TEXT
 from edgeshift.model.fleet import Zone, migration_id
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.temporal import is_missing, of_campaign
+from edgeshift.runtime.temporal import is_missing, memo_of, of_campaign
 from edgeshift.stores.documents import CoveredZones, get_document
 
 MOST_NAMED = 5
@@ -90,7 +90,7 @@ class HoldActivities:
                 found = await client.get_workflow_handle(identifier).describe()
                 if found.status is not WorkflowExecutionStatus.RUNNING:
                     continue
-                held = await memo_of(found)
+                held = await memo_of(found) or {}
                 if held.get("holder") != message.holder:
                     return str(held.get("campaign", "another workflow"))[:LONGEST_TEXT]
                 if all(held.get(name) == value for name, value in mine.items()):
@@ -111,7 +111,7 @@ class HoldActivities:
             activity.heartbeat(place)
             handle = self._connections.temporal.get_workflow_handle(migration_id(zone, message.start.area))
             try:
-                if _is_of(message, await memo_of(await handle.describe())):
+                if _is_of(message, await memo_of(await handle.describe()) or {}):
                     await handle.signal("release")
             except RPCError as failure:
                 if not is_missing(failure):

@@ -21,7 +21,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.boundary import heartbeating, named_failures
 from activities.change.area_work import AreaWork
 from activities.connections import Connections
-from activities.looks import Looks, attempt_of, described, memo_of
+from activities.looks import Looks, attempt_of, described
 from activities.readings import planned_reading
 from activities.rulings import rejected_digests
 from edgeshift.areas import AREAS
@@ -47,7 +47,7 @@ from edgeshift.messages.base import LONGEST_TEXT
 from edgeshift.model.fleet import Area, Target, migration_id
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.runtime.queues import Queue
-from edgeshift.runtime.temporal import FINGERPRINT, PHASE, PLAN, WAVE, is_missing, of_campaign
+from edgeshift.runtime.temporal import FINGERPRINT, PHASE, PLAN, WAVE, is_missing, memo_of, of_campaign
 
 Progress = TypeVar("Progress", StartedZones, ToldZones, DescribedZones)
 
@@ -195,7 +195,7 @@ class ZoneActivities:
                         message = message.model_copy(update={"planned": None})
                     reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
                     continue
-                held = await memo_of(holder)
+                held = await memo_of(holder) or {}
                 same = (held.get("campaign"), held.get("campaign_run")) == (
                     batch.campaign,
                     batch.campaign_run,

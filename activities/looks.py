@@ -41,7 +41,7 @@ from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, ZoneOutcome, 
 from edgeshift.model.reasons import Reason, ReasonCode
 from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.runtime.secret_refs import SecretRefError
-from edgeshift.runtime.temporal import is_missing
+from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.archive import ArchiveError
 from edgeshift.stores.documents import DocumentUnreadable
@@ -51,9 +51,6 @@ SIDE_BY_SIDE = 10
 
 CLOSES_WITHIN = (0.1, 0.4, 1.5)
 """Seconds before a zone is looked at again that is said to have ended: it says so just before it does."""
-
-UNREADABLE = (KeyError, RuntimeError, TypeError, ValueError)
-"""What is raised where a payload is not what it should be: of another encoding, or no such model."""
 
 MOST_ATTEMPTS = 2**53
 """The largest number that a message may have."""
@@ -265,7 +262,7 @@ def _ended(how: str, shown: str) -> Reason:
 
 async def attempt_of(found: WorkflowExecutionDescription, batch: StartZones | DescribeZones) -> int:
     """Which attempt of the campaign that the batch is of an execution is; 0: none of it."""
-    memo = await memo_of(found)
+    memo = await memo_of(found) or {}
     of = (memo.get("campaign"), memo.get("campaign_run"))
     return attempt_in(memo) if of == (batch.campaign, batch.campaign_run) else 0
 
@@ -276,15 +273,6 @@ def attempt_in(memo: Mapping[str, Any]) -> int:
     """
     attempt = memo.get("attempt")
     return attempt if type(attempt) is int and 0 <= attempt <= MOST_ATTEMPTS else 0
-
-
-async def memo_of(found: WorkflowExecutionDescription) -> Mapping[str, Any]:
-    """What the memo of an execution says; nothing where it cannot be read. It may be anybody's."""
-    try:
-        return await found.memo()
-    except UNREADABLE as failure:
-        activity.logger.info("the memo of %s cannot be read: %s", found.id, failure)
-        return {}
 
 
 async def described(

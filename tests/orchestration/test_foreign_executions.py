@@ -17,7 +17,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.account_lock import _is_of
 from activities.connections import Connections
-from activities.looks import MOST_ATTEMPTS, Looks, attempt_in, attempt_of, described, memo_of
+from activities.looks import MOST_ATTEMPTS, Looks, attempt_in, attempt_of, described
 from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
 from edgeshift.audit.told import add_told
@@ -26,7 +26,7 @@ from edgeshift.model.fleet import Area, assessment_id
 from edgeshift.operations.errors import NotFound, Refused
 from edgeshift.operations.plans import last_plan
 from edgeshift.operations.repair import repair
-from edgeshift.runtime.temporal import of_campaign
+from edgeshift.runtime.temporal import memo_of, of_campaign
 from edgeshift.stores.archive import Archive
 from edgeshift.views.finding import Named, zone_runs
 from edgeshift.views.gathering import known_campaign, zone_rows
@@ -84,7 +84,7 @@ async def test_what_a_foreign_execution_ends_with_and_says_of_itself_is_no_zones
         assert found is not None and await attempt_of(found, batch) == 0
         unknown = Payload(metadata={"encoding": b"nobodys"}, data=b"x")
         found.raw_description.workflow_execution_info.memo.fields["campaign"].CopyFrom(unknown)
-        assert await memo_of(found) == {} and await attempt_of(found, batch) == 0
+        assert await memo_of(found) is None and await attempt_of(found, batch) == 0
 
 
 @pytest.mark.parametrize(
