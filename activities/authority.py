@@ -5,7 +5,7 @@ archive, and nothing that a message says of policy, plan, people or evidence.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from edgeshift.authority.door import (
 )
 from edgeshift.authority.loading import RootsError, RootsFiles
 from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far_as_read
-from edgeshift.authority.roots import Role, Roots, leads_away
+from edgeshift.authority.roots import Roots, leads_away
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import UNSIGNED, Change, Step, ZoneStart
@@ -35,7 +35,7 @@ from edgeshift.model.fleet import Target, campaign_id
 from edgeshift.model.sign_off import Choice, SignOffPolicy
 from edgeshift.runtime.clock import SystemClock
 from edgeshift.runtime.secret_refs import SecretRefError, said_or_kept
-from edgeshift.stores.archive import Archive, ArchiveError, ArchiveUnavailable
+from edgeshift.stores.archive import Archive, ArchiveError
 from edgeshift.stores.documents import DocumentUnreadable, Intent, intent_key
 
 Targets = Callable[[str], Awaitable[Sequence[Target]]]
@@ -49,8 +49,6 @@ MOST_PASSED = 1_000
 
 MOST_NAMED = 20
 """Damaged statements that a worker names each time that it comes upon some."""
-
-NO_START = "no start of the campaign with this specification and this target was signed"
 
 NO_ROOTS = (
     "this worker has no roots of authority, and changes nothing but a rehearsal on this machine:"
@@ -177,47 +175,6 @@ class Authority:
         for one in damaged.found[:MOST_NAMED] if damaged else ():
             await self._recorded.tell_damaged(one.name, one.key, one.data, one.why)
         return read, damaged
-
-    async def refuses_target(self, start: ZoneStart, spec: CampaignSpec, frozen: Targets) -> str | None:
-        """Why what was read of a target is none of the campaign's business: it is of another campaign, or
-        none of the targets of its signed start, whoever's key has signed that; or None. ``spec``: of
-        ``start.spec``. Raises ArchiveError.
-        """
-        if start.area is not spec.area or start.campaign != campaign_id(spec.name):
-            return "it is of another campaign than its specification"
-        why: str | None = NO_START
-        async for statement in self._began_by(start.spec, spec):
-            if statement is None:
-                return None
-            targets = await frozen(statement.targets)
-            if (why := target_refused(start.index, start.target, statement, targets)) is None:
-                return None
-        return why
-
-    async def refuses_list(self, digest: str, spec: CampaignSpec, targets: str) -> str | None:
-        """The same of a whole frozen list. ``digest``: of ``spec``; ``targets``: of the list."""
-        async for statement in self._began_by(digest, spec):
-            if statement is None or statement.targets == targets:
-                return None
-        return NO_START
-
-    async def _began_by(self, digest: str, spec: CampaignSpec) -> AsyncIterator[StartStatement | None]:
-        """The signed starts of a campaign with this specification, also where the key was revoked since; None
-        alone where nobody has to sign any. Raises ArchiveError.
-        """
-        try:
-            roots = self._current()
-        except NotSigned as unread:
-            raise ArchiveUnavailable(str(unread)[:200]) from None
-        if roots is None or not roots.signed:
-            yield None
-            return
-        for said in await self._records.starts(spec.name):
-            statement = said.statement
-            if not isinstance(statement, StartStatement) or statement.spec != digest:
-                continue
-            if roots.forgiving.refuses(said, Role.STARTER, statement.issued) is None:
-                yield statement
 
     def roots_or_none(self) -> Roots | None:
         """The roots as they are now; None without any. Raises NotSigned where they cannot be read."""

@@ -12,6 +12,7 @@ from datetime import timedelta
 from temporalio import activity
 
 from activities.authority import Authority, NotSigned, Specs, Targets
+from activities.begun_targets import BegunTargets
 from edgeshift.authority.records import Flooded, SignedRecords
 from edgeshift.authority.roots import Role, Roots, is_rehearsal
 from edgeshift.authority.statements import ResultStatement
@@ -42,6 +43,7 @@ class Results:
     ) -> None:
         self._authority = authority
         self._records = SignedRecords(archive)
+        self._begun = BegunTargets(self._roots, self._records)
         self._clock = clock
         self._specs = specs
         self._targets = targets
@@ -71,7 +73,7 @@ class Results:
         if self._pen is None:
             return
         spec = await self._specs(start.spec)
-        if why := await self._authority.refuses_target(start, spec, self._targets):
+        if why := await self._begun.refuses(start, spec, self._targets):
             activity.logger.warning("not signed that %s is %s: %s", start.target.zone.id, outcome.value, why)
             return
         run = start.origin or start.campaign_run
@@ -93,7 +95,7 @@ class Results:
         """
         if self._pen is None:
             return
-        if why := await self._authority.refuses_list(spec_digest, await self._specs(spec_digest), targets):
+        if why := await self._begun.refuses_list(spec_digest, await self._specs(spec_digest), targets):
             activity.logger.warning("not signed that %s is %s: %s", zone, outcome.value, why)
             return
         await self._record_of(spec_digest, run, zone, attempt, outcome)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio.client import Client
@@ -14,36 +13,13 @@ from temporalio.client import Client
 from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode, codes_of
-from tests.kit import BUCKET, Scene, fleet_of, scene
+from tests.kit import Scene, fleet_of, scene
+from tests.log_fields_kit import SPEC, logged_zone, ruleset
 from tests.queue_kit import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 
-SPEC: dict[str, Any] = {
-    "area": "log-fields",
-    "log_fields": {
-        "request_headers": ["user-agent"],
-        "verify": "8h",
-        "every": "2h",
-        "unverified": "roll_back",
-    },
-    "commit": {"migration_limit": "8s", "poll": "1s"},
-}
 NAME = "damaged.example"
-ZONE = {
-    "name": NAME,
-    "plan": "enterprise",
-    "logs": {
-        "jobs": [
-            {
-                "destination": f"s3://{BUCKET}/{NAME}?region=eu-west-1",
-                "logpull_options": "fields=RayID&timestamps=rfc3339",
-                "name": "customers",
-            }
-        ],
-        "fields": [{"request_headers": ["x-team"], "description": "of another team"}],
-    },
-}
 
 
 @pytest.fixture
@@ -54,14 +30,7 @@ def client(temporal_client: Client, request: pytest.FixtureRequest) -> Client:
 
 async def ours(play: Scene) -> bool:
     """Whether a rule of the campaign's is in the zone."""
-    found = await play.control.get(f"zones/{play.zone_id(NAME)}")
-    rules = [
-        rule
-        for item in found["rulesets"]
-        if item["phase"] == "http_log_custom_fields"
-        for rule in item["rules"]
-    ]
-    return any("edgeshift" in rule["description"] for rule in rules)
+    return any("edgeshift" in rule["description"] for rule in (await ruleset(play, NAME))["rules"])
 
 
 async def record_of(play: Scene, what: str) -> str:
@@ -79,7 +48,7 @@ async def test_a_zone_whose_trail_is_damaged_is_not_called_rolled_back(
     read.
     """
     monkeypatch.setattr("workflows.reversible.MOST_TRIES_BACK", 2)
-    async with scene(client, tmp_path, fleet_of(ZONE), **SPEC) as play:
+    async with scene(client, tmp_path, fleet_of(logged_zone(NAME)), **SPEC) as play:
         await play.zone_until(NAME, lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
         await play.sign_zone(NAME)
         await play.zone_until(NAME, lambda found: found.phase is ZonePhase.WATCHING)

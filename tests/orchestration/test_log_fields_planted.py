@@ -5,7 +5,6 @@ into a zone nor turn off a log job that is nobody's here.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio.client import Client
@@ -15,28 +14,14 @@ from edgeshift.model.digests import sha256
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.reasons import ReasonCode, codes_of
 from edgeshift.stores.documents import JobCreated, RulesBefore, create_record
-from tests.kit import BUCKET, Scene, fleet_of, scene
+from tests.kit import Scene, fleet_of, scene
+from tests.log_fields_kit import SPEC, job_of, logged_zone, ruleset
 from tests.queue_kit import on_queue
 
 pytestmark = [pytest.mark.embedded, pytest.mark.long, pytest.mark.timeout(180)]
 
-SPEC: dict[str, Any] = {
-    "area": "log-fields",
-    "log_fields": {
-        "request_headers": ["user-agent"],
-        "verify": "8h",
-        "every": "2h",
-        "unverified": "roll_back",
-    },
-    "commit": {"migration_limit": "8s", "poll": "1s"},
-}
 NAME = "planted.example"
-JOB = {
-    "destination": f"s3://{BUCKET}/{NAME}?region=eu-west-1",
-    "logpull_options": "fields=RayID&timestamps=rfc3339",
-    "name": "customers",
-}
-FOREIGN = {"request_headers": ["x-team"], "description": "of another team"}
+JOB = job_of(NAME)
 EVIL = {
     "action": "log_custom_field",
     "expression": "true",
@@ -59,13 +44,6 @@ async def place(play: Scene) -> str:
     return f"before/{play.zone_id(NAME)}/log-fields/{run}"
 
 
-async def ruleset(play: Scene) -> dict[str, Any]:
-    """The zone's ruleset of custom log fields."""
-    found = await play.control.get(f"zones/{play.zone_id(NAME)}")
-    (one,) = [item for item in found["rulesets"] if item["phase"] == "http_log_custom_fields"]
-    return dict(one)
-
-
 async def waits(play: Scene) -> None:
     """The zone waits for its sign-off."""
     await play.zone_until(NAME, lambda found: found.phase is ZonePhase.AWAITING_SIGN_OFF)
@@ -79,17 +57,17 @@ async def test_planted_rules_are_never_put(
     the record is named.
     """
     monkeypatch.setattr("workflows.zone.changing.MOST_REFUSED_STARTS", 1)
-    zone = {"name": NAME, "plan": "enterprise", "logs": {"jobs": [JOB], "fields": [FOREIGN]}}
+    zone = logged_zone(NAME)
     async with scene(client, tmp_path, fleet_of(zone), **SPEC) as play:
         await waits(play)
-        there = await ruleset(play)
+        there = await ruleset(play, NAME)
         record = RulesBefore(version=int(there["version"]) + ahead, rules=[EVIL])
         await create_record(play.archive, f"{await place(play)}/{there['id']}/base", record)
         await play.sign_zone(NAME)
         result = await play.zone(NAME).result()
         assert result.outcome is ZoneOutcome.FAILED and codes_of(result.why) == (ReasonCode.ARCHIVE_DAMAGED,)
         assert "base in the archive is not what the service had" in result.reason
-        assert (await ruleset(play))["rules"] == there["rules"]
+        assert (await ruleset(play, NAME))["rules"] == there["rules"]
 
 
 async def test_a_log_job_that_nobody_signed_is_not_turned_off(client: Client, tmp_path: Path) -> None:
