@@ -19,7 +19,7 @@ from activities.boundary import heartbeating, hold_of, named_failures
 from activities.change.area_work import AreaWork
 from activities.change.area_work import Step as Sending
 from activities.change.calling_off import unless_called_off
-from activities.change.fence import Fence, NotSent
+from activities.change.fence import Fence
 from activities.change.intents import (
     Fixed,
     as_begun,
@@ -29,6 +29,7 @@ from activities.change.intents import (
     own_commit,
     shows_within,
 )
+from activities.change.not_sent import NotSent
 from activities.connections import Connections
 from edgeshift.messages import (
     UNSIGNED,

@@ -27,6 +27,8 @@ from activities.change.intents import (
     shows_within,
 )
 from activities.change.judging import judged
+from activities.change.not_sent import NotSent
+from activities.change.settled import settled_change
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -47,54 +49,6 @@ Check = Callable[[Change, CampaignSpec, Targets, datetime], Awaitable[None]]
 
 WITHDRAWS_IN = 0.5
 """Seconds that another is given to withdraw its intent too."""
-
-
-class NotSent(Exception):
-    """It was decided, before anything was sent, not to send."""
-
-    def __init__(
-        self,
-        reason: str,
-        status: ChangeStatus = ChangeStatus.NOTHING_HAPPENED,
-        *,
-        earlier: bool = False,
-        turn: bool = True,
-        full: bool = False,
-        called_off: bool = False,
-        unsigned: NotSigned | None = None,
-        stands: bool = False,
-    ) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.status = status
-        self.earlier = earlier
-        self.turn = turn
-        """False: a reading before it did not come in time, as where its turn to call did not."""
-        self.full = full
-        """Whether the roots let no more commits through for now."""
-        self.called_off = called_off
-        """Whether its permit was taken back."""
-        self.unsigned = unsigned
-        """Why it does not rest on what people signed, where it does not."""
-        self.stands = stands or not turn
-        """Whether nothing speaks against what was signed: it was only too late, or its turn did not come."""
-
-    @property
-    def result(self) -> ChangeResult:
-        """What is told of the step."""
-        said = self.reason[:200]
-        return ChangeResult(
-            status=self.status,
-            reason=said,
-            earlier=self.earlier,
-            turn=self.turn,
-            full=self.full,
-            called_off=self.called_off,
-            unsigned=self.unsigned is not None,
-            uncounted=self.unsigned is not None and self.unsigned.uncounted,
-            aborted_by=self.unsigned.aborted_by if self.unsigned is not None else "",
-            stands=self.stands and self.status is ChangeStatus.NOTHING_HAPPENED,
-        )
 
 
 @dataclass
@@ -132,6 +86,16 @@ class Fence:
                 min(until - self.now(), self.change.window / 2).total_seconds()
             )
         await self._ask(self.connections.authority.check)
+        if self.change.step is Step.ROLL_BACK and await self._is_settled():
+            why = NotSigned("what it would undo was seen to its end")
+            raise NotSent(str(why), unsigned=why)
+
+    async def _is_settled(self) -> bool:
+        """Whether what a way back undoes was seen to its end; no, where that cannot be read."""
+        try:
+            return await settled_change(self.connections, self.change.start) is not None
+        except ArchiveError:
+            return False
 
     async def _ask(self, check: Check) -> None:
         there = self.connections

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import SecretStr
 
 from activities.change.area_work import AreaWork, Step
-from activities.change.fence import NotSent
 from activities.change.intents import own_commit
+from activities.change.not_sent import NotSent
 from activities.connections import Connections
 from activities.esc.proposing import prepared_from
 from activities.esc.reading import read_scope, shows, zones_of

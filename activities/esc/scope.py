@@ -11,6 +11,7 @@ from temporalio.exceptions import ApplicationError
 from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, commit_may_show, seen_through, taken_up
 from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, OwnChange, last_change, last_change_if_known
+from activities.change.settled import unless_settled
 from activities.connections import Connections
 from activities.esc.proposing import kept_proposal, prepared_from
 from activities.esc.reading import account_says, covered_zones, read_scope, shows, zones_of
@@ -273,6 +274,9 @@ class EscActivities:
         """Ask the same URLs again, without the secret: do they answer as was agreed, or, after a way back, as
         before?
         """
+        return await unless_settled(self._connections, message, await self._watch(message))
+
+    async def _watch(self, message: Watch) -> Watched:
         start = message.start
         spec = await self._connections.spec(start.spec)
         own = await last_change_if_known(self._connections, start)

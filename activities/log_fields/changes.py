@@ -8,8 +8,8 @@ from typing import Any
 
 from activities.boundary import hold_of
 from activities.change.area_work import AreaWork, Step
-from activities.change.fence import NotSent
 from activities.change.intents import left_in, unproven_last
+from activities.change.not_sent import NotSent
 from activities.connections import Connections
 from activities.log_fields.jobs import JobsWriter
 from activities.log_fields.proposing import prepared_from

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import SecretStr
 
 from activities.change.area_work import Step
-from activities.change.fence import NotSent
+from activities.change.not_sent import NotSent
 from activities.log_fields.rollback_log import RollbackLog
 from activities.log_fields.rulesets import ANSWERED, Written, in_time, write
 from activities.stable_read import twice

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from activities.change.area_work import Step
-from activities.change.fence import NotSent
+from activities.change.not_sent import NotSent
 from activities.log_fields.rollback_log import RollbackLog
 from activities.stable_read import FRESH, twice
 from edgeshift.areas import log_fields

@@ -26,6 +26,7 @@ from activities.change.own_changes import (
     last_change_if_known,
     own_commits,
 )
+from activities.change.settled import unless_settled
 from activities.connections import Connections
 from activities.log_fields.proposing import prepared_from
 from activities.log_fields.reading import proposed, read_sound, read_zone
@@ -227,6 +228,9 @@ class LogFieldsActivities:
     @heartbeating
     async def watch(self, message: Watch) -> Watched:
         """Look at real log entries: is each field in them, and if not, why?"""
+        return await unless_settled(self._connections, message, await self._watch(message))
+
+    async def _watch(self, message: Watch) -> Watched:
         start, zone = message.start, message.start.target.zone
         terms = (await self._connections.spec(start.spec)).log_fields
         client = await self._connections.service(start.spec, zone)

@@ -11,8 +11,8 @@ from temporalio import activity
 
 from activities.change.area_work import AreaWork, Step
 from activities.change.calling_off import unless_hurried
-from activities.change.fence import NotSent
 from activities.change.intents import own_commit, unproven_last
+from activities.change.not_sent import NotSent
 from activities.connections import Connections
 from activities.polling import Lookout
 from activities.readings import keep_reading

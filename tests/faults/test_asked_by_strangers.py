@@ -36,7 +36,15 @@ from tests.faults_kit import Stage, staged, zone
 from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE
-from tests.harness.campaigns.stages import ESC, LOG_FIELDS, esc_stage, esc_zone, log_stage, log_zone
+from tests.harness.campaigns.stages import (
+    ESC,
+    FAILS_WHEN_OFF,
+    LOG_FIELDS,
+    esc_stage,
+    esc_zone,
+    log_stage,
+    log_zone,
+)
 from tests.kit.signing import WORKER, key_of, signed
 
 pytestmark = pytest.mark.embedded
@@ -139,6 +147,20 @@ async def in_flight(a: Attack, name: str = "in-flight") -> str:
     return name
 
 
+async def way_back(a: Attack, prepared: Prepared) -> Change:
+    """A way back of what was sent, under a permit of a stranger's own."""
+    return Change(
+        start=await a.started_with(),
+        step=Step.ROLL_BACK,
+        permit=a.permit(),
+        snapshot=prepared.snapshot,
+        proposal=prepared.proposal,
+        digest=prepared.digest,
+        fingerprint=prepared.fingerprint,
+        window=timedelta(seconds=4),
+    )
+
+
 async def test_no_way_back_crosses_a_commit_that_is_on_its_way(
     temporal_client: Client, tmp_path: Path
 ) -> None:
@@ -146,19 +168,30 @@ async def test_no_way_back_crosses_a_commit_that_is_on_its_way(
     async with esc_stage(temporal_client, tmp_path, esc_zone("a"), authority=ONE, esc=LONG) as stage:
         a, prepared = await committed(stage, "a")
         await in_flight(a)
-        back = Change(
-            start=await a.started_with(),
-            step=Step.ROLL_BACK,
-            permit=a.permit(),
-            snapshot=prepared.snapshot,
-            proposal=prepared.proposal,
-            digest=prepared.digest,
-            fingerprint=prepared.fingerprint,
-            window=timedelta(seconds=4),
-        )
-        _, told = await scheduled(a, "change_zone", back, Queue.CHANGES)
+        _, told = await scheduled(a, "change_zone", await way_back(a, prepared), Queue.CHANGES)
         assert (told["status"], told["turn"]) == ("nothing_happened", False), told
         assert await stage.play.is_off(stage.name("a"))
+
+
+async def test_what_was_seen_to_its_end_is_taken_back_by_nobody(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Nor by its own workflow, where a look that has signed it was lost on its way and is taken again when
+    something is worse: what was signed is told.
+    """
+    async with esc_stage(temporal_client, tmp_path, esc_zone("a"), esc_zone("b"), authority=ONE) as stage:
+        state = await stage.waits("a")
+        await stage.play.sign_zone(stage.name("a"), digest=state.digest)
+        assert await stage.outcome("a") is ZoneOutcome.SETTLED
+        a = await stranger(stage, "a")
+        prepared = sent_by(a)
+        _, told = await scheduled(a, "change_zone", await way_back(a, prepared), Queue.CHANGES)
+        assert told["status"] == "nothing_happened", told
+        assert await stage.play.is_off(stage.name("a"))
+        await stage.change("a", edge=FAILS_WHEN_OFF)
+        again = Watch(start=await a.started_with(), prepared=prepared, since=stage.play.now(), last=True)
+        _, told = await scheduled(a, "watch_esc_scope", again, Queue.LONG)
+        assert told["done"] and told["record"] and not told["worse"], told
 
 
 async def test_a_commit_that_may_still_show_is_not_closed_while_esc_is_on(

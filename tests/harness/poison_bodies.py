@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from activities.change.fence import NotSent
+from activities.change.not_sent import NotSent
 from activities.log_fields.reading import read_zone as read_log_zone
 from activities.log_fields.rulesets import find_ruleset, version_of, versions_since
 from activities.targets import listed

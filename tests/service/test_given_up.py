@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from activities.change.fence import NotSent
 from activities.change.intents import commit_may_show
+from activities.change.not_sent import NotSent
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import ChangeStatus, Step
 from edgeshift.model.fleet import Area

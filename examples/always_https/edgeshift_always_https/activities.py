@@ -7,6 +7,7 @@ from temporalio import activity
 from activities.boundary import heartbeating, named_failures
 from activities.change.intents import close_intents, seen_through, taken_up
 from activities.change.own_changes import NOT_ENOUGH, NOT_OURS, last_change, last_change_if_known
+from activities.change.settled import unless_settled
 from activities.connections import Connections
 from activities.polling import shown_in_time
 from edgeshift.areas.assessment import Verdict
@@ -81,6 +82,9 @@ class AlwaysHttpsActivities:
     @heartbeating
     async def watch(self, message: Watch) -> Watched:
         """Look once: is the setting as it was set still, or, after a way back, as it was before?"""
+        return await unless_settled(self._connections, message, await self._watch(message))
+
+    async def _watch(self, message: Watch) -> Watched:
         start, zone = message.start, message.start.target.zone
         to = await self._wanted(start)
         wanted = other(to) if message.back else to

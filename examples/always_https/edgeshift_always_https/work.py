@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from activities.change.area_work import AreaWork, Step
-from activities.change.fence import NotSent
+from activities.change.not_sent import NotSent
 from activities.connections import Connections
 from activities.readings import keep_reading
 from activities.snapshots import archive_snapshot

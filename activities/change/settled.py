@@ -1,0 +1,49 @@
+"""Whether a change that can be undone was seen to its end, by what workers have signed: from then on it is
+nobody's to take back, and what is found worse later is no reason to.
+
+A look that signs it may be lost on its way to the zone's workflow, and be taken again when something is worse
+by then; or somebody else may have it taken. What was signed stands.
+"""
+
+from __future__ import annotations
+
+from temporalio import activity
+
+from activities.change.own_changes import last_change
+from activities.connections import Connections
+from edgeshift.authority.statements import ResultStatement
+from edgeshift.messages import Watch, Watched, ZoneStart
+from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.reasons import in_words
+from edgeshift.stores.archive import ArchiveError
+
+AS_SIGNED = "it was seen to its end before"
+"""What is told of a look that found something worse after that."""
+
+
+async def settled_change(connections: Connections, start: ZoneStart) -> ResultStatement | None:
+    """What a worker has signed of the last change of the target that may be in force, where that is the
+    campaign's and was watched to its end; or None. Raises ArchiveError.
+    """
+    own = await last_change(connections, start)
+    if own is None or own.back or own.record.run is None:
+        return None
+    spec, sent = await connections.spec(start.spec), own.record
+    found = await connections.results.proven(spec, own.record.run, start.target.zone.id, sent.attempt or 0)
+    result = found.get(ZoneOutcome.SETTLED)
+    # Results are told to the second.
+    if result is None or result.proposal != sent.digest or result.issued < sent.at.replace(microsecond=0):
+        return None
+    return result
+
+
+async def unless_settled(connections: Connections, message: Watch, seen: Watched) -> Watched:
+    """What a look at a change has ``seen``; as done where it is worse, but was signed as settled before."""
+    if not seen.worse or message.back:
+        return seen
+    try:
+        signed = await settled_change(connections, message.start)
+    except ArchiveError as failure:
+        activity.logger.warning("not known whether it was seen to its end: %s", failure)
+        return seen
+    return Watched.as_done(*in_words(AS_SIGNED), record=signed.seen) if signed else seen
