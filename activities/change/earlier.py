@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from activities.change.intent_records import EFFECTIVE, beside_of, reason_of
+from activities.change.intent_records import EFFECTIVE, GIVEN_UP, beside_of, reason_of
 from activities.connections import Connections
 from edgeshift.authority.door import Earlier
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -45,6 +45,9 @@ async def earlier_of(connections: Connections, change: Change, spec: CampaignSpe
     mine = [intent async for intent in _of_campaign(connections, change)]
     begun: dict[tuple[str | None, int], datetime] = {}
     for _, record in mine:
+        if record.step == GIVEN_UP:
+            # Nothing is sent under it, and a pause may come long after the attempt.
+            continue
         of = (record.run, record.attempt or 0)
         begun[of] = min(record.at, begun.get(of, record.at))
     before = [at for (_, attempt), at in begun.items() if attempt < change.start.attempt]

@@ -257,6 +257,23 @@ async def test_a_second_attempt_that_nobody_begins_sends_nothing(
         assert (await second.commit(permit=2)).status is ChangeStatus.ANSWERED
 
 
+@pytest.mark.parametrize("attempt", [None, 1])
+async def test_a_permit_that_a_pause_has_given_up_takes_nobodys_word_away(
+    attempt: int | None, tmp_path: Path
+) -> None:
+    """Nothing was sent under it: what an operator has signed before the pause begins the attempt after it, too.
+    A campaign that takes permits back does not know the attempts.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin(issued=ago(9))
+        key = await door.sent_before("first", 6)
+        await beside(door, key, "nothing", NothingMore(reason="the service refused it"))
+        await door.again("retry", issued=ago(5), zones=(door.gate.zone.id,))
+        await approved(door, "fingerprint", ago(4))
+        await door.sent_before("paused", 3, step="given_up", attempt=attempt, digest=None, fingerprint=None)
+        assert (await door.with_start(attempt=2).commit()).status is ChangeStatus.ANSWERED
+
+
 async def _again(door: Guarded, verb: str, signer: str = "", **said: Any) -> str:
     if not signer:
         return await door.again(verb, **said)
