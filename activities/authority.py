@@ -82,6 +82,14 @@ class NotSigned(Exception):
         self.aborted_by = aborted_by
 
 
+class NotLetByRoots(NotSigned):
+    """The roots do not know the service, or another address or reference of the campaign file."""
+
+
+class RootsUnreadable(NotLetByRoots):
+    """Nobody can say, for the roots cannot be read now."""
+
+
 class _Shown(NamedTuple):
     """A step whose evidence passed at its first check."""
 
@@ -109,12 +117,14 @@ class Authority:
         self._passed: OrderedDict[_Shown, None] = OrderedDict()
 
     def refuses_service(self, spec: CampaignSpec) -> str | None:
-        """Why nothing is sent where a campaign file says, least of all a credential; or None."""
+        """Why nothing is sent where a campaign file says, least of all a credential; or None. Raises
+        RootsUnreadable.
+        """
         try:
             if (roots := self._current()) is not None:
                 return roots.refuses_service(spec, said_or_kept)
             away = leads_away(spec, said_or_kept)
-        except (NotSigned, SecretRefError) as why:
+        except SecretRefError as why:
             return str(why)
         return NO_ROOTS if away == "service.base_url" else f"{LEADS_AWAY}{away}" if away else None
 
@@ -184,7 +194,7 @@ class Authority:
         try:
             return self._files.current() if self._files else None
         except RootsError as why:
-            raise NotSigned(f"the worker's roots of authority cannot be read: {why}") from None
+            raise RootsUnreadable(f"the worker's roots of authority cannot be read: {why}") from None
 
     async def check(self, change: Change, spec: CampaignSpec, frozen: Targets, now: datetime) -> None:
         """Raises NotSigned where the step does not rest on what people signed; ArchiveError where that cannot
@@ -226,7 +236,7 @@ class Authority:
         """Raises NotSigned; else the roots that ask for signatures, if any."""
         start = change.start
         if why := self.refuses_service(spec):
-            raise NotSigned(why)
+            raise NotLetByRoots(why)
         roots = self._current()
         if roots is None or not roots.signed:
             return None

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from activities.authority import Authority, NotSigned
+from activities.authority import Authority, NotSigned, RootsUnreadable
 from activities.effects import Effects
 from activities.records import WorkerRecords
 from activities.reminders import was_reset
@@ -23,7 +23,7 @@ from edgeshift.model.fleet import Target, Zone
 from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.secret_refs import CredentialMissing, SecretRefError
-from edgeshift.service_api import Credential, Misconfigured, ServiceClient
+from edgeshift.service_api import Credential, Misconfigured, RootsUnread, ServiceClient
 from edgeshift.stores.archive import Archive
 from edgeshift.stores.documents import FrozenTargets, PlannedReadings, get_document
 from edgeshift.stores.tickets import TicketSystem
@@ -162,8 +162,8 @@ class Connections:
 
     def client(self, spec_digest: str, spec: CampaignSpec, credential: CredentialSpec) -> ServiceClient:
         """The client of one credential, whose reference is resolved anew each time: a secret that was changed
-        meanwhile is used from then on. Raises CredentialMissing where it leads nowhere, Misconfigured where
-        the worker's roots do not let it be sent there.
+        meanwhile is used from then on. Raises CredentialMissing where it leads nowhere, NotLet where the
+        worker's roots do not let it be sent there.
         """
         key = f"{spec_digest}/{spec.service.credentials.index(credential)}"
         ways = self.ways(spec)
@@ -198,15 +198,15 @@ class Connections:
         spec = await self.spec(start.spec)
         try:
             why = await self.authority.refuses_own_secret(start, spec, self.targets, self.clock.now())
-        except NotSigned as unread:
-            why = str(unread)
+        except RootsUnreadable as unread:
+            raise RootsUnread(str(unread)) from None
+        except NotSigned as refused:
+            why = str(refused)
         if why:
             raise Misconfigured(why)
 
     def ways(self, spec: CampaignSpec) -> Ways:
-        """Where a campaign file has things sent. Raises Misconfigured where the worker's roots do not let
-        it.
-        """
+        """Where a campaign file has things sent. Raises NotLet where the worker's roots do not let it."""
         return Ways(spec, self.authority.refuses_service)
 
     async def close(self) -> None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from pydantic import SecretStr
 
+from activities.authority import RootsUnreadable
 from edgeshift.campaign_file.spec import CampaignSpec, CredentialSpec
 from edgeshift.model.fleet import Zone
 from edgeshift.probes import Prober
@@ -16,23 +17,29 @@ from edgeshift.rate_limit.pacing import Pacer
 from edgeshift.runtime.clock import Clock
 from edgeshift.runtime.redaction import register_destination
 from edgeshift.runtime.secret_refs import SecretRef, said_or_kept
-from edgeshift.service_api import Credential, Misconfigured, ServiceClient
+from edgeshift.service_api import Credential, Misconfigured, NotLet, RootsUnread, ServiceClient
 from edgeshift.service_api.transport import connections_for
 from edgeshift.stores.tickets import TicketSystem, ticket_system
 
 Refuses = Callable[[CampaignSpec], str | None]
-"""Says why nothing is sent where a campaign file says, or None (activities/authority.py)."""
+"""Says why nothing is sent where a campaign file says, or None; raises RootsUnreadable
+(activities/authority.py).
+"""
 
 
 class Ways:
     """Where a campaign file has things sent, once ``refuses`` has said that it may: whoever has one may send.
-    It is made anew for each use, since the worker's roots may change. Raises Misconfigured where it may not,
-    before anything is looked up that could be sent.
+    It is made anew for each use, since the worker's roots may change. Raises NotLet where it may not,
+    RootsUnread where nobody can say, before anything is looked up that could be sent.
     """
 
     def __init__(self, spec: CampaignSpec, refuses: Refuses) -> None:
-        if why := refuses(spec):
-            raise Misconfigured(why)
+        try:
+            why = refuses(spec)
+        except RootsUnreadable as unread:
+            raise RootsUnread(str(unread)) from None
+        if why:
+            raise NotLet(why)
         self._spec = spec
 
     def credential(self, said: CredentialSpec) -> Credential:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from temporalio import activity
 
-from activities.authority import NotSigned, Targets
+from activities.authority import NotLetByRoots, NotSigned, RootsUnreadable, Targets
 from activities.change.earlier import earlier_of
 from activities.change.intent_records import ANSWERED, OPENED
 from activities.change.intents import (
@@ -107,8 +107,12 @@ class Fence:
                 # A moment later it is called off, and goes on at once when the campaign does. Else it is as
                 # if its turn had not come: a pause passes.
                 await there.clock.sleep(TAKEN_BACK_WITHIN)
-            unsigned = None if why.halted else why
-            raise NotSent(str(why), turn=not why.halted, full=why.full, unsigned=unsigned) from None
+            # Roots that are being replaced can be read a moment later. A way back waits for them for days,
+            # also where they do not know the service.
+            kinds = NotLetByRoots if self.change.step is Step.ROLL_BACK else RootsUnreadable
+            waits = why.halted or isinstance(why, kinds)
+            unsigned = None if waits else why
+            raise NotSent(str(why), turn=not waits, full=why.full, unsigned=unsigned) from None
         self.checked = there.clock.monotonic()
 
     async def _refuse_what_was_stopped(self) -> None:

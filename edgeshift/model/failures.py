@@ -61,6 +61,9 @@ OF_SERVICE: Mapping[str, Failure] = {
     ),
     "InvalidIdentifier": Failure(_NOTHING, _SERVICE, ReasonCode.BAD_INPUT, tries=1, named="BadInput"),
     "Misconfigured": Failure(_NOTHING, _SERVICE, ReasonCode.BAD_INPUT, tries=1, named="BadInput"),
+    "NotLet": Failure(_NOTHING, _SERVICE, ReasonCode.BAD_INPUT, tries=1),
+    # Somebody is replacing them, perhaps.
+    "RootsUnread": Failure(_NOTHING, _SERVICE, ReasonCode.BAD_INPUT),
     # A plain refusal may pass, as that of a zone that is busy; one that stays is the service's last word.
     "Refused": Failure(_IF_SAID, _SERVICE, ReasonCode.SERVICE_REFUSED, tries=MOST_REFUSALS),
     "Gone": Failure(_IF_SAID, _SERVICE, ReasonCode.SERVICE_REFUSED),
@@ -135,6 +138,10 @@ HELD = ("ServiceCircuitOpen", "InvalidCredential", "CredentialMissing")
 again.
 """
 
+KEPT_BY_ROOTS = ("NotLet", "RootsUnread")
+"""Types of failed activities that say nothing of the target: the worker's roots keep it from asking."""
+
+_CHECK_ROOTS = "docs/authority.md says what roots hold; `edgeshift doctor FILE` compares them with the file"
 _CHECK_SERVICE = "`edgeshift doctor FILE` checks the service and each credential"
 _CHECK_ARCHIVE = "check --archive or EDGESHIFT_ARCHIVE_URL, and its permissions; `edgeshift doctor` uses it"
 _CHECK_TICKETS = "correct `tickets` in the campaign file; `edgeshift doctor FILE` checks it"
@@ -150,6 +157,8 @@ HINTS: Mapping[str, str] = {
     "SecretRefError": _CHECK_REFERENCE,
     "Forbidden": "give the credential the permissions that docs/operators.md lists",
     "Misconfigured": "correct `service` in the campaign file",
+    "NotLet": _CHECK_ROOTS,
+    "RootsUnread": _CHECK_ROOTS,
     "InvalidIdentifier": "name zones and accounts as the service does",
     "ArchiveCorrupt": "docs/runbook.md, archive-damaged, says what to do",
     "ArchiveMissing": "use the archive that the worker uses: --archive URL or EDGESHIFT_ARCHIVE_URL",

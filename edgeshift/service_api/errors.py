@@ -94,6 +94,14 @@ class Misconfigured(ValueError):
     """A setting of the client that cannot work, such as a CA file that is not there; nothing was sent."""
 
 
+class NotLet(Misconfigured):
+    """The worker's roots do not let it send anything where the campaign file says; nothing was sent."""
+
+
+class RootsUnread(NotLet):
+    """The worker's roots cannot be read, so that nobody can say whether they let it; nothing was sent."""
+
+
 class ServiceError(Exception):
     """A call to the service failed.
 

@@ -104,6 +104,12 @@ class Guarded:
         found = self._roots()
         self.keyring.roots.write_text(json.dumps({**found, "policy": policy}))
 
+    def without_service(self) -> None:
+        """Take the campaign's service out of the roots; another one stays."""
+        found = self._roots()
+        elsewhere = {**found["services"][0], "base_url": "https://elsewhere.example/v4"}
+        self.keyring.roots.write_text(json.dumps({**found, "services": [elsewhere]}))
+
     def most_commits(self, number: int, of: str = "hour") -> None:
         """Let so many commits through, an hour, a ``wave`` or a ``campaign``."""
         name = f"most_commits_{'an' if of == 'hour' else 'a'}_{of}"

@@ -81,6 +81,7 @@ def test_what_is_never_tried_again() -> None:
         "Forbidden",
         "InvalidCredential",
         "NotFound",
+        "NotLet",
         "SecretUnresolved",
         "ServiceCircuitOpen",
     }

@@ -72,6 +72,34 @@ async def test_what_people_agreed_to_is_undone_without_asking(tmp_path: Path) ->
         await ask(door)
 
 
+@pytest.mark.parametrize("step", [Step.COMMIT, Step.ROLL_BACK])
+async def test_roots_that_cannot_be_read_for_a_moment_are_waited_for(step: Step, tmp_path: Path) -> None:
+    """It is as if its turn had not come: nothing was sent, and no person has to look."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        roots = door.keyring.roots
+        aside = roots.rename(roots.with_suffix(".aside"))
+        result = await door.gate.change(door.gate.body, door.gate.body, step=step)
+        assert (result.status, result.turn, result.unsigned) == (ChangeStatus.NOTHING_HAPPENED, False, False)
+        assert "roots of authority cannot be read" in result.reason
+        aside.rename(roots)
+        assert await door.sent() == 0
+
+
+async def test_a_way_back_waits_until_the_roots_have_the_service_again(tmp_path: Path) -> None:
+    """Who stops every campaign by its roots has changes watched and taken back once they are back."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        await sent(door)
+        door.without_service()
+        back = await door.gate.change(door.gate.body, door.gate.body, step=Step.ROLL_BACK)
+        assert (back.status, back.turn, back.unsigned) == (ChangeStatus.NOTHING_HAPPENED, False, False)
+        commit = await door.commit()
+        assert (commit.status, commit.turn, commit.unsigned) == (ChangeStatus.NOTHING_HAPPENED, True, True)
+
+
 @pytest.mark.parametrize(
     "planted",
     [

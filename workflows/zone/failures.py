@@ -6,7 +6,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError, TimeoutError
 
 with workflow.unsafe.imports_passed_through():
-    from edgeshift.model.failures import HELD, reason_of
+    from edgeshift.model.failures import HELD, KEPT_BY_ROOTS, reason_of
     from edgeshift.model.reason_texts import text_of
     from edgeshift.model.reasons import Reason, ReasonCode
     from edgeshift.rate_limit.circuit import OpenCircuit
@@ -61,6 +61,12 @@ def hold_in(failure: BaseException) -> OpenCircuit | None:
     if not isinstance(cause, ApplicationError) or cause.type not in HELD or not cause.details:
         return None
     return OpenCircuit.model_validate(cause.details[0])
+
+
+def is_kept_by_roots(failure: BaseException) -> bool:
+    """Whether the worker's roots did not let an activity ask the service, which says nothing of the zone."""
+    cause = _innermost(failure)
+    return isinstance(cause, ApplicationError) and cause.type in KEPT_BY_ROOTS
 
 
 def _innermost(failure: BaseException) -> BaseException | None:

@@ -14,8 +14,9 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from edgeshift.messages import ReportKind, ZonePhase, reason_of_hold
+    from edgeshift.model.reasons import Reasons
     from edgeshift.rate_limit.circuit import OpenCircuit
-    from workflows.zone.failures import LOCAL_FAILURES, hold_in
+    from workflows.zone.failures import LOCAL_FAILURES, failed, hold_in, is_kept_by_roots
     from workflows.zone.reporting import Reporter
     from workflows.zone.state import ZoneMemory
 
@@ -28,6 +29,13 @@ MOST_WAITS = 100
 """How often a target waits for the service before it is given up: where a call is refused that no probe
 makes, it would wait for ever.
 """
+
+
+FOR_ROOTS = timedelta(seconds=5)
+"""How long a target waits at first, where the worker's roots keep it from looking at what was sent."""
+
+LONGEST_FOR_ROOTS = timedelta(hours=1)
+"""How long at most: about four days until ``MOST_WAITS``."""
 
 
 class Waits:
@@ -114,9 +122,23 @@ class Waits:
                 if self._reporter.stops_if_left_alone(failure) and not sent:
                     self._zone.check_stop()
                 hold = hold_in(failure)
-                if hold is None or not self.may_wait():
+                kept = (failed(failure),) if sent and is_kept_by_roots(failure) else ()
+                if not (hold or kept) or not self.may_wait():
                     raise
-            await self.for_service(hold, sent=sent)
+            if hold is None:
+                await self._for_roots(kept)
+            else:
+                await self.for_service(hold, sent=sent)
+
+    async def _for_roots(self, why: Reasons) -> None:
+        """What was sent is neither given up nor taken back because the worker's roots keep it from looking:
+        somebody is about to replace them, or stops everything so.
+        """
+        pause = min(LONGEST_FOR_ROOTS, FOR_ROOTS * 2 ** min(self._zone.waits, 10))
+        self._zone.waits += 1
+        await self._reporter.tell(ReportKind.WAITING, why=why)
+        await workflow.sleep(pause, summary="until the roots let the service be asked")
+        self._zone.stood += pause
 
     def may_wait(self) -> bool:
         """Whether to wait for the service once more."""
