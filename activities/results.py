@@ -134,13 +134,13 @@ class Results:
         await self._records.put(result, await self._pen.sign(result))
 
     async def proven(
-        self, spec: CampaignSpec, run: str, zone: str, attempt: int
+        self, spec: CampaignSpec, run: str, zone: str, attempt: int | None = None
     ) -> dict[ZoneOutcome, ResultStatement]:
-        """The outcomes of an attempt that a worker has signed whom the roots know, each with its last result.
-        Raises ArchiveError.
+        """The outcomes of an attempt, or of all, that a worker has signed whom the roots know, each with its
+        last result. Raises ArchiveError.
         """
         roots = self._roots()
-        if roots is None or attempt < 1:
+        if roots is None or (attempt is not None and attempt < 1):
             return {}
         try:
             found = await self._records.results(spec.name, run, zone, attempt)

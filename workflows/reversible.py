@@ -223,6 +223,9 @@ class Reversible:
             else:
                 result = await self._send_back(back, number)
             then = in_words(result.reason)
+            if result.settled:
+                # A look has said so whose answer was lost: what was signed stands.
+                return Reached(ZoneOutcome.SETTLED, then, result.settled)
             if result.final:
                 break
             if result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN):

@@ -94,9 +94,11 @@ async def _sent(connections: Connections, key: str, record: Intent) -> _Sent:
 
 
 async def _ended(connections: Connections, change: Change, spec: CampaignSpec, sent: _Sent) -> list[datetime]:
-    """When workers have signed how the attempt that has sent this ended, where that was an end of it."""
-    run, attempt = sent.attempt
+    """When workers have signed how what was sent ended, in this attempt or one that has taken it up."""
+    run, _ = sent.attempt
     if run is None:
         return []
-    found = await connections.results.proven(spec, run, change.start.target.zone.id, attempt)
-    return [found[end].issued for end in ENDS if end in found and found[end].proposal == sent.record.digest]
+    found = await connections.results.proven(spec, run, change.start.target.zone.id)
+    since = sent.record.at.replace(microsecond=0)
+    ends = [found[end] for end in ENDS if end in found]
+    return [end.issued for end in ends if end.proposal == sent.record.digest and end.issued >= since]

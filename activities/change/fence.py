@@ -28,7 +28,7 @@ from activities.change.intents import (
 )
 from activities.change.judging import judged
 from activities.change.not_sent import NotSent
-from activities.change.settled import settled_change
+from activities.change.settled import settled_if_known
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -86,16 +86,10 @@ class Fence:
                 min(until - self.now(), self.change.window / 2).total_seconds()
             )
         await self._ask(self.connections.authority.check)
-        if self.change.step is Step.ROLL_BACK and await self._is_settled():
-            why = NotSigned("what it would undo was seen to its end")
-            raise NotSent(str(why), unsigned=why)
-
-    async def _is_settled(self) -> bool:
-        """Whether what a way back undoes was seen to its end; no, where that cannot be read."""
-        try:
-            return await settled_change(self.connections, self.change.start) is not None
-        except ArchiveError:
-            return False
+        if self.change.step is Step.ROLL_BACK:
+            signed = await settled_if_known(self.connections, self.change.start)
+            if signed is not None:
+                raise NotSent("what it would undo was seen to its end", settled=signed.seen)
 
     async def _ask(self, check: Check) -> None:
         there = self.connections

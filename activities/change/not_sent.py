@@ -20,6 +20,7 @@ class NotSent(Exception):
         called_off: bool = False,
         unsigned: NotSigned | None = None,
         stands: bool = False,
+        settled: str = "",
     ) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -33,6 +34,8 @@ class NotSent(Exception):
         """Whether its permit was taken back."""
         self.unsigned = unsigned
         """Why it does not rest on what people signed, where it does not."""
+        self.settled = settled
+        """What a worker has archived of its end, where what a way back would undo was seen to it."""
         self.stands = stands or not turn
         """Whether nothing speaks against what was signed: it was only too late, or its turn did not come."""
 
@@ -49,6 +52,8 @@ class NotSent(Exception):
             called_off=self.called_off,
             unsigned=self.unsigned is not None,
             uncounted=self.unsigned is not None and self.unsigned.uncounted,
+            settled=self.settled,
+            final=bool(self.settled),
             aborted_by=self.unsigned.aborted_by if self.unsigned is not None else "",
             stands=self.stands and self.status is ChangeStatus.NOTHING_HAPPENED,
         )

@@ -29,7 +29,8 @@ async def settled_change(connections: Connections, start: ZoneStart) -> ResultSt
     if own is None or own.back or own.record.run is None:
         return None
     spec, sent = await connections.spec(start.spec), own.record
-    found = await connections.results.proven(spec, own.record.run, start.target.zone.id, sent.attempt or 0)
+    # A later attempt, too, may have taken it up and watched it.
+    found = await connections.results.proven(spec, own.record.run, start.target.zone.id)
     result = found.get(ZoneOutcome.SETTLED)
     # Results are told to the second.
     if result is None or result.proposal != sent.digest or result.issued < sent.at.replace(microsecond=0):
@@ -37,13 +38,27 @@ async def settled_change(connections: Connections, start: ZoneStart) -> ResultSt
     return result
 
 
-async def unless_settled(connections: Connections, message: Watch, seen: Watched) -> Watched:
-    """What a look at a change has ``seen``; as done where it is worse, but was signed as settled before."""
-    if not seen.worse or message.back:
-        return seen
+async def settled_if_known(connections: Connections, start: ZoneStart) -> ResultStatement | None:
+    """The same, and None as well where that cannot be read: it holds no way back up."""
     try:
-        signed = await settled_change(connections, message.start)
+        return await settled_change(connections, start)
     except ArchiveError as failure:
         activity.logger.warning("not known whether it was seen to its end: %s", failure)
+        return None
+
+
+async def unless_settled(connections: Connections, message: Watch, seen: Watched) -> Watched:
+    """What a look at a change has ``seen``; as done where it is worse, or nobody can say, but was signed as
+    settled before.
+    """
+    if message.back or not (seen.worse or (seen.unsure and message.last)):
         return seen
-    return Watched.as_done(*in_words(AS_SIGNED), record=signed.seen) if signed else seen
+    start = message.start
+    signed = await settled_if_known(connections, start)
+    if signed is None:
+        return seen
+    if signed.attempt != start.attempt:
+        # Whoever tells the end of this attempt asks for its own.
+        settled, results = ZoneOutcome.SETTLED, connections.results
+        await results.record(start, settled, proposal=signed.proposal, seen=signed.seen)
+    return Watched.as_done(*in_words(AS_SIGNED), record=signed.seen)

@@ -66,6 +66,10 @@ def _lies_at(statement: Statement, place: str) -> bool:
     if isinstance(statement, DecisionStatement):
         subject = place.rpartition("/")[2]
         return place == decisions_at(statement.campaign, subject) and subject in statement.subjects
+    if isinstance(statement, ResultStatement) and place == results_at(
+        statement.campaign, statement.run, statement.zone
+    ):
+        return True
     return place in places_of(statement)
 
 
@@ -79,9 +83,9 @@ def decisions_at(campaign: str, subject: str) -> str:
     return f"signed/{campaign}/decision/{subject}"
 
 
-def results_at(campaign: str, run: str, zone: str, attempt: int) -> str:
-    """Where the results of one attempt of a campaign's target are found."""
-    return f"signed/{campaign}/result/{run}/{zone}/{attempt}"
+def results_at(campaign: str, run: str, zone: str, attempt: int | None = None) -> str:
+    """Where the results of one attempt of a campaign's target are found, or of all."""
+    return f"signed/{campaign}/result/{run}/{zone}" + (f"/{attempt}" if attempt is not None else "")
 
 
 def statement_at(campaign: str, digest: str) -> str:
@@ -260,6 +264,8 @@ class SignedRecords:
         """
         return await self._all(campaign, [agains_at(campaign, one) for one in (EVERY_ZONE, zone)])
 
-    async def results(self, campaign: str, run: str, zone: str, attempt: int) -> tuple[Attested, ...]:
-        """What workers have signed of one attempt of a target. Raises ArchiveError."""
+    async def results(
+        self, campaign: str, run: str, zone: str, attempt: int | None = None
+    ) -> tuple[Attested, ...]:
+        """What workers have signed of one attempt of a target, or of all. Raises ArchiveError."""
         return await self.at(campaign, results_at(campaign, run, zone, attempt))

@@ -12,6 +12,7 @@ import pytest
 
 from activities.authority import NotSigned
 from edgeshift.messages import ChangeStatus, Step
+from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.model.sign_off import Choice
 from edgeshift.stores.documents import (
     FrozenTargets,
@@ -70,6 +71,27 @@ async def test_what_people_agreed_to_is_undone_without_asking(tmp_path: Path) ->
 
         RootsEditor(door.keyring.roots).revoke("ada")
         await ask(door)
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+async def test_what_was_settled_is_not_undone(attempt: int, tmp_path: Path) -> None:
+    """In its own attempt, or in a later one that has taken it up, whatever attempt a message names. The zone is
+    told what was signed, and that trying again cannot help.
+    """
+    async with guarded(tmp_path) as door:
+        now = datetime.now(UTC).replace(microsecond=0)
+        await door.begin(issued=now - 3 * HOUR)
+        await door.approve(issued=now - 2 * HOUR)
+        change = await door.gate.message(door.gate.body, door.gate.body, step=Step.ROLL_BACK)
+        await door.sent_before("p", 1, proposal=change.proposal, snapshot=change.snapshot)
+        start = door.gate.start.model_copy(update={"attempt": attempt})
+        settled = ZoneOutcome.SETTLED
+        await door.gate.connections.results.record(start, settled, proposal=door.digest, seen="a" * 64)
+        for asked in (door, door.with_start(attempt=3)):
+            back = await asked.gate.change(door.gate.body, door.gate.body, step=Step.ROLL_BACK)
+            assert (back.status, back.final) == (ChangeStatus.NOTHING_HAPPENED, True), back
+            assert back.settled == "a" * 64
+        assert await door.sent() == 0
 
 
 @pytest.mark.parametrize("step", [Step.COMMIT, Step.ROLL_BACK])
