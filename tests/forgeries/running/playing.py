@@ -36,7 +36,7 @@ from edgeshift.testbed.invariants import check_rules
 from edgeshift.testbed.invariants.seen import Signature, Word
 from tests.faults_kit import Stage, staged, zone
 from tests.foreign_kit import foreign_worker
-from tests.forgeries.running import activities, archived, foreign, starts, words
+from tests.forgeries.running import activities, activities_of_areas, archived, foreign, starts, words
 from tests.forgeries.running.attack import (
     BOTH,
     ENEMY,
@@ -66,6 +66,7 @@ __all__ = [
     "Attacked",
     "Tried",
     "activities",
+    "activities_of_areas",
     "archived",
     "attacked",
     "foreign",
