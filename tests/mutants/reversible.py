@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tests.mutants.contents import MUTATIONS
 from tests.mutants.door import NO_DOOR
 from tests.mutants.mutant import Edit, mutant
-from tests.mutants.sending import MUTATIONS
 
 REVERSIBLE = (
     mutant(

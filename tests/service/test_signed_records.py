@@ -7,21 +7,14 @@ import subprocess
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from temporalio.api.taskqueue.v1 import PollerInfo
 
 from edgeshift.authority.door import last_word
-from edgeshift.authority.held import RootsHeld, last_told, tell
 from edgeshift.authority.keyring import Keyring
-from edgeshift.authority.loading import RootsFiles, load_roots
-from edgeshift.authority.records import (
-    SignedRecords,
-    StatementsDamaged,
-    as_far_as_read,
-    statement_at,
-)
+from edgeshift.authority.loading import load_roots
+from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far_as_read, statement_at
 from edgeshift.authority.signing import SigningFailed, signer_at
 from edgeshift.authority.sshsig import PrivateKey
 from edgeshift.authority.statements import (
@@ -34,8 +27,6 @@ from edgeshift.authority.statements import (
     WordStatement,
     sealed,
 )
-from edgeshift.doctor.check import State
-from edgeshift.doctor.roots_checks import judged, keys_judged, polls_now
 from edgeshift.messages import Step
 from edgeshift.model.fleet import Area
 from edgeshift.model.sign_off import Choice
@@ -308,94 +299,3 @@ def test_keys_with_another_kind_or_a_passphrase_sign_by_openssh(tmp_path: Path) 
     assert "BEGIN SSH SIGNATURE" in asyncio.run(signer.sign(b"message"))
     subprocess.run(["ssh-keygen", "-q", "-p", "-f", key.path, "-N", "secret"], check=True)
     assert signer_at(key.path).key == key.public
-
-
-def held(
-    identity: str, state: Literal["none", "unreadable", "held"] = "held", digest: str = "1" * 64, **more: Any
-) -> RootsHeld:
-    """What a worker says of its roots."""
-    at = more.pop("at", datetime.now(UTC))
-    return RootsHeld(
-        identity=identity,
-        at=at,
-        state=state,
-        digest=digest if state == "held" else "",
-        proof="signed",
-        **more,
-    )
-
-
-async def test_the_last_that_a_worker_said_of_its_roots_counts(archive: Archive) -> None:
-    """By its identity, whatever signs that has."""
-    now = datetime.now(UTC)
-    for number, digest in enumerate(("1" * 64, "2" * 64)):
-        await tell(archive, held("7@host/~a", digest=digest, at=now + timedelta(seconds=number)))
-    found = await last_told(archive, "7@host/~a")
-    assert found is not None and found.digest == "2" * 64
-    assert await last_told(archive, "8@host") is None
-
-
-@pytest.mark.parametrize(
-    ("told", "states", "said"),
-    [
-        ([held("a", worker="w"), held("b", worker="w")], [State.OK], "w signs the results"),
-        ([held("a", worker="w"), held("b", worker="")], [State.FAILED], "b has no key that the roots know"),
-        ([held("a")], [State.FAILED], "a has no key"),
-        ([held("a", "none")], [], ""),
-    ],
-    ids=["known", "one is not", "of an earlier version", "without roots"],
-)
-def test_doctor_names_workers_whose_key_is_not_known(
-    told: list[RootsHeld], states: list[State], said: str
-) -> None:
-    """Where roots ask for signatures, by what each worker said of its own key."""
-    found = keys_judged({one.identity: one for one in told})
-    assert [check.state for check in found] == states and said in "".join(check.text for check in found)
-
-
-@pytest.mark.parametrize(
-    ("told", "states", "said"),
-    [
-        ([held("a"), held("b")], [State.OK], "2 workers have 111111111111 (signed)"),
-        ([held("a"), held("b", digest="2" * 64)], [State.FAILED], "do not agree"),
-        ([held("a", "none")], [State.WARNING], "a has none, and changes nothing but rehearsals"),
-        ([held("a"), held("b", "none")], [State.WARNING, State.FAILED], "do not agree"),
-        ([held("a"), held("b", "unreadable")], [State.FAILED, State.FAILED], "b cannot read its roots"),
-    ],
-    ids=range(5),
-)
-def test_doctor_compares_the_roots_of_workers(told: list[RootsHeld], states: list[State], said: str) -> None:
-    """Equal ones, different ones, none, and unreadable ones."""
-    checks = judged({item.identity: item for item in told})
-    assert [check.state for check in checks] == states
-    assert said in " ".join(check.text for check in checks)
-
-
-def test_a_worker_that_has_ended_is_not_asked_for_its_roots() -> None:
-    """Temporal lists it for minutes; one that waits for work renews its poll every minute."""
-    now = datetime.now(UTC)
-    pollers = []
-    for identity, ago in (("new", 0), ("waits", 60), ("ended", 120)):
-        poller = PollerInfo(identity=identity)
-        poller.last_access_time.FromDatetime(now - timedelta(seconds=ago))
-        pollers.append(poller)
-    assert polls_now(pollers) == {"new", "waits"}
-    assert polls_now([]) == set()
-
-
-def test_doctor_says_where_it_looks_into_another_archive() -> None:
-    """Then nothing is known of the workers' roots."""
-    (check,) = judged({"a": held("a"), "b": None})
-    assert check.state is State.WARNING and "b recorded nothing" in check.text and "--archive" in check.fix
-
-
-def test_roots_that_cannot_be_read_are_told_as_such(tmp_path: Path, ring: Keyring) -> None:
-    """A worker that has lost them refuses everything, and says so."""
-    from edgeshift.authority.held import held_by
-
-    files = RootsFiles(ring.roots)
-    now = datetime.now(UTC)
-    assert held_by("a", files, now).digest == load_roots(ring.roots).digest
-    ring.roots.write_text("[")
-    assert held_by("a", files, now).state == "unreadable"
-    assert held_by("a", None, now).state == "none"

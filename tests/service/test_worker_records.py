@@ -4,13 +4,10 @@ their names decides nothing, keeps no zone for ever, and is named.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -19,170 +16,51 @@ from activities.change.intents import (
     ANSWERED,
     came_to_nothing,
     commit_left,
-    commit_may_show,
     left_in,
-    own_commit,
     seen_through,
     unproven_last,
 )
-from activities.connections import Connections
-from activities.log_fields.changes import LogFieldsWork
-from activities.log_fields.rollback_log import RollbackLog
 from activities.records import WorkerRecords
 from activities.waf.evidence import EvidenceActivities
-from edgeshift.areas.log_fields import Version
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, agreed_rules
 from edgeshift.areas.waf.evidence_terms import RuleLine
-from edgeshift.authority.editing import RootsEditor
-from edgeshift.authority.keyring import WORKER, Keyring
-from edgeshift.authority.loading import RootsFiles
-from edgeshift.authority.signing import FileSigner
-from edgeshift.authority.sshsig import PrivateKey
-from edgeshift.authority.worker_pen import WorkerPen
-from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.archive_checks import check_records
 from edgeshift.doctor.check import State
 from edgeshift.messages import ZoneStart
-from edgeshift.model.digests import canonical_bytes, sha256
-from edgeshift.model.fleet import Area, Plan, Zone, ZoneOutcome
+from edgeshift.model.digests import canonical_bytes
+from edgeshift.model.fleet import Area
 from edgeshift.runtime.clock import SystemClock
-from edgeshift.service_api import LogJob
-from edgeshift.stores.archive import Archive, ArchiveCorrupt, ArchiveUnavailable
+from edgeshift.stores.archive import ArchiveUnavailable
 from edgeshift.stores.documents import (
     DocumentUnreadable,
     EvidenceGathered,
     Intent,
-    JobBefore,
-    JobCreated,
     NothingMore,
-    RulesBefore,
-    RulesSent,
     Seen,
-    contents_of,
     encoded,
     gathered_key,
-    intent_key,
     put_document,
     unproven_there,
 )
-from tests.kit.signing import signed
-from tests.service.client_scene import scene
-
-LIMIT = timedelta(minutes=5)
-ZONE = Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.ENTERPRISE)
-KEY = intent_key(ZONE, Area.ESC, "p-1")
-NOTHING, SEEN = (KEY.replace("intent/", f"{what}/", 1) for what in ("nothing", "seen"))
-
-Forge = Callable[["Kept", str, Any], Awaitable[bytes]]
-
-
-@dataclass
-class Kept:
-    """An archive, and the records of a worker whom its roots know."""
-
-    archive: Archive
-    keyring: Keyring
-    worker: FileSigner
-    connections: Connections
-
-    @property
-    def records(self) -> WorkerRecords:
-        """The worker's."""
-        return self.connections.records
-
-    def path(self, key: str) -> Path:
-        """The file of a record."""
-        assert self.archive.folder is not None
-        return self.archive.folder / key
-
-    def lay(self, key: str, data: bytes, ago: timedelta = timedelta(0)) -> None:
-        """Put bytes in the place of a record, as if so long ago."""
-        self.path(key).parent.mkdir(parents=True, exist_ok=True)
-        self.path(key).write_bytes(data)
-        then = (datetime.now(UTC) - ago).timestamp()
-        os.utime(self.path(key), (then, then))
-
-    async def sent(self, key: str = KEY, **more: Any) -> None:
-        """The worker has been about to send a commit."""
-        assert await self.records.create(key, intent(**more))
-
-    async def may_show(self) -> bool:
-        """Whether a commit may still come to show."""
-        return await commit_may_show(self.connections, ZONE, Area.ESC, LIMIT)
-
-    async def taken_up(self) -> Intent | None:
-        """What the campaign takes up as its own."""
-        return await own_commit(self.connections, ZONE, Area.ESC, "mine", LIMIT)
-
-
-def intent(**more: Any) -> Intent:
-    """A commit of the campaign ``mine``."""
-    said = {"step": "commit", "at": datetime.now(UTC), "campaign": "mine", "run": "run", "attempt": 1}
-    return Intent(**{**said, "proposal": "its", **more})
+from tests.service.records_kit import (
+    KEY,
+    LIMIT,
+    NOTHING,
+    SEEN,
+    ZONE,
+    Forge,
+    Kept,
+    by_a_stranger,
+    forged,
+    intent,
+    kept_in,
+    unsigned,
+)
 
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Kept:
-    keyring = Keyring(tmp_path / "authority")
-    keyring.make()
-    worker = FileSigner(PrivateKey(keyring.worker().read_bytes()))
-    archive, roots, clock = Archive(tmp_path / "archive"), RootsFiles(keyring.roots), SystemClock()
-    records = WorkerRecords(roots, archive, clock, WorkerPen(worker, WORKER))
-    found = SimpleNamespace(archive=archive, clock=clock, records=records)
-    return Kept(archive, keyring, worker, cast(Connections, found))
-
-
-# --- what is no worker's word
-
-
-async def unsigned(kept: Kept, key: str, document: Any) -> bytes:
-    return encoded(document)
-
-
-async def by_a_stranger(kept: Kept, key: str, document: Any) -> bytes:
-    return await signed(key, contents_of(document), FileSigner(PrivateKey.made()))
-
-
-async def by_a_person(kept: Kept, key: str, document: Any) -> bytes:
-    return await signed(key, contents_of(document), kept.keyring.signer("ada"), by="ada")
-
-
-async def by_a_person_in_a_workers_name(kept: Kept, key: str, document: Any) -> bytes:
-    return await signed(key, contents_of(document), kept.keyring.signer("ada"))
-
-
-async def of_another_name(kept: Kept, key: str, document: Any) -> bytes:
-    return await signed(key, contents_of(document), kept.worker, of=f"{key}-2")
-
-
-async def of_other_contents(kept: Kept, key: str, document: Any) -> bytes:
-    data = await signed(key, {**contents_of(document), "more": "x"}, kept.worker)
-    return data.replace(b'"more":"x"', b'"more":"y"')
-
-
-async def from_the_future(kept: Kept, key: str, document: Any) -> bytes:
-    later = datetime.now(UTC) + timedelta(hours=1)
-    return await signed(key, contents_of(document), kept.worker, issued=later)
-
-
-async def by_a_revoked_key(kept: Kept, key: str, document: Any) -> bytes:
-    other = kept.keyring.signer("worker-2", ("worker",))
-    data = await signed(key, contents_of(document), other, by="worker-2")
-    RootsEditor(kept.keyring.roots).revoke("worker-2")
-    return data
-
-
-FORGED = (
-    unsigned,
-    by_a_stranger,
-    by_a_person,
-    by_a_person_in_a_workers_name,
-    of_another_name,
-    of_other_contents,
-    from_the_future,
-    by_a_revoked_key,
-)
-forged = pytest.mark.parametrize("forge", FORGED, ids=lambda one: str(one.__name__))
+    return kept_in(tmp_path)
 
 
 async def test_a_workers_record_counts_also_once_its_key_was_replaced(kept: Kept) -> None:
@@ -353,80 +231,6 @@ async def test_a_window_before_counts_where_a_worker_gathered_it(kept: Kept, gat
     assert found == (agreed_rules(before) if gathered else frozenset()) and agreed_rules(before)
 
 
-# --- log-fields: what was there before
-
-
-@pytest.fixture
-def log(kept: Kept) -> RollbackLog:
-    target = SimpleNamespace(zone=ZONE)
-    return RollbackLog(kept.connections, cast(ZoneStart, SimpleNamespace(target=target, origin="run")))
-
-
-BEFORE = f"before/{ZONE.id}/log-fields/{sha256(b'run')[:16]}"
-RULE = {"ref": "evil", "expression": "true"}
-JOB = LogJob.model_validate({"id": 7, "logpull_options": "fields=RayID"})
-
-
-async def test_what_a_worker_recorded_before_a_write_is_read_back(kept: Kept, log: RollbackLog) -> None:
-    """The version, the writes, the log jobs."""
-    assert await log.base("r", Version(3, [RULE])) == Version(3, [RULE])
-    assert await log.base("r", Version(4, [])) == Version(3, [RULE])
-    await log.sending("r", 3, [RULE])
-    await log.changing_job(JOB)
-    await log.creating_job("ours")
-    (sent,) = await log.sent("r")
-    assert (sent.over, list(sent.rules)) == (3, [RULE])
-    assert list(await log.jobs()) == [7] and await log.created_job("ours") == "ours"
-
-
-@forged
-async def test_forged_records_of_what_was_there_before_count_for_nothing(
-    kept: Kept, log: RollbackLog, forge: Forge
-) -> None:
-    """No write of somebody else's is taken for the campaign's, no log job for one that it has changed; nor is
-    any passed over, since it may be in the place of the campaign's own: nothing is sent, and it is named.
-    """
-    base, job = f"{BEFORE}/r/base", f"{BEFORE}/job-7"
-    sent = RulesSent(over=1, rules=[RULE])
-    put = f"{BEFORE}/r/put-1-{sha256(encoded(sent))[:12]}"
-    kept.lay(put, await forge(kept, put, sent))
-    kept.lay(job, await forge(kept, job, JobBefore(logpull_options="fields=Evil")))
-    for of, asked in ((put, log.sent("r")), (job, log.jobs())):
-        with pytest.raises(ArchiveCorrupt, match=of):
-            await asked
-    with pytest.raises(ArchiveCorrupt, match=put):
-        await log.sending("r", 1, [RULE])
-    with pytest.raises(ArchiveCorrupt, match=job):
-        await log.changing_job(JOB)
-    kept.lay(base, await forge(kept, base, RulesBefore(version=1, rules=[RULE])))
-    for ask in (log.base("r", Version(3, [])), log.first("r")):
-        with pytest.raises(ArchiveCorrupt, match=base):
-            await ask
-    new = f"{BEFORE}/new-job"
-    kept.lay(new, await forge(kept, new, JobCreated(name="ours")))
-    assert await log.created_job(None) is None
-    with pytest.raises(ArchiveCorrupt, match=new):
-        await log.created_job("ours")
-    assert {said.key for said in (await unproven_there(kept.archive)).found} == {base, put, job, new}
-
-
-async def test_what_a_worker_recorded_whose_key_was_revoked_counts_for_the_way_back(
-    kept: Kept, log: RollbackLog
-) -> None:
-    """What it has sent is taken out again all the same; nothing more is written by it."""
-    await log.base("r", Version(3, [RULE]))
-    await log.sending("r", 3, [RULE])
-    await log.changing_job(JOB)
-    await log.creating_job("ours")
-    RootsEditor(kept.keyring.roots).revoke(WORKER)
-    for asked in (log.first("r"), log.sent("r"), log.jobs(), log.created_job("ours")):
-        with pytest.raises(ArchiveCorrupt, match="was revoked"):
-            await asked
-    back = RollbackLog(kept.connections, log._start, back=True)
-    assert await back.first("r") == Version(3, [RULE]) and len(await back.sent("r")) == 1
-    assert list(await back.jobs()) == [7] and await back.created_job("ours") == "ours"
-
-
 @pytest.mark.parametrize("seen", ["before", "after", "never"])
 async def test_an_intent_that_does_not_count_may_be_the_last_one(kept: Kept, seen: str) -> None:
     """Unless one was seen to its end that was sent later: then that is what stands."""
@@ -439,28 +243,3 @@ async def test_an_intent_that_does_not_count_may_be_the_last_one(kept: Kept, see
         await kept.records.create(SEEN, Seen())
     kept.lay(forged, await by_a_stranger(kept, forged, intent()))
     assert await unproven_last(kept.connections, ZONE, Area.ESC) == ("" if seen == "after" else forged)
-
-
-async def test_where_a_target_stands_is_unknown_while_its_last_intent_does_not_count(
-    kept: Kept, tmp_path: Path
-) -> None:
-    """The service shows none of the fields. What was sent last may be the campaign's own all the same, of
-    which a part stands: nobody says that the target was not touched.
-    """
-    spec = CampaignSpec.model_validate(
-        {
-            "name": "mine",
-            "area": "log-fields",
-            "targets": {"all": True},
-            "log_fields": {"request_headers": ["user-agent"]},
-        }
-    )
-    work = LogFieldsWork(kept.connections)
-    async with scene(tmp_path / "service") as service, service.client() as client:
-        zone = ZONE.model_copy(update={"id": service.zone("enterprise"), "name": "enterprise.example"})
-        key = intent_key(zone, Area.LOG_FIELDS, "p-1")
-        outcome, why = await work.standing(client, spec, zone)
-        assert outcome is None and "does not show the fields" in why
-        kept.lay(key, await by_a_stranger(kept, key, intent()))
-        told = f"not known whether a part stands: {key} does not count"
-        assert await work.standing(client, spec, zone) == (ZoneOutcome.UNKNOWN, told)

@@ -1,18 +1,14 @@
 """Every activity that edgeshift's workers register, done for a workflow of the enemy's, with messages of his
-own. What is registered and not tried is named with the reason.
+own; those of the areas are in activities_of_areas.py. What is not tried is named with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel
-from temporalio.service import RPCError
 
-from edgeshift.areas.waf import Mode
 from edgeshift.campaign_file.spec import ValidationMode
 from edgeshift.messages import (
     Announce,
@@ -20,18 +16,12 @@ from edgeshift.messages import (
     AwaitService,
     Change,
     CompareOutcomes,
-    Confirm,
     DescribeZones,
-    GatherEvidence,
     GiveUpPermits,
-    Hold,
-    HoldZones,
     LetCallsGo,
     MergeAssessment,
     OpenTicket,
     PermitGrant,
-    Prepare,
-    Probe,
     RecallRulings,
     RecordRejection,
     RecordRulings,
@@ -42,89 +32,29 @@ from edgeshift.messages import (
     Step,
     Stop,
     TellZones,
-    Verify,
-    Watch,
     ZoneAssessment,
     ZoneReport,
 )
-from edgeshift.model.fleet import Plan, ZoneOutcome, migration_id
+from edgeshift.model.fleet import Plan, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.circuit import OpenCircuit, Trouble
 from edgeshift.runtime.queues import Queue
-from edgeshift.stores.documents import AssessedTargets, CoveredZones, put_document
-from tests.forgeries.running.attack import ENEMY, Attack, Trace
+from edgeshift.stores.documents import AssessedTargets, put_document
+from tests.forgeries.running.attack import ENEMY, Attack
 from tests.forgeries.running.dresses import (
     Dress,
-    Dressing,
-    by_a_strangers_edge,
     by_a_strangers_proxy,
     by_a_strangers_service,
     by_a_strangers_webhook,
     in_a_later_attempt,
     in_its_own_name,
     of_another_zone,
-    on_the_way_back,
-    with_a_planted_proposal,
-    with_a_planted_proposal_on_the_way_back,
 )
-from tests.forgeries.running.kinds import EVERY, KINDS, Kind
-from tests.forgeries.running.scheduling import PATIENCE, scheduled
+from tests.forgeries.running.scheduling import PLANTED, SPECS, ZONES, done, waits
 
 NOT_TRIED: dict[str, str] = {}
 """Activities that workers register and that no forgery has done, each with the reason."""
-
-A_WHILE = 6.0
-"""Seconds for what tells of itself, and would wait for longer."""
-
-A_MOMENT = timedelta(seconds=1)
-
-Made = TypeVar("Made", bound=BaseModel)
-
-Make = Callable[[Attack, Dress], Awaitable[Made]]
-
-ZONES: tuple[Dressing, ...] = (in_its_own_name, of_another_zone, in_a_later_attempt)
-SPECS: tuple[Dressing, ...] = (by_a_strangers_service, by_a_strangers_proxy)
-PLANTED: tuple[Dressing, ...] = (
-    on_the_way_back,
-    with_a_planted_proposal,
-    with_a_planted_proposal_on_the_way_back,
-)
-
-
-def done(
-    activity: str,
-    *dresses: Dressing,
-    areas: tuple[str, ...] = EVERY,
-    queue: Queue = Queue.LONG,
-    within: float = PATIENCE,
-    beats: bool = False,
-    as_: str = "",
-) -> Callable[[Make[Made]], Make[Made]]:
-    """Register a kind for each dress of what makes the activity's message. ``as_``: what the kinds are called
-    by, where there are several of one activity.
-    """
-
-    def register(make: Make[Made]) -> Make[Made]:
-        for dressing in dresses:
-
-            async def work(a: Attack, dressing: Dressing = dressing) -> Trace:
-                message = await make(a, await dressing(a))
-                trace = await scheduled(a, activity, message, queue, within=within, beats=beats)
-                if activity == "hold_zones":
-                    await _ended(a)
-                return trace
-
-            name = f"{as_ or activity}_{dressing.__name__}"
-            KINDS[name] = Kind(work, areas, beside=True, activity=activity)
-        return make
-
-    return register
-
-
-def waits(activity: str, *dresses: Dressing, **more: Any) -> Callable[[Make[Made]], Make[Made]]:
-    """One that tells of itself, and is stopped after a while."""
-    return done(activity, *dresses, within=A_WHILE, beats=True, **more)
 
 
 # --- changes
@@ -386,118 +316,3 @@ async def _merged(a: Attack, dress: Dress) -> MergeAssessment:
     )
     report = await put_document(a.archive, AssessedTargets(lines))
     return MergeAssessment(spec=dress.spec, targets=dress.campaign.targets, reports=(report,))
-
-
-# --- waf
-
-
-@waits("prepare_waf_zone", *ZONES, *SPECS)
-@waits("prepare_esc_scope", *ZONES, *SPECS)
-@waits("prepare_log_fields_zone", *ZONES, *SPECS)
-async def _prepared(a: Attack, dress: Dress) -> Prepare:
-    return Prepare(start=dress.start)
-
-
-@waits("verify_waf_zone", *ZONES, *SPECS, *PLANTED)
-async def _verified(a: Attack, dress: Dress) -> Verify:
-    prepared = dress.prepared
-    return Verify(
-        start=dress.start,
-        mode=Mode.PENDING,
-        proposal=prepared.proposal,
-        snapshot=prepared.snapshot,
-        digest=prepared.digest,
-        limit=A_MOMENT,
-        since=dress.since,
-        answered=True,
-    )
-
-
-@waits("gather_evidence", *ZONES, *SPECS, with_a_planted_proposal)
-async def _gathered(a: Attack, dress: Dress) -> GatherEvidence:
-    prepared, now = dress.prepared, datetime.now(UTC)
-    return GatherEvidence(
-        start=dress.start,
-        since=now - timedelta(days=1),
-        until=now,
-        mode=ValidationMode.SHADOW,
-        proposal=prepared.proposal,
-        digest=prepared.digest,
-        fingerprint=prepared.fingerprint,
-        sequence=60_000,
-        announce=True,
-    )
-
-
-# --- changes that can be undone
-
-
-@waits("probe_esc_scope", *ZONES, *SPECS, by_a_strangers_edge)
-async def _probed(a: Attack, dress: Dress) -> Probe:
-    return Probe(start=dress.start, prepared=dress.prepared, sequence=60_000)
-
-
-@waits("settle_esc_scope", *ZONES, *SPECS, *PLANTED)
-@waits("settle_log_fields_zone", *ZONES, *SPECS, *PLANTED)
-async def _settled(a: Attack, dress: Dress) -> Confirm:
-    return Confirm(
-        start=dress.start,
-        prepared=dress.prepared,
-        wanted=not dress.back,
-        limit=A_MOMENT,
-        since=dress.since,
-    )
-
-
-@waits("watch_esc_scope", *ZONES, *SPECS, *PLANTED)
-@waits("watch_log_fields_zone", *ZONES, *SPECS, *PLANTED)
-async def _watched(a: Attack, dress: Dress) -> Watch:
-    return Watch(
-        start=dress.start,
-        prepared=dress.prepared,
-        since=dress.since,
-        last=True,
-        back=dress.back,
-        why=ENEMY,
-    )
-
-
-@done("look_back_at_log_fields_zone", *ZONES, *SPECS)
-async def _looked_back_at(a: Attack, dress: Dress) -> BaseModel:
-    return dress.start
-
-
-async def _ended(a: Attack) -> None:
-    """Whoever looks after Temporal ends the holds on zones of this campaign."""
-    for target in a.stage.play.targets:
-        handle = a.enemy.get_workflow_handle(migration_id(target.zone, a.stage.play.spec.area))
-        described = await handle.describe()
-        if described.workflow_type == "ZoneHold" and described.close_time is None:
-            with suppress(RPCError):
-                await handle.terminate("whoever looks after Temporal has seen it")
-
-
-async def _held(a: Attack, dress: Dress) -> HoldZones:
-    zones = CoveredZones(tuple(target.zone for target in a.stage.play.targets))
-    listed = await put_document(a.archive, zones)
-    return HoldZones(start=dress.start, holder=a.zone.id, zones=listed)
-
-
-@waits("hold_zones", in_its_own_name, in_a_later_attempt)
-async def _holds(a: Attack, dress: Dress) -> HoldZones:
-    """For a campaign's account, in the place of the zones' own workflows; whoever looks after Temporal ends
-    those that came about.
-    """
-    return await _held(a, dress)
-
-
-@waits("release_zones", in_its_own_name, in_a_later_attempt)
-async def _lets_go(a: Attack, dress: Dress) -> HoldZones:
-    return await _held(a, dress)
-
-
-@done("holder_is_there", in_its_own_name)
-async def _is_there(a: Attack, dress: Dress) -> Hold:
-    return Hold(
-        zone_id=dress.zone.id, holder=a.zone.id, campaign=dress.start.campaign, look_every=timedelta(days=365)
-    )

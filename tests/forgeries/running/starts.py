@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,7 +20,6 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
 )
 from temporalio.common import WorkflowIDConflictPolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
 from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
@@ -47,7 +46,6 @@ from edgeshift.runtime.queues import Queue
 from tests.forgeries.running.attack import ENEMY, Attack, Trace
 from tests.forgeries.running.dresses import (
     Dress,
-    Dressing,
     by_a_strangers_proxy,
     by_a_strangers_service,
     in_a_later_attempt,
@@ -57,70 +55,13 @@ from tests.forgeries.running.dresses import (
     with_a_planted_proposal_on_the_way_back,
 )
 from tests.forgeries.running.foreign import WORKFLOWS, ended
-from tests.forgeries.running.kinds import EVERY, KINDS, Kind
+from tests.forgeries.running.kinds import KINDS, Kind
+from tests.forgeries.running.starting import A_WHILE, beside, lasting, started
 
 NOT_TRIED: dict[str, str] = {}
 """Workflows that workers register and that no forgery has started, each with the reason."""
 
-A_WHILE = 4.0
-"""Seconds for which a workflow of the enemy's goes on, until whoever looks after Temporal ends it."""
-
 SOON = timedelta(seconds=5)
-
-Make = Callable[[Attack, Dress], Awaitable[Sequence[BaseModel | bytes]]]
-
-
-def started(
-    workflow: str,
-    queue: Queue,
-    *dresses: Dressing,
-    areas: tuple[str, ...] = EVERY,
-    as_: str = "",
-    like: Callable[[Attack, Dress], str] | None = None,
-) -> Callable[[Make], Make]:
-    """Register a kind for each dress of what makes the workflow's input. ``like``: the id that it is started
-    under, where that is none of the enemy's own.
-    """
-
-    def register(make: Make) -> Make:
-        for dressing in dresses:
-
-            async def work(a: Attack, dressing: Dressing = dressing) -> Trace:
-                dress = await dressing(a)
-                own = f"{ENEMY}/{uuid.uuid4().hex[:8]}"
-                return await _lasting(
-                    a, workflow, await make(a, dress), like(a, dress) if like else own, queue
-                )
-
-            KINDS[f"{as_ or workflow}_{dressing.__name__}"] = Kind(
-                work, areas, beside=True, workflow=workflow
-            )
-        return make
-
-    return register
-
-
-async def _lasting(
-    a: Attack, workflow: str, arguments: Sequence[BaseModel | bytes], identifier: str, queue: Queue
-) -> Trace:
-    """Start a workflow, have it say and do what it can for a while, and end it."""
-    try:
-        handle = await a.enemy.start_workflow(
-            workflow,
-            args=list(arguments),
-            id=identifier,
-            task_queue=queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-        )
-    except WorkflowAlreadyStartedError:
-        return "refused"
-    handle = a.enemy.get_workflow_handle(identifier, run_id=handle.result_run_id)
-    a.theirs.add(handle.run_id or "")
-    with suppress(WorkflowFailureError, TimeoutError, RPCError):
-        await asyncio.wait_for(handle.result(), A_WHILE)
-    with suppress(RPCError):
-        await ended(a.enemy.get_workflow_handle(identifier))
-    return handle
 
 
 # --- lists and assessments
@@ -273,12 +214,6 @@ started("ZoneHold", Queue.ZONES, in_its_own_name)(_hold)
 started("ZoneHold", Queue.ZONES, in_its_own_name, as_="ZoneHold_like_ours", like=_id_like_ours)(_hold)
 
 
-def beside(work: Callable[[Attack], Awaitable[Trace]]) -> Callable[[Attack], Awaitable[Trace]]:
-    """Register one that is tried in every phase."""
-    KINDS[work.__name__] = Kind(work, beside=True)
-    return work
-
-
 @beside
 async def a_hold_that_is_let_go_of_by_nobody(a: Attack) -> Trace:
     """What is no message, what a zone is told, and the word itself."""
@@ -375,7 +310,7 @@ async def _starts_quota(a: Attack, identifier: str) -> Trace:
         terms=PaceTerms(limit=10, window=86_400.0),
         circuit=Circuit(holds={held.credential: held}, probe_at=4e9),
     )
-    return await _lasting(a, "Quota", (start,), identifier, Queue.QUOTA)
+    return await lasting(a, "Quota", (start,), identifier, Queue.QUOTA)
 
 
 async def a_quota_under_an_own_id(a: Attack) -> Trace:

@@ -5,27 +5,23 @@ goes on.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import os
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.client import WorkflowUpdateFailedError
 
 from edgeshift.authority.records import SignedRecords, statement_at
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.statements import DecisionStatement, StartStatement, WaveSaid
-from edgeshift.messages import Answer, Person, ResolveTargets, Step, ZonePhase, ZoneState
+from edgeshift.messages import Answer, Person, Step, ZonePhase, ZoneState
 from edgeshift.model.sign_off import Choice
-from edgeshift.runtime.queues import Queue
 from edgeshift.stores.documents import FrozenTargets, put_document
 from edgeshift.testbed.invariants.seen import Signature, StopRecord
 from tests.faults_kit import Stage, zone
-from tests.forgeries.running.stranger import listening
 from tests.harness.aimed.scene import PATIENCE, ends, judged, quiet, resumed, waits
 from tests.harness.aimed.waf import A_RULE, PRO, STOPPED, word
 from tests.harness.campaigns.authority import FOUR_EYES, ONE, TWO
@@ -336,31 +332,3 @@ async def body_that_nobody_signed(world: World) -> Verdict:
         await ends(stage, "plain")
         await _claimed(stage, "ruled", APPROVER)
         return await judged(stage, PRO)
-
-
-async def secret_for_a_stranger(world: World) -> Verdict:
-    """The roots know one service; somebody has targets listed by a specification whose service is his own,
-    and which names the campaign's credential.
-    """
-    async with listening() as stranger, signed_stage(world.client, world.folder, zone("a")) as stage:
-        play = stage.play
-        assert play.keys is not None
-        service = play.spec.service
-        play.keys.write(replace(play.keys.roster, service=service.base_url))
-        await waits(stage, "a")
-        theirs = play.spec.model_copy(
-            update={"service": service.model_copy(update={"base_url": stranger.service})}
-        )
-        digest = await play.archive.put_json(theirs.model_dump(mode="json"))
-        listed = play.client.execute_workflow(
-            "TargetList",
-            ResolveTargets(spec=digest),
-            id=f"targets/{play.spec.name}/stranger",
-            task_queue=Queue.CONTROL,
-        )
-        with contextlib.suppress(WorkflowFailureError, TimeoutError):
-            await asyncio.wait_for(listed, PATIENCE)
-        secret = os.environ[service.credentials[0].reference.removeprefix("env:")]
-        learnt = stranger.learnt([secret])
-        told = [f"rule 10 (secrets): a stranger was told the credential, {learnt} times"] if learnt else []
-        return await judged(stage, PRO, told=told)

@@ -9,13 +9,13 @@ from edgeshift.messages import ZonePhase, ZoneState
 from edgeshift.model.digests import canonical_bytes
 from edgeshift.model.fleet import Area
 from edgeshift.stores.documents import intent_key
-from tests.faults_kit import staged, zone
 from tests.harness.aimed.scene import judged, waits
-from tests.harness.aimed.waf import A_RULE, PRO
-from tests.harness.campaigns.stages import signed_stage
+from tests.harness.aimed.waf import PRO, cut_off
 from tests.harness.cases import World
 from tests.harness.verdict import Verdict
-from tests.kit import SCALE
+
+TAKES = 40.0
+"""Seconds of a migration."""
 
 LOOKS = 15.0
 """Seconds in which a zone that believes that nothing was sent proposes it again."""
@@ -25,16 +25,8 @@ async def nothing_came_of_it(world: World) -> Verdict:
     """A zone is cut off while its commit is under way, somebody lays beside the intent that nothing came of
     it, and the zone is begun again and signed before the commit shows.
     """
-    async with signed_stage(
-        world.client,
-        world.folder,
-        zone("a"),
-        zone("open", firewall_rules=[A_RULE]),
-        simulator={"migration_seconds": 40 * SCALE},
-        commit={"migration_limit": "160h"},
-    ) as stage:
+    async with cut_off(world, TAKES) as stage:
         play = stage.play
-        await stage.cut_off("a", ZonePhase.VERIFYING)
         target = play.targets[play.index(stage.name("a"))].zone
         async for intent in play.archive.list(intent_key(target, Area.WAF)):
             planted = canonical_bytes({"reason": "answered"})
@@ -56,17 +48,9 @@ async def archive_moved_away(world: World) -> Verdict:
     """A zone is cut off while its commit is under way, the archive's folder is moved away, and the zone is
     begun again and signed before the commit shows. Then the folder is put back.
     """
-    async with staged(
-        world.client,
-        world.folder,
-        zone("a"),
-        zone("open", firewall_rules=[A_RULE]),
-        simulator={"migration_seconds": 40 * SCALE},
-        commit={"migration_limit": "160h"},
-    ) as stage:
+    async with cut_off(world, TAKES, authority=None) as stage:
         play, archive = stage.play, stage.play.archive.folder
         assert archive is not None
-        await stage.cut_off("a", ZonePhase.VERIFYING)
         aside = archive.rename(archive.with_name("archive-aside"))
         await play.again("retry", stage.name("a"))
 

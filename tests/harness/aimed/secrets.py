@@ -1,15 +1,21 @@
-"""Scenes in which a stranger has activities done that would send a worker's secret to him."""
+"""Scenes in which a stranger has something done that would send a worker's secret to him."""
 
 from __future__ import annotations
 
+import asyncio
+import os
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 
+from temporalio.client import WorkflowFailureError
 from temporalio.service import RPCError
 
+from edgeshift.messages import ResolveTargets
 from edgeshift.runtime.queues import Queue
 from tests.faults_kit import zone
 from tests.foreign_kit import scheduled
-from tests.harness.aimed.scene import judged, quiet
+from tests.forgeries.running.stranger import listening as a_service
+from tests.harness.aimed.scene import PATIENCE, judged, quiet, waits
 from tests.harness.aimed.waf import PRO
 from tests.harness.campaigns.stages import signed_stage
 from tests.harness.cases import World
@@ -56,4 +62,32 @@ async def secrets_for_a_stranger(world: World) -> Verdict:
                 with suppress(RPCError):
                     await handle.terminate()
         told = [SENT] if stranger.has(SECRET) else []
+        return await judged(stage, PRO, told=told)
+
+
+async def service_of_a_stranger(world: World) -> Verdict:
+    """The roots know one service; somebody has targets listed by a specification whose service is his own,
+    and which names the campaign's credential.
+    """
+    async with a_service() as stranger, signed_stage(world.client, world.folder, zone("a")) as stage:
+        play = stage.play
+        assert play.keys is not None
+        service = play.spec.service
+        play.keys.write(replace(play.keys.roster, service=service.base_url))
+        await waits(stage, "a")
+        theirs = play.spec.model_copy(
+            update={"service": service.model_copy(update={"base_url": stranger.service})}
+        )
+        digest = await play.archive.put_json(theirs.model_dump(mode="json"))
+        listed = play.client.execute_workflow(
+            "TargetList",
+            ResolveTargets(spec=digest),
+            id=f"targets/{play.spec.name}/stranger",
+            task_queue=Queue.CONTROL,
+        )
+        with suppress(WorkflowFailureError, TimeoutError):
+            await asyncio.wait_for(listed, PATIENCE)
+        secret = os.environ[service.credentials[0].reference.removeprefix("env:")]
+        learnt = stranger.learnt([secret])
+        told = [f"rule 10 (secrets): a stranger was told the credential, {learnt} times"] if learnt else []
         return await judged(stage, PRO, told=told)

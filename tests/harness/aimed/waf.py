@@ -243,7 +243,7 @@ async def terminated(world: World) -> Verdict:
 
 async def aborted_in_a_later_attempt(world: World) -> Verdict:
     """A zone is terminated while its commit is under way, begun again, and aborted while it waits."""
-    async with _begun_again(world) as stage:
+    async with cut_off(world) as stage:
         await stage.play.again("retry", stage.name("a"))
         await waits(stage, "a")
         return await _aborted(stage)
@@ -251,7 +251,7 @@ async def aborted_in_a_later_attempt(world: World) -> Verdict:
 
 async def aborted_before_a_later_attempt(world: World) -> Verdict:
     """The same, and it is aborted before the later attempt could begin."""
-    async with _begun_again(world) as stage:
+    async with cut_off(world) as stage:
         await stage.play.ask("pause", "lunch")
         await stage.play.again("retry", stage.name("a"))
         return await _aborted(stage, {"aborted": 1, "unknown": 1})
@@ -271,17 +271,18 @@ async def _aborted(stage: Stage, wanted: dict[str, int] | None = None) -> Verdic
 
 
 @asynccontextmanager
-async def _begun_again(world: World) -> AsyncIterator[Stage]:
+async def cut_off(world: World, seconds: float = 25, **more: Any) -> AsyncIterator[Stage]:
     """A zone whose workflow was terminated while its commit was under way, found by its campaign, which
-    another zone keeps open.
+    another zone keeps open. ``seconds``: how long a migration takes.
     """
     async with signed_stage(
         world.client,
         world.folder,
         zone("a"),
         zone("open", firewall_rules=[A_RULE]),
-        simulator={"migration_seconds": 25 * SCALE},
+        simulator={"migration_seconds": seconds * SCALE},
         commit={"migration_limit": "160h"},
+        **more,
     ) as stage:
         await stage.cut_off("a", ZonePhase.VERIFYING)
         yield stage

@@ -1,0 +1,104 @@
+"""No more commits of an hour, a wave or a campaign than the roots say, whoever counts them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from activities.commit_caps import Cap, CommitCaps
+from activities.records import WorkerRecords
+from edgeshift.messages import ChangeStatus
+from edgeshift.runtime.clock import SystemClock
+from edgeshift.stores.archive import Archive
+from tests.forgeries.doors import guarded
+
+
+async def test_no_more_commits_an_hour_than_the_roots_say(tmp_path: Path) -> None:
+    """Whoever comes after the last one waits for the next hour: nothing is wrong with the zone."""
+    async with guarded(tmp_path) as door:
+        door.most_commits(1)
+        await door.begin()
+        await door.approve()
+        archive = door.gate.connections.archive
+        for hour in (datetime.now(UTC), datetime.now(UTC) + timedelta(hours=1)):
+            await archive.create_once(f"commits/{hour:%Y%m%dT%H}/0", b"another")
+        held = await door.commit()
+        assert not held.unsigned and not held.turn and "in this hour" in held.reason
+        door.most_commits(2)
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
+        assert (await door.commit(permit=3)).status is ChangeStatus.NOTHING_HAPPENED
+        assert await door.sent() == 1
+
+
+async def test_two_workers_make_as_many_commits_an_hour_as_the_roots_say(tmp_path: Path) -> None:
+    """Each keeps which places of the hour are taken, and finds those that the other one took."""
+    archive = Archive(tmp_path / "archive")
+    one, other = (CommitCaps(archive, WorkerRecords(None, archive, SystemClock())) for _ in range(2))
+
+    async def went(worker: CommitCaps, hour: int, most: int) -> bool:
+        return await worker.take([Cap(f"commits/{hour}", most, "in this hour")], "p") is None
+
+    found = [await went(worker, 1, 12) for _ in range(8) for worker in (one, one, other)]
+    assert found == [True] * 12 + [False] * 12
+    assert await went(other, 2, 1) and not await went(one, 2, 1)
+
+
+async def test_a_cap_that_has_no_place_left_uses_up_none_of_the_others(tmp_path: Path) -> None:
+    """Forty zones of a wave that takes ten: the campaign keeps its places for the waves after it; nor does a
+    full campaign, or a full hour, use up places.
+    """
+    archive = Archive(tmp_path / "archive")
+    caps = CommitCaps(archive, WorkerRecords(None, archive, SystemClock()))
+
+    async def tried(zone: int, wave: int, hour: int = 1) -> str:
+        found = await caps.take(
+            (
+                Cap(f"commits/{hour}", 25, "in this hour"),
+                Cap(f"commits/wave/x/{wave}", 10, f"of wave {wave}"),
+                Cap("commits/campaign/x", 30, "of x"),
+            ),
+            f"p{zone}",
+        )
+        return found.of if found else ""
+
+    async def taken(of: str) -> int:
+        return len([key async for key in archive.list(f"commits/{of}")])
+
+    assert [await tried(zone, 0) for zone in range(40)] == [""] * 10 + ["of wave 0"] * 30
+    assert [await taken(of) for of in ("1", "wave/x/0", "campaign/x")] == [10, 10, 10]
+    assert [await tried(zone, zone // 10) for zone in range(10, 40)] == [""] * 15 + ["in this hour"] * 15
+    assert [await taken(of) for of in ("wave/x/3", "campaign/x")] == [0, 25]
+    assert [await tried(zone, zone // 10, 2) for zone in range(30, 40)] == [""] * 5 + ["of x"] * 5
+    assert [await taken(of) for of in ("2", "wave/x/3", "campaign/x")] == [5, 5, 30]
+
+
+@pytest.mark.parametrize("of", ["wave", "campaign"])
+async def test_no_more_commits_of_a_wave_or_a_campaign_than_the_roots_say(tmp_path: Path, of: str) -> None:
+    """A commit that is tried again counts once; where the places are taken, the zone waits until the roots
+    have more. Who plants a record that it had been counted has won nothing.
+    """
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve()
+        archive, name = door.gate.connections.archive, door.campaign
+        places = f"commits/{of}/{name}" + ("/0" if of == "wave" else "")
+        counted = f"counted/{places.removeprefix('commits/')}/{door.gate.zone.id}/1"
+        door.most_commits(1, of)
+        await archive.create_once(f"{places}/0", b"another")
+        await archive.create_once(counted, b'{"place": 1}')
+        held = await door.commit()
+        assert not held.unsigned and not held.turn and f"of {name}, the most by the roots" in held.reason
+    async with guarded(tmp_path / "other") as door:
+        await door.begin()
+        await door.approve()
+        archive = door.gate.connections.archive
+        door.most_commits(1, of)
+        door.most_commits(1)
+        for hour in (datetime.now(UTC), datetime.now(UTC) + timedelta(hours=1)):
+            await archive.create_once(f"commits/{hour:%Y%m%dT%H}/0", b"another")
+        assert "in this hour" in (await door.commit()).reason
+        door.most_commits(2)
+        assert (await door.commit(permit=2)).status is ChangeStatus.ANSWERED
+        assert await door.sent() == 1
