@@ -9,6 +9,7 @@ RECORDS = "edgeshift/authority/records.py"
 ROOTS = "edgeshift/authority/roots.py"
 WAYS = "activities/ways.py"
 AUTHORITY = "activities/authority.py"
+FENCE = "activities/change/fence.py"
 EVIDENCE = "activities/evidence_at_the_door.py"
 
 NO_DOOR = Edit(
@@ -202,8 +203,8 @@ AT_THE_DOOR = (
         [
             Edit(
                 WAYS,
-                "if why := refuses(spec):",
-                "if (why := refuses(spec)) and not spec:",
+                "        if why:\n",
+                "        if why and not spec:\n",
             ),
         ],
         "secrets-for-a-stranger",
@@ -250,6 +251,19 @@ AT_THE_DOOR = (
             )
         ],
         "begun-again-by-nobody",
+    ),
+    mutant(
+        "settled-is-taken-back",
+        "a change that was seen to its end is taken back by whoever asks",
+        4,
+        [
+            Edit(
+                FENCE,
+                "            if signed is not None:\n",
+                "            if signed is not None and not signed:\n",
+            )
+        ],
+        "taken-back-by-nobody",
     ),
 )
 

@@ -1,12 +1,12 @@
-"""Scenes in which what people signed once is to send the same once more: by a stranger's workflow, and by a
-retry that nobody has signed.
+"""Scenes in which what people signed once is to send the same once more, or is taken back: by a stranger's
+workflow, and by a retry that nobody has signed.
 """
 
 from __future__ import annotations
 
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
-from edgeshift.messages import Again, Answer
+from edgeshift.messages import Again, Answer, Step
 from tests.faults_kit import zone
 from tests.forgeries.running.attack import Attack
 from tests.forgeries.running.foreign import forged_change, scheduled
@@ -40,6 +40,24 @@ async def approval_that_was_used(world: World) -> Verdict:
 
         told = [f"one approval turned it off {times} times"] if times > 1 else []
         return await judged(stage, {3, 4, 7}, told=told, beside=as_said)
+
+
+async def taken_back_by_nobody(world: World) -> Verdict:
+    """A scope is settled; a stranger's workflow has the way back of its change sent."""
+    zones = (esc_zone("settled"), esc_zone("other"))
+    async with esc_stage(world.client, world.folder, *zones, authority=ONE) as stage:
+        state = await waits(stage, "settled")
+        await stage.play.sign_zone(stage.name("settled"), digest=state.digest)
+        await ends(stage, "settled")
+        attack = Attack(stage, world.client, "settled", FileSigner(PrivateKey.made()), state, set())
+        forged = (await forged_change(attack)).model_copy(update={"step": Step.ROLL_BACK})
+        await scheduled(attack, "change_zone", forged)
+        await stage.finish()
+
+        async def as_said() -> list[str]:
+            return await esc_as_said(stage, own=set())
+
+        return await judged(stage, {3, 4, 7}, beside=as_said)
 
 
 async def begun_again_by_nobody(world: World) -> Verdict:

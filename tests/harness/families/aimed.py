@@ -62,6 +62,7 @@ SCENES: tuple[tuple[Scene, int], ...] = (
     (door.body_that_nobody_signed, 2),
     (used.approval_that_was_used, 1),
     (used.begun_again_by_nobody, 2),
+    (used.taken_back_by_nobody, 2),
     (secrets.service_of_a_stranger, 1),
     (results.migrated_by_a_word, 2),
     (results.answered_without_a_call, 2),
