@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,12 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from edgeshift.authority.records import SignedRecords
+from edgeshift.messages import DescribedZones, DescribeZones
 from edgeshift.model.fleet import MOST_ATTEMPTS, ZoneOutcome
+from edgeshift.runtime.queues import Queue
+from tests.faults.test_asked_by_strangers import stranger
 from tests.faults_kit import Stage, staged, zone
+from tests.forgeries.running.foreign import scheduled
 from tests.harness.campaigns.authority import ONE
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(240)]
@@ -88,6 +93,44 @@ async def test_an_attempt_that_no_ledger_has_is_a_strangers(
         assert not any("tried again" in note for note in (await stage.play.summary()).notes)
         assert await signed_attempts(stage, "a", 0, attempt) == []
         assert (await stage.finish()).outcomes == {"migrated": 2}
+
+
+async def test_an_end_of_a_target_that_has_not_begun_is_no_attempts(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Somebody has said that it is in an attempt, and so it is looked at; under its identifier is what another
+    campaign has left, and the service shows that it is done. Nothing is signed, and the look comes to its end.
+    """
+    waves = [{"name": "first", "zones": 1}, {"name": "rest"}]
+    async with (
+        forger(temporal_client),
+        staged(temporal_client, tmp_path, zone("a"), zone("b"), authority=ONE, waves=waves) as stage,
+    ):
+        play, start = stage.play, stage.play.start
+        assert start is not None
+        (pending,) = [short for short in stage.names if play.index(stage.name(short)) == 1]
+        (first,) = set(stage.names) - {pending}
+        await stage.waits(first)
+        await stage.change(pending, state="complete")
+        left = {"outcome": ZoneOutcome.MIGRATED.value}
+        identifier = play.zone(stage.name(pending)).id
+        await play.client.execute_workflow("Forged", left, id=identifier, task_queue=QUEUE)
+        run = (await play.campaign.describe()).run_id or ""
+        asked = DescribeZones(
+            campaign=play.campaign.id,
+            campaign_run=run,
+            targets=start.targets,
+            spec=start.spec,
+            area=start.area,
+            indexes=(1,),
+            attempts=(0,),
+            settles_in=timedelta(0),
+        )
+        _, found = await scheduled(await stranger(stage, first), "describe_zones", asked, Queue.CONTROL)
+        assert found is not None, "it failed for good"
+        (closed,) = DescribedZones.model_validate(found).closed
+        assert (closed.attempt, closed.told) == (0, None)
+        assert await signed_attempts(stage, pending, 0, 1) == []
 
 
 DEEP_FACTS = json.loads("[" * DEEP + "]" * DEEP)
