@@ -246,8 +246,8 @@ class _StillOpen:
 
 
 def _ended_as(index: int, attempt: int, result: ZoneResult) -> SilentZone:
-    """A zone's own end. Of why, what its campaign uses: what a result says may be anybody's, and of any length
-    and depth, with which no answer could be sent or read.
+    """A zone's own end. Of why, what its campaign uses: what a result says may be anybody's, and of any
+    length and depth, with which no answer could be sent or read.
     """
     reason, codes = result.reason[:120], codes_of(result.why)[:MOST_CODES]
     why = tuple(Reason(code=code, words=reason or code.value) for code in codes)
@@ -267,8 +267,8 @@ async def attempt_of(found: WorkflowExecutionDescription, batch: StartZones | De
 
 
 def attempt_in(memo: Mapping[str, Any]) -> int:
-    """Which attempt a memo names; 0 where it names none that a campaign counts, for whoever has started it may
-    have written anything there.
+    """Which attempt a memo names; 0 where it names none that a campaign counts, for whoever has started it
+    may have written anything there.
     """
     attempt = memo.get("attempt")
     return attempt if type(attempt) is int and 0 <= attempt <= MOST_ATTEMPTS else 0

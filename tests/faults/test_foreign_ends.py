@@ -1,5 +1,5 @@
-"""Executions that somebody else has started under a zone's identifier, in the campaign's name: no number, length
-or depth in their memo or result keeps a campaign from looking at its zones.
+"""Executions that somebody else has started under a zone's identifier, in the campaign's name: no number,
+length or depth in their memo or result keeps a campaign from looking at its zones.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ async def test_an_attempt_that_no_ledger_has_is_a_strangers(
 async def test_an_end_of_a_target_that_has_not_begun_is_no_attempts(
     temporal_client: Client, tmp_path: Path
 ) -> None:
-    """Somebody has said that it is in an attempt, and so it is looked at; under its identifier is what another
-    campaign has left, and the service shows that it is done. Nothing is signed, and the look comes to its end.
+    """Somebody has said that it is in an attempt, and so it is looked at; under its identifier is what
+    another campaign has left, and the service shows that it is done. Nothing is signed, and the look ends.
     """
     waves = [{"name": "first", "zones": 1}, {"name": "rest"}]
     async with (
