@@ -133,8 +133,8 @@ def would_not_count(why: str, roots: Roots, role: Role = Role.APPROVER) -> Refus
     where = f" in the roots {roots.place}" if roots.place else " in the roots that are known here"
     return Refused(
         f"it would not count: {why}{where}; nothing was signed, and nothing sent",
-        f"`edgeshift keys list` shows who may do what: a person who is {role.value} there signs it, or"
-        f" `edgeshift keys add NAME --key FILE.pub --role {role.value}` lets somebody, in every worker's roots",
+        f"`edgeshift keys list` shows who may do what; somebody who is {role.value} there signs it, or"
+        f" `edgeshift keys add NAME --key FILE.pub --role {role.value}` gives the role, in the roots",
     )
 
 

@@ -142,7 +142,7 @@ async def test_nothing_is_signed_in_a_role_that_is_lacking(begun: Begun, verb: s
             f"it would not count: {why} in the roots {begun.keys.roots}; nothing was signed, and nothing sent"
         )
         assert told.value.text == text
-        assert f"a person who is {role.value} there signs it" in told.value.hint
+        assert f"somebody who is {role.value} there signs it" in told.value.hint
         assert f"--role {role.value}`" in told.value.hint
     assert await begun.recorded() == before
 
