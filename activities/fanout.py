@@ -100,7 +100,7 @@ class ZoneActivities:
             # Else zones would come to the door as soon as the first of several people has signed.
             asked = asked.model_copy(update={"sign_off": policy})
             batch = batch.model_copy(update={"start": batch.start.model_copy(update={"policy": asked})})
-        done, excluded = _progress(StartedZones)
+        done, excluded = _progress(StartedZones, len(batch.indexes))
         excluded_so_far = list(excluded.excluded)
         for place in range(done, len(batch.indexes)):
             target = targets[batch.indexes[place]]
@@ -252,7 +252,7 @@ class ZoneActivities:
         take no signals at the moment (a run takes 10,000).
         """
         targets = await self._connections.targets(batch.targets)
-        done, told = _progress(ToldZones)
+        done, told = _progress(ToldZones, len(batch.indexes))
         gone, unreached = list(told.gone), list(told.unreached)
         while done < len(batch.indexes):
             places = range(done, min(done + SIDE_BY_SIDE, len(batch.indexes)))
@@ -290,7 +290,7 @@ class ZoneActivities:
         """Look at zones that have been silent. One that closed without a word is settled by its own result,
         or, where somebody terminated it, by reading the service.
         """
-        return await self._looks.at(batch, *_progress(DescribedZones))
+        return await self._looks.at(batch, *_progress(DescribedZones, len(batch.indexes)))
 
 
 def _listed_as(message: ZoneStart) -> list[SearchAttributePair[str]]:
@@ -327,9 +327,14 @@ def _message(batch: TellZones, place: int) -> object:
     return message and message.model_copy(update={"campaign_run": batch.campaign_run})
 
 
-def _progress(kind: type[Progress]) -> tuple[int, Progress]:
-    """Where an earlier attempt had come to, and what it had found, from its last heartbeat."""
-    details = activity.info().heartbeat_details
-    if len(details) < 2:
-        return 0, kind()
-    return int(details[0]), kind.model_validate(details[1])
+def _progress(kind: type[Progress], most: int) -> tuple[int, Progress]:
+    """Where an earlier attempt had come to, of so many at ``most``, and what it had found, from its last
+    heartbeat. Anybody may send the server one: whatever is none of a batch has come to nothing.
+    """
+    try:
+        done, found = activity.info().heartbeat_details
+        if type(done) is int and 0 <= done <= most:
+            return done, kind.model_validate(found)
+    except (TypeError, ValueError):
+        pass
+    return 0, kind()

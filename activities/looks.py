@@ -37,8 +37,8 @@ from edgeshift.messages import (
     StartZones,
     ZoneResult,
 )
-from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, ZoneOutcome, migration_id
-from edgeshift.model.reasons import Reason, ReasonCode
+from edgeshift.model.fleet import CLAIMS, MOST_ATTEMPTS, UNTOUCHED, Area, Target, ZoneOutcome, migration_id
+from edgeshift.model.reasons import Reason, ReasonCode, codes_of
 from edgeshift.rate_limit.circuit import OpenCircuit
 from edgeshift.runtime.secret_refs import SecretRefError
 from edgeshift.runtime.temporal import UNREADABLE, is_missing, memo_of
@@ -52,8 +52,8 @@ SIDE_BY_SIDE = 10
 CLOSES_WITHIN = (0.1, 0.4, 1.5)
 """Seconds before a zone is looked at again that is said to have ended: it says so just before it does."""
 
-MOST_ATTEMPTS = 2**53
-"""The largest number that a message may have."""
+MOST_CODES = 20
+"""Codes that are kept of why a zone has ended."""
 
 LOOKS_PER_SECOND = 200
 """Zones that a sweep looks at a second, at most: 10,000 in a minute, with what else a batch takes."""
@@ -144,8 +144,9 @@ class Looks:
         found, attempt = await described(self._connections.temporal, identifier), 0
         if found is not None:
             attempt = await attempt_of(found, batch)
-            # A later one was begun by a run of the campaign that was reset since.
-            mine, later = attempt >= batch.attempts[place], attempt > batch.attempts[place]
+            # A later one was begun by a run of the campaign that was reset since. Whatever is of no attempt
+            # is no end of a target that has not begun either.
+            mine, later = attempt >= max(1, batch.attempts[place]), attempt > batch.attempts[place]
             if found.status is WorkflowExecutionStatus.RUNNING and mine:
                 if later:
                     return LaterAttempt(index=index, attempt=attempt)
@@ -245,14 +246,12 @@ class _StillOpen:
 
 
 def _ended_as(index: int, attempt: int, result: ZoneResult) -> SilentZone:
-    """A zone's own end."""
-    return SilentZone(
-        index=index,
-        attempt=attempt,
-        outcome=result.outcome,
-        reason=result.reason[:120],
-        why=result.why,
-    )
+    """A zone's own end. Of why, what its campaign uses: what a result says may be anybody's, and of any
+    length and depth, with which no answer could be sent or read.
+    """
+    reason, codes = result.reason[:120], codes_of(result.why)[:MOST_CODES]
+    why = tuple(Reason(code=code, words=reason or code.value) for code in codes)
+    return SilentZone(index=index, attempt=attempt, outcome=result.outcome, reason=reason, why=why)
 
 
 def _ended(how: str, shown: str) -> Reason:
@@ -268,8 +267,8 @@ async def attempt_of(found: WorkflowExecutionDescription, batch: StartZones | De
 
 
 def attempt_in(memo: Mapping[str, Any]) -> int:
-    """Which attempt a memo names; 0 where it names none, for whoever has started it may have written anything
-    there.
+    """Which attempt a memo names; 0 where it names none that a campaign counts, for whoever has started it
+    may have written anything there.
     """
     attempt = memo.get("attempt")
     return attempt if type(attempt) is int and 0 <= attempt <= MOST_ATTEMPTS else 0

@@ -108,7 +108,7 @@ def roots_from(path: Path, text: str, beside: Callable[[str, str], str]) -> Root
             f"{path}: people: {strangers[0]} has no key in {file.signers};"
             " add a line for each person, or take them out"
         )
-    return Roots(file, signers)
+    return Roots(file, signers, str(path))
 
 
 def _mistake(found: Mapping[str, Any]) -> str:

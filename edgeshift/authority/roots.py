@@ -107,11 +107,12 @@ class RootsFile(_Part):
 
 
 class Roots:
-    """Who may say what, and where credentials may be sent."""
+    """Who may say what, and where credentials may be sent. ``place``: the path of their file, if any."""
 
-    def __init__(self, file: RootsFile, signers: Signers) -> None:
+    def __init__(self, file: RootsFile, signers: Signers, place: str = "") -> None:
         self.file = file
         self.signers = signers
+        self.place = place
 
     @property
     def digest(self) -> str:
@@ -143,9 +144,8 @@ class Roots:
             return why
         if why := self.refuses_key(said.key, by, role, statement.issued, now):
             return why
-        found = self.file.people[by]
-        if account is not None and found.accounts and account not in found.accounts:
-            return f"{by} is no {role.value} of this account"
+        if why := self._refuses_person(by, role, account):
+            return why
         if not now < statement.expires:
             return f"what {by} signed has expired"
         return None
@@ -156,11 +156,28 @@ class Roots:
         """
         if why := self.signers.may_sign(key, by, issued):
             return why
+        if why := self._refuses_person(by, role):
+            return why
+        if issued > now + SKEW_AHEAD:
+            return f"what {by} signed is from the future"
+        return None
+
+    def refuses_to_sign(
+        self, by: str, role: Role, now: datetime, *, key: PublicKey | None = None, account: str | None = None
+    ) -> str | None:
+        """Why what a person signs from now on in this role will not count, or None: what is looked at before
+        anybody signs. ``key``: None where it is elsewhere; ``account``: as in ``refuses``.
+        """
+        if key is not None and (why := self.signers.may_sign(key, by, now)):
+            return why
+        return self._refuses_person(by, role, account)
+
+    def _refuses_person(self, by: str, role: Role, account: str | None = None) -> str | None:
         found = self.file.people.get(by)
         if found is None or role not in found.roles:
             return f"{by} is no {role.value}"
-        if issued > now + SKEW_AHEAD:
-            return f"what {by} signed is from the future"
+        if account is not None and found.accounts and account not in found.accounts:
+            return f"{by} is no {role.value} of this account"
         return None
 
     def policy_for(self, own: SignOffPolicy) -> SignOffPolicy:

@@ -28,7 +28,7 @@ from pydantic import (
 from edgeshift.authority.sshsig import BadSignature, PublicKey, verify
 from edgeshift.messages.base import By, Step, Why
 from edgeshift.model.digests import NotCanonical, canonical_bytes, sha256
-from edgeshift.model.fleet import Area, HexId, ZoneOutcome
+from edgeshift.model.fleet import MOST_ATTEMPTS, Area, HexId, ZoneOutcome
 from edgeshift.model.sign_off import Choice, Digest
 
 Moment = Annotated[AwareDatetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
@@ -163,7 +163,7 @@ class ResultStatement(Statement):
     run: Named
     spec: Digest
     zone: HexId
-    attempt: Annotated[int, Field(ge=1, le=1_000)]
+    attempt: Annotated[int, Field(ge=1, le=MOST_ATTEMPTS)]
     outcome: ZoneOutcome
     proposal: OptionalDigest = ""
     seen: OptionalDigest = ""

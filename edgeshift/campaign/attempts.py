@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from edgeshift.campaign.target_states import OUTCOME_PLACE, REOPENED, TargetState
 from edgeshift.campaign.target_table import TargetTable
 from edgeshift.messages import Permit, Step
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.fleet import MOST_ATTEMPTS, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 
 MOST_NAMED = 500
@@ -25,7 +25,7 @@ class Attempts(TargetTable):
         for known in (self.held, self.newer_attempts, self.woken_after_end, self.accepted, self.uncounted):
             known.discard(index)
         self.asked.pop(index, None)
-        self.attempts[index] = min(255, self.attempts[index] + 1)
+        self.attempts[index] = min(MOST_ATTEMPTS, self.attempts[index] + 1)
         self.sequences[index] = 0
         self.propose(index, 0)
         self.recently_reported.add(index)
@@ -86,7 +86,7 @@ class Attempts(TargetTable):
         """
         if ReasonCode.SIGN_OFF_NOT_COUNTED in codes:
             self.uncounted.add(index)
-        self.attempts[index] = max(self.attempts[index], min(255, attempt))
+        self.attempts[index] = max(self.attempts[index], min(MOST_ATTEMPTS, attempt))
         self.settle_all(index)
         for known in (self.held, self.duplicate_sequences, self.accepted):
             known.discard(index)

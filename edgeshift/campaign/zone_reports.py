@@ -19,7 +19,7 @@ from edgeshift.campaign.target_states import (
     is_said,
 )
 from edgeshift.messages import BEFORE_SIGN_OFF, ReportKind, Step, ZoneReport
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.fleet import MOST_ATTEMPTS, ZoneOutcome
 from edgeshift.model.reasons import ReasonCode
 
 MOST_SHAPES = 2_000
@@ -182,7 +182,7 @@ class ZoneReports(Attempts):
             return False
         if self.places[index] != TargetState.PERMITTED or self.may_wait(index):
             self.places[index] = TargetState.WORKING
-        self.attempts[index] = min(255, attempt)
+        self.attempts[index] = min(MOST_ATTEMPTS, attempt)
         self.sequences[index] = 0
         for known in (
             self.recently_reported,

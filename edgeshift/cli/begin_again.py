@@ -91,6 +91,7 @@ async def _again(
     if zones:
         # A zone that is named is begun again whichever of the verb's outcomes it has.
         places = operations.outcomes_for(verb)
+    pen = shell.pen(by, "operator")
     async with shell.temporal(writes=True) as client:
         indexes: list[int] = []
         ids: list[str] = []
@@ -103,7 +104,6 @@ async def _again(
             ids = [targets[index].zone.id for index in indexes]
         elif not yes:
             await _ask(shell, client, campaign, places, by)
-        pen = shell.pen(by)
         with shell.waiting(f"{verb}: waiting for campaign {campaign}"):
             answer = await operations.begin_again(
                 client,

@@ -97,7 +97,7 @@ def _one_or_all(verb: str, campaign: str | None, every: bool, by: str, reason: s
 
 
 async def _steer_one(shell: Shell, campaign: str, verb: str, by: str, reason: str) -> None:
-    pen = shell.pen(by)
+    pen = shell.pen(by, "operator")
     try:
         async with shell.temporal(writes=True) as client:
             await _steer_and_tell(shell, client, campaign, verb, by, reason, pen)
@@ -222,7 +222,7 @@ async def _tell_meanwhile(shell: Shell, client: Client, campaign: str, verb: str
 async def _abort(shell: Shell, campaign: str, by: str, reason: str, *, yes: bool) -> None:
     from edgeshift import operations
 
-    pen, asked = shell.pen(by), False
+    pen, asked = shell.pen(by, "operator"), False
     try:
         async with shell.temporal(writes=True) as client:
             with shell.waiting(f"asking campaign {campaign}"):
@@ -275,6 +275,7 @@ def _is_meant(verb: str, stands: _Stands) -> bool:
 async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool) -> None:
     from edgeshift.cli.receipts import NotSteered, Steered, SteeredAll
 
+    pen = shell.pen(by, "operator")
     async with shell.temporal(writes=True) as client:
         with shell.waiting("asking every campaign that runs"):
             found = await _running(client, verb)
@@ -306,7 +307,6 @@ async def _steer_all(shell: Shell, verb: str, by: str, reason: str, *, yes: bool
                     raise
                 return NotSteered(campaign=name, message=problem.text, hint=problem.hint)
 
-        pen = shell.pen(by)
         with shell.waiting(f"{verb}: waiting for {many}"):
             ended = list(await asyncio.gather(*(one(name) for name in meant)))
         if verb == "pause":

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from edgeshift.cli.asking import Asking
 from edgeshift.cli.errors import CommandError, ExitCode
@@ -205,13 +205,19 @@ class Shell(Asking):
 
         return Archive(self.settings.archive, make=make)
 
-    def pen(self, by: str) -> Pen | None:
-        """Who signs for a person, with whatever key there is; None without one. Raises SigningFailed."""
+    def pen(self, by: str, role: Literal["starter", "approver", "operator"] | None = None) -> Pen | None:
+        """Who signs for a person, with whatever key there is; None without one. Raises SigningFailed, and
+        Refused where the roots that are known here would not count them in this role.
+        """
         if (signer := self.signer(by)) is None:
             return None
+        from edgeshift.authority.roots import Role
         from edgeshift.operations.signed import Pen
 
-        return Pen(signer, self.archive(), by, self.roots())
+        pen = Pen(signer, self.archive(), by, self.roots())
+        if role is not None:
+            pen.refuse_without(Role(role))
+        return pen
 
     def signer(self, by: str) -> Signer | None:
         """Whoever signs with the key that the settings name (EDGESHIFT_AUTHORITY_KEY), or with that of the

@@ -92,6 +92,7 @@ async def sign_each(
     them could not be decided on; the others are.
     """
     from edgeshift import operations
+    from edgeshift.authority.roots import Role
     from edgeshift.cli.receipts import SignedEach, common
     from edgeshift.operations.apart import looked_at, of_cause, zones_apart
 
@@ -116,6 +117,8 @@ async def sign_each(
         some = counted(len(chosen), "zone")
         shell.confirm(f"{choice.value.capitalize()} {some}, each by itself,{shell.here} as {by}?", yes=yes)
         if (pen := where.pen(shell, by)) is not None:
+            # Before the first is signed: some may be of accounts on which this person does not decide.
+            pen.refuse_without(Role.APPROVER, *(one.state.zone.account for one in chosen))
             for one in chosen:
                 await pen.proposal(campaign, summary.spec, one.state, choice, reason)
         if await where.done(shell):

@@ -89,11 +89,14 @@ class Elsewhere:
     def pen(self, shell: Shell, by: str) -> Pen | None:
         """Who signs: with the key that is here, unless it is done elsewhere."""
         if not self.prints and not self.signed:
-            return shell.pen(by)
+            return shell.pen(by, "approver")
+        from edgeshift.authority.roots import Role
         from edgeshift.operations.signed import Drafts, Pen
 
         self._drafts = Drafts()
-        return Pen.drafting(self._drafts, shell.archive(), by, shell.roots())
+        pen = Pen.drafting(self._drafts, shell.archive(), by, shell.roots())
+        pen.refuse_without(Role.APPROVER)
+        return pen
 
     async def done(self, shell: Shell) -> bool:
         """Print what is to be signed; True then, since nobody has decided yet. Or record what was signed.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from edgeshift.messages import PlanReport
     from edgeshift.operations import Frozen
     from edgeshift.operations.plans import KeptPlan
+    from edgeshift.operations.signed import Pen
     from edgeshift.stores.archive import Archive
 
 LARGEST = 500_000_000
@@ -73,6 +74,7 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
 
     async with shell.temporal(writes=True) as client:
         archive = shell.archive(make=True)
+        pen = shell.pen(by, "starter")
         with shell.waiting("looking for the plan"):
             await operations.refuse_if_started(client, spec.name, again=again)
             digest = await operations.store_spec(archive, spec)
@@ -89,7 +91,7 @@ async def _start(shell: Shell, spec: CampaignSpec, file: Path, *, yes: bool, aga
             )
             frozen, report = await _read_first(shell, client, archive, spec)
             await _say_changes(shell, archive, before, report)
-        await _ask_and_start(shell, client, archive, spec, frozen, yes=yes, again=again, by=by)
+        await _ask_and_start(shell, client, archive, spec, frozen, yes=yes, again=again, by=by, pen=pen)
 
 
 async def _start_planned(
@@ -104,9 +106,10 @@ async def _start_planned(
     if file is not None:
         check_same(file, spec)
     check_fresh(kept, spec, datetime.now(UTC))
+    pen = shell.pen(by, "starter")
     async with shell.temporal(writes=True) as client:
         await operations.refuse_if_started(client, spec.name, again=again)
-        await _ask_and_start(shell, client, archive, spec, kept.frozen, yes=yes, again=again, by=by)
+        await _ask_and_start(shell, client, archive, spec, kept.frozen, yes=yes, again=again, by=by, pen=pen)
 
 
 def _digest_in(plan: Path) -> str:
@@ -141,12 +144,12 @@ async def _ask_and_start(
     yes: bool,
     again: bool,
     by: str,
+    pen: Pen | None,
 ) -> None:
     from edgeshift import operations
 
     _show(shell, spec, frozen)
     shell.confirm(f"Start campaign {spec.name}{shell.here} as {by}?", yes=yes)
-    pen = shell.pen(by)
     with shell.waiting("starting the campaign"):
         await operations.start_campaign(client, archive, spec, by=by, frozen=frozen, again=again, pen=pen)
     text = f"Started campaign {spec.name} as {by}."

@@ -35,7 +35,7 @@ async def _support_resolved(shell: Shell, campaign: str, zone: str, by: str, rea
 
     state: ZoneState | None = None
     async with shell.temporal(writes=True) as client:
-        pen = shell.pen(by)
+        pen = shell.pen(by, "operator")
         with shell.waiting(f"waiting for zone {zone} to be read again"):
             start = await operations.campaign_here(client, shell.archive(), campaign)
             targets = await operations.frozen_targets(shell.archive(), start.targets)

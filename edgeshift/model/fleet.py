@@ -136,6 +136,10 @@ class Wave(BaseModel):
         return self.end - self.first
 
 
+MOST_ATTEMPTS = 255
+"""The highest attempt of a target: a campaign's memory keeps it in one byte, and counts no further."""
+
+
 class ZoneOutcome(StrEnum):
     """How a zone's workflow ended. Each is final for one attempt; some can be begun again."""
 

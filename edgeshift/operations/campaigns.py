@@ -209,8 +209,11 @@ async def start_campaign(
     ``again``: also where a closed campaign has its name. Raises Refused where one of this name runs, or ran
     and ``again`` is not given; BadInput for unknown zones; ServiceTrouble, TemporalTrouble.
     """
+    from edgeshift.authority.roots import Role
     from edgeshift.campaign.start import campaign_start
 
+    if pen is not None:
+        pen.refuse_without(Role.STARTER)
     await refuse_if_started(client, spec.name, again=again)
     digest = await store_spec(archive, spec)
     frozen = frozen or await freeze(client, archive, spec, digest)

@@ -5,7 +5,7 @@ it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Protocol
 
@@ -13,6 +13,7 @@ from edgeshift.authority.door import is_meant, last_word
 from edgeshift.authority.records import SignedRecords, as_far_as_read
 from edgeshift.authority.roots import SKEW_AHEAD, Role, Roots
 from edgeshift.authority.signing import Signer, SigningFailed
+from edgeshift.authority.sshsig import PublicKey
 from edgeshift.authority.statements import (
     MOST_SUBJECTS,
     AgainStatement,
@@ -48,6 +49,11 @@ Word = Literal["pause", "resume", "abort"]
 class Hand(Protocol):
     """What becomes of a statement that is to be signed."""
 
+    @property
+    def key(self) -> PublicKey | None:
+        """The key that signs; None where it is elsewhere."""
+        ...
+
     async def sign(self, statement: Statement) -> str | None:
         """Its signature; None where nothing is recorded now. Raises SigningFailed."""
         ...
@@ -59,6 +65,11 @@ class SignsNow:
     def __init__(self, signer: Signer) -> None:
         self._signer = signer
 
+    @property
+    def key(self) -> PublicKey:
+        """The key that signs."""
+        return self._signer.key
+
     async def sign(self, statement: Statement) -> str:
         """Its signature."""
         return await self._signer.sign(statement.bytes)
@@ -66,6 +77,8 @@ class SignsNow:
 
 class Drafts:
     """Signs nothing: keeps what would be signed, to be signed elsewhere."""
+
+    key = None
 
     def __init__(self) -> None:
         self.statements: list[Statement] = []
@@ -77,6 +90,15 @@ class Drafts:
 
 Signed = tuple[Statement, str]
 """A statement and its signature."""
+
+ROLES: Mapping[type[Statement], Role] = {
+    StartStatement: Role.STARTER,
+    DecisionStatement: Role.APPROVER,
+    WordStatement: Role.OPERATOR,
+    AgainStatement: Role.OPERATOR,
+    RepairStatement: Role.OPERATOR,
+}
+"""In which role people sign what: workers ask for the same (edgeshift/authority/door.py)."""
 
 
 def matching(drafts: Sequence[Statement], signed: Sequence[Signed], roots: Roots | None) -> list[Signed]:
@@ -102,8 +124,18 @@ def matching(drafts: Sequence[Statement], signed: Sequence[Signed], roots: Roots
         if roots is not None and (
             why := roots.refuses(opened(sealed(statement, signature)), Role.APPROVER, now)
         ):
-            raise Refused(f"it would not count: {why}", "`edgeshift keys list` shows who may sign what")
+            raise would_not_count(why, roots)
     return list(signed)
+
+
+def would_not_count(why: str, roots: Roots, role: Role = Role.APPROVER) -> Refused:
+    """That what somebody signs would not count, by roots that are known here; ``why``: as these say it."""
+    where = f" in the roots {roots.place}" if roots.place else " in the roots that are known here"
+    return Refused(
+        f"it would not count: {why}{where}; nothing was signed, and nothing sent",
+        f"`edgeshift keys list` shows who may do what; somebody who is {role.value} there signs it, or"
+        f" `edgeshift keys add NAME --key FILE.pub --role {role.value}` gives the role, in the roots",
+    )
 
 
 def _not_what_waits(what: str) -> Refused:
@@ -131,7 +163,8 @@ def differences(one: Statement, other: Statement) -> list[str]:
 
 class Pen:
     """A person who signs. ``by``: their name, as the workers' roots have it. ``roots``: those that are known
-    here; then what strangers have put into the archive is passed over.
+    here; then what strangers have put into the archive is passed over, and each verb raises Refused, before
+    anything is signed, where they would not count the person in its role (``refuse_without``).
     """
 
     def __init__(self, signer: Signer, archive: Archive, by: str, roots: Roots | None = None) -> None:
@@ -146,6 +179,24 @@ class Pen:
         pen = cls.__new__(cls)
         pen.by, pen._hand, pen._records, pen._roots = by, hand, SignedRecords(archive), roots
         return pen
+
+    def refuse_without(self, role: Role, *accounts: str) -> None:
+        """Raises Refused where the roots that are known here would not count what this person signs in this
+        role, on zones of these accounts. Without roots here nobody knows; and where those let names count,
+        workers do not look at signatures.
+        """
+        roots = self._roots
+        if roots is None or not roots.signed:
+            return
+        now, key = datetime.now(UTC), self._hand.key
+        for account in accounts or (None,):
+            if why := roots.refuses_to_sign(self.by, role, now, key=key, account=account):
+                raise would_not_count(why, roots, role)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is known here that workers with the same roots go by what this person signs."""
+        return self._roots is not None and self._roots.signed
 
     async def start(self, start: CampaignStart, spec: CampaignSpec) -> str:
         """Sign that a campaign begins; the statement's digest."""
@@ -170,6 +221,7 @@ class Pen:
         """Sign a decision on what one zone proposes by this state, which a person has seen. ``spec``: digest
         of the campaign's specification.
         """
+        self.refuse_without(Role.APPROVER, state.zone.account)
         start = await self._start_of(campaign, spec)
         return await self._put(
             DecisionStatement(
@@ -216,6 +268,7 @@ class Pen:
         """Sign a word that stops a campaign or lets it go on. ``spec``: None where nobody can say it: then of
         its latest start. A word that stops counts for others, too, but none that begins later.
         """
+        self.refuse_without(Role.OPERATOR)
         start = await self._start_of(campaign, spec)
         # What is damaged keeps nobody from stopping: workers name it, and change nothing meanwhile.
         words, _ = await as_far_as_read(self._records.words(campaign))
@@ -238,6 +291,7 @@ class Pen:
         """Sign that zones begin again. ``zones``: identifiers. Raises Refused where somebody has signed an
         abort: nothing would come of it.
         """
+        self.refuse_without(Role.OPERATOR)
         await self.refuse_aborted(campaign, spec)
         start = await self._start_of(campaign, spec)
         await self._put(
@@ -273,24 +327,21 @@ class Pen:
         self, campaign: str, spec: str, *, workflow: str, run: str, task: int, reason: str = ""
     ) -> str:
         """Sign that a workflow of a campaign is reset, to this workflow task of this run; the statement's
-        digest. Raises Refused where the roots that are known here would not count it.
+        digest.
         """
         start = await self._start_of(campaign, spec)
         statement = RepairStatement(
             **self._with(start, STANDS), workflow=workflow, run=run, task=task, reason=reason
         )
-        return await self._put(statement, Role.OPERATOR)
+        return await self._put(statement)
 
-    async def _put(self, statement: Statement, role: Role | None = None) -> str:
-        """Sign and record. ``role``: whoever has it not, by the roots that are known here, is refused."""
+    async def _put(self, statement: Statement) -> str:
+        """Sign and record what this person may say, as far as that is known here."""
+        self.refuse_without(ROLES[type(statement)])
         try:
             signed = await self._hand.sign(statement)
         except SigningFailed as why:
             raise Refused(f"nothing was signed, and nothing sent: {why}", why.hint) from why
-        refused = signed and role and self._refused(opened(sealed(statement, signed)), role)
-        if refused:
-            hint = "`edgeshift keys list` shows who may do what"
-            raise Refused(f"it would not count: {refused}; nothing was done", hint)
         return statement.digest if signed is None else await self._records.put(statement, signed)
 
     def _refused(self, said: Attested, role: Role) -> str | None:

@@ -5,10 +5,12 @@ word in the archive, whether or not Temporal and the campaign can be reached.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from temporalio.client import Client, WorkflowExecutionStatus
 
+from edgeshift.authority.roots import Role
 from edgeshift.messages import Answer, Person
 from edgeshift.model.fleet import campaign_id
 from edgeshift.operations.calls import tell
@@ -26,12 +28,17 @@ LOOKS_FOR = 5.0
 class NotTold(TemporalTrouble):
     """It was signed that a campaign stops, and the campaign could not be told."""
 
-    def __init__(self, name: str, verb: Word, why: str) -> None:
+    def __init__(self, name: str, verb: Word, why: str, pen: Pen) -> None:
+        heed, itself = "heed it from now on, and", "the campaign itself comes to know of it at its next sweep"
+        if not pen.counts:
+            heed = (
+                f"heed it only if signatures count by their roots, and these have {pen.by}, with this key, as"
+            )
+            heed, itself = f"{heed} operator: then they", f"{itself}, where they do"
         super().__init__(
             f"campaign {name} could not be told to {verb}: {why}. It is signed and archived: workers of that"
-            f" archive heed it from now on, and send nothing more of {name} but rollbacks",
-            f"`edgeshift {verb} {name}` once more, when Temporal and a worker answer again: else the campaign"
-            " itself comes to know of it at its next sweep",
+            f" archive {heed} send nothing more of {name} but rollbacks",
+            f"`edgeshift {verb} {name}` once more, when Temporal and a worker answer again: else {itself}",
         )
 
 
@@ -70,20 +77,25 @@ async def abort(client: Client, name: str, *, by: str, reason: str = "", pen: Pe
 async def _stop(client: Client, name: str, verb: Word, by: str, reason: str, pen: Pen | None) -> Answer:
     unsigned: ArchiveError | None = None
     if pen is not None:
+        # Whoever may not stop it hears that before anything is signed or told.
+        pen.refuse_without(Role.OPERATOR)
         spec = await _spec_of(client, name, verb)
         try:
             await _sign(pen, name, spec, verb, reason)
         except ArchiveError as why:
             unsigned = why
+    signed = pen is not None and unsigned is None
     try:
         if (await summary(client, name)).state == "closed":
             raise _closed(name, verb)
         message, subject = Person(by=by, reason=reason), f"campaign {name}"
         answer = await tell(client, campaign_id(name), verb, message, subject, patient=True)
+    except Refused as why:
+        raise _closed_meanwhile(name, verb, why.text) if signed else why from None
     except (TemporalTrouble, NotFound, Failed) as why:
-        if pen is None or unsigned is not None:
+        if pen is None or not signed:
             raise
-        raise NotTold(name, verb, why.text) from why
+        raise NotTold(name, verb, why.text, pen) from why
     if unsigned is not None:
         raise NotArchived(name, verb, answer, unsigned)
     return answer
@@ -104,23 +116,30 @@ async def stop_untold(pen: Pen, name: str, verb: Word, reason: str, why: str) ->
     that of the archive. Raises NotTold where it was signed; ArchiveError; Refused where nothing can be.
     """
     await pen.word(name, None, verb, reason)
-    raise NotTold(name, verb, why)
+    raise NotTold(name, verb, why, pen)
 
 
 async def _spec_of(client: Client, name: str, verb: Word) -> str | None:
     """The digest of a campaign's specification, as far as Temporal tells it in time. Raises Refused where the
-    campaign has closed, NotFound.
+    campaign has closed, also where it only compares its outcomes yet or is about to go; NotFound.
     """
-    try:
+    spec: str | None = None
+    with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(LOOKS_FOR):
-            found = await describe(client, campaign_id(name))
-            if found is not None and found.status is WorkflowExecutionStatus.COMPLETED:
+            try:
+                found = await describe(client, campaign_id(name))
+                closed = found is not None and found.status is WorkflowExecutionStatus.COMPLETED
+                if not closed:
+                    spec = (await campaign_input(client, name)).spec
+                    # What is signed is never taken back: nothing is, of a campaign in which nothing is left.
+                    closed = (await summary(client, name)).state == "closed"
+            except NotFound:
+                raise
+            except OperationError:
+                return spec
+            if closed:
                 raise _closed(name, verb)
-            return (await campaign_input(client, name)).spec
-    except (Refused, NotFound):
-        raise
-    except (TimeoutError, OperationError):
-        return None
+    return spec
 
 
 def _closed(name: str, verb: Word) -> Refused:
@@ -128,3 +147,14 @@ def _closed(name: str, verb: Word) -> Refused:
         f"campaign {name} is closed: nothing is left to {verb}",
         "`edgeshift retry` and `edgeshift reopen` restart zones of it",
     )
+
+
+def _closed_meanwhile(name: str, verb: Word, why: str) -> Refused:
+    """That a campaign would not be told to stop, as ``why`` says, when that was signed already."""
+    if verb == "abort":
+        stands = "no zone of this start can begin again"
+        hint = "`edgeshift start FILE --again` starts all of it again, to be signed anew"
+    else:
+        stands = "zones that begin again send nothing until somebody resumes it"
+        hint = f"`edgeshift resume {name}` ends the pause, once `edgeshift retry` or `reopen` restarts zones"
+    return Refused(f"{why}. The {verb} was signed and archived all the same: {stands}", hint)

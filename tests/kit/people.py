@@ -78,7 +78,7 @@ class PeopleScene(CampaignScene):
             by_step.setdefault(steps.get(fingerprint, Step.COMMIT), []).append(fingerprint)
         for person in people:
             for step, some in by_step.items():
-                signing = partial(self.keys.pen(self.archive, person).fingerprints, self.spec.name)
+                signing = partial(self.keys.anybodys(self.archive, person).fingerprints, self.spec.name)
                 await insisted(
                     partial(signing, self.start.spec, choice, step=step, fingerprints=some, reason=reason)
                 )
@@ -118,7 +118,9 @@ class PeopleScene(CampaignScene):
             return
         assert self.start is not None
         for person in people:
-            signing = partial(self.keys.pen(self.archive, person).proposal, self.spec.name, self.start.spec)
+            signing = partial(
+                self.keys.anybodys(self.archive, person).proposal, self.spec.name, self.start.spec
+            )
             await insisted(partial(signing, seen, choice, "read"))
 
     async def _seen(self, name: str, digest: str) -> ZoneState | None:
@@ -187,5 +189,5 @@ class PeopleScene(CampaignScene):
         if self.keys is None:
             return
         assert self.start is not None
-        signing = partial(self.keys.pen(self.archive, by).again, self.spec.name, self.start.spec, verb)
+        signing = partial(self.keys.anybodys(self.archive, by).again, self.spec.name, self.start.spec, verb)
         await insisted(partial(signing, zones=[self.zone_id(name) for name in names]))

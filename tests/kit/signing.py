@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from edgeshift.authority.loading import load_roots
 from edgeshift.authority.records import SignedRecords
-from edgeshift.authority.roots import ANY, LOOPBACK
+from edgeshift.authority.roots import ANY, LOOPBACK, Role
 from edgeshift.authority.signers import line_of
 from edgeshift.authority.signing import FileSigner
 from edgeshift.authority.sshsig import PrivateKey
@@ -158,12 +158,26 @@ class Keys:
             fresh.chmod(0o600)
             fresh.replace(self.roots.with_name(name))
         self._pens: dict[str, Pen] = {}
+        self._others: dict[str, Pen] = {}
 
     def pen(self, archive: Archive, by: str) -> Pen:
         """A person's, which keeps what it has verified. It passes over starts that nobody signed who may."""
         if by not in self._pens:
             self._pens[by] = Pen(key_of(by), archive, by, load_roots(self.roots))
         return self._pens[by]
+
+    def anybodys(self, archive: Archive, by: str) -> Pen:
+        """The same of somebody whose tools do not say what would not count: workers have to."""
+        if by not in self._others:
+            self._others[by] = _Unasked(key_of(by), archive, by, load_roots(self.roots))
+        return self._others[by]
+
+
+class _Unasked(Pen):
+    """Signs whatever it is given."""
+
+    def refuse_without(self, role: Role, *accounts: str) -> None:
+        """Nothing."""
 
 
 async def recorded(archive: Archive, statement: Statement, signer: FileSigner | None = None) -> str:

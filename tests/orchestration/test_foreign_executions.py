@@ -17,12 +17,12 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.account_lock import _is_of
 from activities.connections import Connections
-from activities.looks import MOST_ATTEMPTS, Looks, attempt_in, attempt_of, described
+from activities.looks import Looks, attempt_in, attempt_of, described
 from edgeshift.audit.chain import Kind
 from edgeshift.audit.spool import Spool
 from edgeshift.audit.told import add_told
 from edgeshift.messages import DescribeZones, HoldZones
-from edgeshift.model.fleet import Area, assessment_id
+from edgeshift.model.fleet import MOST_ATTEMPTS, Area, assessment_id
 from edgeshift.operations.errors import NotFound, Refused
 from edgeshift.operations.plans import last_plan
 from edgeshift.operations.repair import repair

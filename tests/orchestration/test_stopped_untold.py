@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -95,8 +96,11 @@ def person(begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def _untold(ran: Ran, verb: str, name: str) -> None:
     assert ran.code == 3 and ran.err.count("error: ") == 1, ran
     assert f"campaign {name} could not be told to {verb}: " in ran.err and NOWHERE in ran.err
-    assert "It is signed and archived: workers of that archive heed it from now on" in ran.err
+    assert (
+        "It is signed and archived: workers of that archive heed it from now on, and send nothing" in ran.err
+    )
     assert f"hint: `edgeshift {verb} {name}` once more, when Temporal and a worker answer again" in ran.err
+    assert ran.err.rstrip().endswith("comes to know of it at its next sweep")
 
 
 async def test_a_stop_is_signed_where_temporal_is_lost(begun: Begun, person: None) -> None:
@@ -119,6 +123,36 @@ async def test_a_stop_is_signed_where_temporal_is_lost(begun: Begun, person: Non
     assert await begun.last() == ("pause", "now")
     _untold(await called("abort", name, "--yes", "--reason", "enough"), "abort", name)
     assert await begun.last() == ("abort", "enough")
+
+
+async def test_a_stop_that_no_worker_would_heed_is_not_told_as_one(
+    begun: Begun, person: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Temporal is lost, and whoever stops the campaign is no operator by the roots: they hear so, and nothing
+    is signed. Where no roots are known here it is signed, and they hear on what that depends.
+    """
+    import asyncio
+
+    name, roster = begun.spec.name, begun.keys.roster
+    await begun.begin()
+    begun.keys.write(replace(roster, people={**roster.people, OPERATOR: ("starter",)}))
+    records = SignedRecords(begun.archive)
+    for line in ("pause", name), ("abort", name, "--yes"), ("resume", name), ("pause", "--all", "--yes"):
+        ran = await asyncio.to_thread(in_process, *line)
+        assert (
+            ran.code == 6 and f"{OPERATOR} is no operator in the roots {begun.keys.roots}; nothing" in ran.err
+        )
+        assert "signed and archived" not in ran.err
+    assert await records.words(name) == ()
+    monkeypatch.delenv("EDGESHIFT_AUTHORITY_ROOTS")
+    ran = await asyncio.to_thread(in_process, "pause", name)
+    assert (
+        ran.code == 3
+        and f"heed it only if signatures count by their roots, and these have {OPERATOR}" in ran.err
+    )
+    assert "from now on" not in ran.err and "at its next sweep, where they do" in ran.err
+    assert len(await records.words(name)) == 1
+    assert await begun.last() is None
 
 
 @pytest.mark.embedded

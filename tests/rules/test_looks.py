@@ -90,6 +90,7 @@ async def look(
     duplicate_sequences: frozenset[int] = frozenset(),
     done: int = 0,
     unasked: tuple[str, ...] = (),
+    told: tuple[Any, ...] = (),
 ) -> tuple[DescribedZones, list[int]]:
     """Look at all of them; the answer, and the positions that were heartbeat."""
     kinds = SimpleNamespace(value="zone")
@@ -115,7 +116,7 @@ async def look(
     positions: list[int] = []
     environment = ActivityEnvironment()
     environment.on_heartbeat = lambda position, _: positions.append(position)
-    details = [done, DescribedZones()] if done else []
+    details = [done, DescribedZones()] if done else list(told)
     environment.info = dataclasses.replace(environment.info, workflow_run_id=RUN, heartbeat_details=details)
     nobody = cast(Any, None)
     connections = Connections(cast(Client, zones), nobody, SystemClock(), nobody, "")
@@ -144,6 +145,28 @@ async def test_a_look_goes_on_where_the_last_try_had_come_to() -> None:
     zones = Zones()
     await look(zones, done=90)
     assert len(zones.described) == 5
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        (5,),
+        ("x", {}),
+        (True, {}),
+        (2.5, {}),
+        (-1, {}),
+        (COUNT + 1, {}),
+        (5, "x"),
+        (5, None),
+        (5, {"closed": [{"index": 1, "outcome": "of nobody"}]}),
+        (5, {}, {}),
+    ],
+)
+async def test_a_heartbeat_that_is_none_of_a_batch_is_passed_over(told: tuple[Any, ...]) -> None:
+    """Whoever can reach Temporal may have sent it: all are looked at."""
+    zones = Zones()
+    await look(zones, told=told)
+    assert len(set(zones.described)) == COUNT
 
 
 async def test_doubted_zones_and_those_that_propose_something_else_say_again_what_they_wait_for() -> None:
