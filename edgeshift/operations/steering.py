@@ -5,7 +5,6 @@ word in the archive, whether or not Temporal and the campaign can be reached.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING
 
 from temporalio.client import Client, WorkflowExecutionStatus
@@ -121,25 +120,19 @@ async def stop_untold(pen: Pen, name: str, verb: Word, reason: str, why: str) ->
 
 async def _spec_of(client: Client, name: str, verb: Word) -> str | None:
     """The digest of a campaign's specification, as far as Temporal tells it in time. Raises Refused where the
-    campaign has closed, also where it only compares its outcomes yet or is about to go; NotFound.
+    campaign has closed, NotFound. That it says so itself, while it compares its outcomes or is about to go,
+    keeps nobody from signing: whoever serves its queue could say it.
     """
-    spec: str | None = None
-    with contextlib.suppress(TimeoutError):
+    try:
         async with asyncio.timeout(LOOKS_FOR):
-            try:
-                found = await describe(client, campaign_id(name))
-                closed = found is not None and found.status is WorkflowExecutionStatus.COMPLETED
-                if not closed:
-                    spec = (await campaign_input(client, name)).spec
-                    # What is signed is never taken back: nothing is, of a campaign in which nothing is left.
-                    closed = (await summary(client, name)).state == "closed"
-            except NotFound:
-                raise
-            except OperationError:
-                return spec
-            if closed:
+            found = await describe(client, campaign_id(name))
+            if found is not None and found.status is WorkflowExecutionStatus.COMPLETED:
                 raise _closed(name, verb)
-    return spec
+            return (await campaign_input(client, name)).spec
+    except (Refused, NotFound):
+        raise
+    except (TimeoutError, OperationError):
+        return None
 
 
 def _closed(name: str, verb: Word) -> Refused:
