@@ -9,7 +9,6 @@ the credentials that their own tools use (environment, profile, instance).
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import heapq
 import json
@@ -94,22 +93,25 @@ class Archive:
         """
         digest = _sha256(data)
         key = object_key(digest)
-        if not await self._stands(key, data):
-            await self._put("write", key, data, "overwrite")
+        if not await self._stands(key, data, flush=verify):
+            await self._put("write", key, data, "overwrite", flush=verify)
         if verify:
-            await self._flush(key)
             await self.get_object(digest)
         return digest
 
-    async def _stands(self, key: str, data: bytes) -> bool:
+    async def _stands(self, key: str, data: bytes, *, flush: bool) -> bool:
         """Whether an object is there by now; False where there is none, or something else in its place."""
         if len(data) <= ONE_REQUEST:
             try:
-                await self._put("write", key, data, "create")
+                await self._put("write", key, data, "create", flush=flush)
                 return True
             except _THERE:
                 pass
-        return await self._read(key) == data
+        if await self._read(key) != data:
+            return False
+        if flush:
+            await self._flush(key)
+        return True
 
     async def get_object(self, digest: str) -> bytes:
         """The bytes with this digest. Raises ArchiveMissing, ArchiveCorrupt, ArchiveUnavailable."""
@@ -173,11 +175,9 @@ class Archive:
         """
         checked_key(key)
         try:
-            await self._put("create", key, data, "create")
+            await self._put("create", key, data, "create", flush=lasting)
         except _THERE:
             return False
-        if lasting:
-            await self._flush(key)
         return True
 
     async def get_named(self, key: str) -> bytes | None:
@@ -272,18 +272,21 @@ class Archive:
         except _ABSENT:
             return None
 
-    async def _put(self, verb: str, key: str, data: bytes, mode: Literal["create", "overwrite"]) -> None:
-        """Write it. Raises ArchiveUnavailable, and for ``create`` what says that something is there."""
-        store = await self._store(verb, key)
+    async def _put(
+        self, verb: str, key: str, data: bytes, mode: Literal["create", "overwrite"], *, flush: bool
+    ) -> None:
+        """Write it. ``flush``: on a folder, also to the disk. Raises ArchiveUnavailable, and for ``create``
+        what says that something is there.
+        """
+        work: Awaitable[Any]
+        if self._place is not None:
+            work = folder_files.written(self._place, key, data, once=mode == "create", flush=flush)
+        else:
+            work = obstore.put_async(await self._store(verb, key), key, data, mode=mode)
         try:
-            await self._reach(verb, key, obstore.put_async(store, key, data, mode=mode))
+            await self._reach(verb, key, work)
         except _ABSENT as why:
             raise self._unavailable(verb, key, why) from None
-        except _THERE:
-            await self._stand(verb, key)
-            raise
-        # Moved away just before, the folder was made anew by this writing, and this is not in the archive.
-        await self._stand(verb, key)
         if key == IDENTITY:
             self._is_named(data)
 
@@ -369,21 +372,11 @@ class Archive:
         machine.
         """
         if self._place is not None:
-            path = self._place.path / key
             try:
-                await asyncio.to_thread(_fsync, path)
+                await folder_files.flushed(self._place, key)
             except OSError as why:
                 raise self._unavailable("flush", key, why) from None
 
 
 def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _fsync(path: Path) -> None:
-    for target, flags in ((path, os.O_RDONLY), (path.parent, os.O_RDONLY | os.O_DIRECTORY)):
-        handle = os.open(target, flags)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

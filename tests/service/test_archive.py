@@ -88,6 +88,19 @@ async def test_one_of_many_creates_a_record(tmp_path: Path) -> None:
     assert not await Archive(tmp_path).create_once("intent/zone/waf/p-1", b"later")
 
 
+async def test_nothing_is_left_beside_what_is_written(tmp_path: Path) -> None:
+    """Created, created by another at the same time, written again: a folder has what is in the archive."""
+    archive = Archive(tmp_path)
+    await asyncio.gather(*(archive.create_once("seen/aa/waf/1", b"%d" % number) for number in range(20)))
+    digest = await archive.put_object(b"as it was")
+    (tmp_path / object_key(digest)).write_bytes(b"as it is")
+    await archive.put_object(b"as it was", verify=True)
+    assert {str(path.relative_to(tmp_path)) for path in files(tmp_path)} == {
+        object_key(digest),
+        "seen/aa/waf/1",
+    }
+
+
 async def test_a_prefix_is_of_whole_parts(tmp_path: Path) -> None:
     """Listing one zone's intents does not list those of a zone whose name begins alike."""
     archive = Archive(tmp_path)
