@@ -33,11 +33,12 @@ from activities.waf.evidence import EvidenceActivities
 from edgeshift.areas.log_fields import Version
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, agreed_rules
 from edgeshift.areas.waf.evidence_terms import RuleLine
+from edgeshift.authority import worker_records
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.keyring import WORKER, Keyring
 from edgeshift.authority.loading import RootsFiles
 from edgeshift.authority.signing import FileSigner
-from edgeshift.authority.sshsig import PrivateKey
+from edgeshift.authority.sshsig import PrivateKey, PublicKey, verify
 from edgeshift.authority.worker_pen import WorkerPen
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.doctor.archive_checks import check_records
@@ -183,6 +184,30 @@ FORGED = (
     by_a_revoked_key,
 )
 forged = pytest.mark.parametrize("forge", FORGED, ids=lambda one: str(one.__name__))
+
+
+async def test_what_was_verified_once_is_judged_again_each_time(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the roots as they are then; other bytes under the same name are verified by themselves."""
+    verified: list[bytes] = []
+
+    def counted(message: bytes, armored: str) -> PublicKey:
+        verified.append(message)
+        return verify(message, armored)
+
+    monkeypatch.setattr(worker_records, "verify", counted)
+    other = kept.keyring.signer("worker-2", ("worker",))
+    kept.lay(KEY, await signed(KEY, contents_of(intent()), other, by="worker-2"))
+    for _ in range(3):
+        assert await kept.records.proven(Intent, KEY) is not None
+    assert len(verified) == 1
+    RootsEditor(kept.keyring.roots).revoke("worker-2")
+    assert await kept.records.proven(Intent, KEY) is None and len(verified) == 1
+    kept.lay(KEY, await signed(KEY, contents_of(intent(attempt=2)), kept.worker))
+    assert await kept.records.proven(Intent, KEY) is not None
+    kept.lay(KEY, kept.path(KEY).read_bytes().replace(b'"attempt":2', b'"attempt":3'))
+    assert await kept.records.proven(Intent, KEY) is None and len(verified) == 3
 
 
 async def test_a_workers_record_counts_also_once_its_key_was_replaced(kept: Kept) -> None:
