@@ -289,6 +289,16 @@ async def test_a_forged_intent_keeps_its_zone_for_as_long_as_a_change_may_show(
     assert not await kept.may_show()
 
 
+async def test_what_stands_under_the_own_permit_is_not_read(kept: Kept) -> None:
+    """It does not count for what may show beside it, whatever it is; what another permit has does."""
+    kept.lay(KEY, b"<html>")
+    kept.lay(f"{KEY}-override-1", b"<html>")
+    assert not await commit_may_show(kept.connections, ZONE, Area.ESC, LIMIT, beside=KEY)
+    kept.lay(f"{KEY}2", b"<html>")
+    with pytest.raises(DocumentUnreadable):
+        await commit_may_show(kept.connections, ZONE, Area.ESC, LIMIT, beside=KEY)
+
+
 async def test_a_genuine_intent_is_hidden_by_no_forged_one(kept: Kept) -> None:
     """The last commit that is the campaign's own is found beside later ones that are nobody's."""
     await kept.sent(at=datetime.now(UTC) - timedelta(hours=2))
