@@ -15,7 +15,7 @@ import json
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -91,8 +91,7 @@ class Archive:
         Storing the same bytes again is the same object: it is not written again unless it is damaged, so that
         a store may keep everybody from changing what is there. Raises ArchiveUnavailable, ArchiveCorrupt.
         """
-        digest = _sha256(data)
-        key = object_key(digest)
+        key = object_key(digest := _sha256(data))
         if not await self._stands(key, data, flush=verify):
             await self._put("write", key, data, "overwrite", flush=verify)
         if verify:
@@ -220,6 +219,25 @@ class Archive:
         if not found:
             await self._refuse_when_gone("list", prefix)
         return [key for _, key in found]
+
+    async def lists(self, prefixes: Sequence[str], most: int) -> tuple[list[str], ...]:
+        """The keys under each of these prefixes of whole parts, in no order; of one that has more than
+        ``most``, so many and one. On a folder they are looked at in one go. Raises ArchiveUnavailable.
+        """
+        if self._place is not None:
+            under = list(map(checked_key, prefixes))
+            named = folder_files.in_a_thread(folder_files.names_of_each, self._place, under)
+            found = await self._reach("list", ", ".join(prefixes), named)
+            return tuple(keys[: most + 1] for keys in found)
+        return tuple([await self._first(prefix, most + 1) for prefix in prefixes])
+
+    async def _first(self, prefix: str, most: int) -> list[str]:
+        keys: list[str] = []
+        async for key in self.list(prefix):
+            keys.append(key)
+            if len(keys) == most:
+                break
+        return keys
 
     async def list(self, prefix: str = "") -> AsyncIterator[str]:
         """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order."""

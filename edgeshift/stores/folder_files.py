@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
@@ -87,6 +87,11 @@ def names(place: FolderPlace, prefix: str) -> list[str]:
                     found.append(name)
     place.check()
     return found
+
+
+def names_of_each(place: FolderPlace, prefixes: Sequence[str]) -> list[list[str]]:
+    """``names`` of each prefix."""
+    return [names(place, prefix) for prefix in prefixes]
 
 
 def write(place: FolderPlace, name: str, data: bytes, *, once: bool, flush: bool) -> None:

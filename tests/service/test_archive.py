@@ -111,6 +111,17 @@ async def test_a_prefix_is_of_whole_parts(tmp_path: Path) -> None:
     assert [key async for key in archive.list("snapshot")] == []
 
 
+async def test_several_places_are_listed_in_one_go(tmp_path: Path) -> None:
+    """Each by itself, and no more of one than are asked for and one."""
+    archive = Archive(tmp_path)
+    for name in ("a/1", "a/2", "a/3", "b/1", "bb/1"):
+        await archive.create_once(name, b"")
+    first, second, none = await archive.lists(["a", "b", "c"], 1)
+    assert len(first) == 2 and set(first) < {"a/1", "a/2", "a/3"} and (second, none) == (["b/1"], [])
+    with pytest.raises(ArchiveMisconfigured, match="no key"):
+        await archive.lists(["a", "../a"], 1)
+
+
 async def test_what_is_no_record_is_neither_read_nor_listed(tmp_path: Path) -> None:
     """A folder, a link that leads nowhere, a file that somebody was killed at writing."""
     archive = Archive(tmp_path)

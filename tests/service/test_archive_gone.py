@@ -51,6 +51,7 @@ QUESTIONS: dict[str, Asked] = {
     "holds": lambda archive: archive.holds("intent/zone/waf/2", b"{}"),
     "stored at": lambda archive: archive.stored_at("intent/zone/waf/2"),
     "list": lambda archive: _names(archive, "intent"),
+    "lists": lambda archive: archive.lists(["intent", "word"], 10),
     "identity": known_identity,
 }
 """What an archive is asked for that is not there, or told to keep."""
