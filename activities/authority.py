@@ -26,7 +26,7 @@ from edgeshift.authority.door import (
     target_refused,
 )
 from edgeshift.authority.loading import RootsError, RootsFiles
-from edgeshift.authority.records import SignedRecords, StatementsDamaged, as_far_as_read
+from edgeshift.authority.records import Looked, SignedRecords, as_far_as_read
 from edgeshift.authority.roots import Roots, leads_away
 from edgeshift.authority.statements import Attested, DecisionStatement, StartStatement, WordStatement
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -177,11 +177,12 @@ class Authority:
             raise damaged
         return None
 
-    async def _named(
-        self, asked: Awaitable[tuple[Attested, ...]]
-    ) -> tuple[tuple[Attested, ...], StatementsDamaged | None]:
+    async def _named(self, asked: Awaitable[tuple[Attested, ...]]) -> Looked:
         """What can be read of what is asked for, and what is damaged of it, which people are told of."""
-        read, damaged = await as_far_as_read(asked)
+        return await self._told(await as_far_as_read(asked))
+
+    async def _told(self, looked: Looked) -> Looked:
+        read, damaged = looked
         for one in damaged.found[:MOST_NAMED] if damaged else ():
             await self._recorded.tell_damaged(one.name, one.key, one.data, one.why)
         return read, damaged
@@ -311,10 +312,11 @@ class Authority:
         what can be read, and what cannot may be a rejection.
         """
         subjects = frozenset({change.digest, change.fingerprint})
-        decisions, damaged = await self._named(self._records.decisions(asked.campaign, subjects))
         if change.step in UNSIGNED:
+            await self._named(self._records.decisions(asked.campaign, subjects))
             return
-        agains, lost = await self._named(self._records.agains(asked.campaign, asked.target.zone.id))
+        looks = await self._records.decided(asked.campaign, subjects, asked.target.zone.id)
+        (decisions, damaged), (agains, lost) = [await self._told(looked) for looked in looks]
         if why := decided(asked, found, decisions, agains, roots, now):
             raise NotSigned(why, uncounted=True)
         if damaged is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Callable
 
@@ -15,6 +16,21 @@ from worker.roots_told import roots_told
 from worker.wiring import pen_of, roots_of, workers
 
 log = structlog.get_logger("edgeshift.worker")
+
+COLLECTED_EVERY = 5_000, 10, 10
+"""New objects after which Python looks for those that only hold each other, and how often it looks among
+older ones. By its usual 700, and with all that is loaded looked through, that took 3 % of the processor's
+time of a campaign of 60 zones.
+"""
+
+
+def keep_loaded() -> None:
+    """Leave out what is there by now, the code and its models, wherever Python looks for what nobody needs:
+    none of it goes before the process does. A look among all of it also held everything up.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTED_EVERY)
 
 
 def stop_signal() -> asyncio.Event:
@@ -33,6 +49,7 @@ async def serve(settings: Settings, stop: asyncio.Event, ready: Callable[[], Non
     queues = ",".join(queue.short for queue in settings.worker.served)
     roots = roots_of(settings)
     pen = pen_of(settings, roots)
+    keep_loaded()
     async with (
         workers(client, settings),
         roots_told(client.identity, roots, Archive(settings.archive), pen.key if pen else ""),

@@ -10,7 +10,6 @@ from typing import Any
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import (
     Interceptor,
     Replayer,
@@ -36,6 +35,7 @@ from edgeshift.authority.worker_pen import WorkerPen, worker_pen
 from edgeshift.model.fleet import Area
 from edgeshift.quota.leases import Quotas
 from edgeshift.runtime.clock import Clock, SystemClock
+from edgeshift.runtime.payloads import data_converter
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import Settings
 from edgeshift.stores.archive import Archive
@@ -140,7 +140,7 @@ def replayer() -> Replayer:
     """
     return Replayer(
         workflows=[workflow for some in WORKFLOWS.values() for workflow in some],
-        data_converter=pydantic_data_converter,
+        data_converter=data_converter,
         workflow_runner=sandbox(),
     )
 

@@ -63,17 +63,25 @@ class SentBefore:
 
 
 async def intents_of(
-    connections: Connections, zone: Zone, area: Area, *, opened: bool = False, forgiving: bool = False
+    connections: Connections,
+    zone: Zone,
+    area: Area,
+    *,
+    opened: bool = False,
+    forgiving: bool = False,
+    beside: str = "",
 ) -> AsyncIterator[SentBefore]:
     """Every intent of a zone, by whomever, in no order. ``opened``: also the records that a step of several
     requests has before the first of them. ``forgiving``: one counts also where its worker's key was revoked
-    since.
+    since. ``beside``: what stands under the permit whose record this is is left out, and not read.
 
     Raises ArchiveError, naming the record, where one cannot be read: it may stand for what was sent. Unless
     it is recorded beside it that nothing came of it, as a person may do who has looked (docs/operators.md, A
     record that cannot be read).
     """
     async for key in connections.archive.list(intent_key(zone, area)):
+        if beside and (key == beside or key.startswith(f"{beside}-")):
+            continue
         try:
             found = await connections.records.find(Intent, key, forgiving=forgiving)
         except DocumentUnreadable:

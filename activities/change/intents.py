@@ -178,10 +178,8 @@ async def commit_may_show(
     whose record this is does not count.
     """
     now = now or connections.clock.now()
-    async for sent in intents_of(connections, zone, area):
+    async for sent in intents_of(connections, zone, area, beside=beside):
         key = sent.key
-        if beside and (key == beside or key.startswith(f"{beside}-")):
-            continue
         if not sent.commits or now >= sent.record.at + limit:
             continue
         reason = await reason_of(connections, key)

@@ -40,6 +40,8 @@ class OwnChange:
     """
 
     record: Intent
+    proposal: Proposal
+    """The archive's, which ``record`` names."""
     reason: str | None
     back: bool
     answered: bool
@@ -96,10 +98,13 @@ async def last_change(connections: Connections, start: ZoneStart) -> OwnChange |
         if record.step == Step.ROLL_BACK.value:
             back, answered = True, answered or reason == ANSWERED
             continue
-        if record.campaign != start.campaign or await _body_of(connections, record) is None:
+        if record.campaign != start.campaign:
+            return None
+        if (proposal := await _proposal_of(connections, record)) is None:
             return None
         return OwnChange(
             record=record,
+            proposal=proposal,
             reason=reason,
             back=back,
             answered=answered,
@@ -129,14 +134,14 @@ def is_of(start: ZoneStart, spec: CampaignSpec) -> bool:
     return start.campaign == campaign_id(spec.name) and start.area is spec.area
 
 
-async def _body_of(connections: Connections, record: Intent) -> dict[str, Any] | None:
-    """The body of the proposal that an intent names; None where it does not name all that was signed, or that
-    proposal is another one.
+async def _proposal_of(connections: Connections, record: Intent) -> Proposal | None:
+    """The proposal that an intent names; None where it does not name all that was signed, or that proposal is
+    another one.
     """
     if None in (record.digest, record.fingerprint, record.proposal, record.snapshot):
         return None
-    body = (await get_document(connections.archive, Proposal, record.proposal or "")).body
-    return body if digest(body) == record.digest else None
+    found = await get_document(connections.archive, Proposal, record.proposal or "")
+    return found if digest(found.body) == record.digest else None
 
 
 @dataclass(frozen=True)
@@ -177,9 +182,9 @@ async def own_commits(connections: Connections, start: ZoneStart) -> OwnCommits 
         if record.step == Step.ROLL_BACK.value:
             backs.append(record.at)
             continue
-        if (body := await _body_of(connections, record)) is None:
+        if (proposal := await _proposal_of(connections, record)) is None:
             return None
-        bodies[record.digest or ""] = body
+        bodies[record.digest or ""] = proposal.body
         commits[sent.key] = record, reason
     if not commits:
         return None

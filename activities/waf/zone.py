@@ -83,7 +83,9 @@ class WafActivities:
             # What was sent, whatever a message tells of it.
             sent = own.record.model_dump(include={"digest", "proposal", "snapshot"})
             message = message.model_copy(update=sent)
-        proposal = await get_document(archive, Proposal, message.proposal)
+            proposal = own.proposal
+        else:
+            proposal = await get_document(archive, Proposal, message.proposal)
         body = proposal.body
         before = (await get_document(archive, Snapshot[waf.Reading], message.snapshot)).reading
         state, trouble = "", ""

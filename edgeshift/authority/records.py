@@ -122,6 +122,28 @@ Looked = tuple[tuple[Attested, ...], StatementsDamaged | None]
 """The statements that can be read, and those that cannot."""
 
 
+_Look = tuple[tuple[Attested, ...], list[Damage]]
+"""The same of one place."""
+
+
+def _whole(looks: Sequence[_Look]) -> tuple[Attested, ...]:
+    """Raises StatementsDamaged."""
+    read, damaged = _as_far(looks)
+    if damaged is not None:
+        raise damaged
+    return read
+
+
+def _as_far(looks: Sequence[_Look]) -> Looked:
+    read = tuple(said for some, _ in looks for said in some)
+    damaged = [one for _, some in looks for one in some]
+    return read, StatementsDamaged(damaged, read) if damaged else None
+
+
+def _agains(campaign: str, zone: str) -> list[str]:
+    return [agains_at(campaign, one) for one in (EVERY_ZONE, zone)]
+
+
 async def as_far_as_read(asked: Awaitable[tuple[Attested, ...]]) -> Looked:
     """What can be read of what is asked for, and what is damaged of it, for whoever goes on without it.
     Raises ArchiveError.
@@ -168,7 +190,7 @@ class SignedRecords:
 
     async def at(self, campaign: str, place: str) -> tuple[Attested, ...]:
         """The statements that are found at a place; what cannot be read is none. Raises ArchiveError."""
-        read, _ = await self._look(campaign, place)
+        ((read, _),) = await self._looks(campaign, [place])
         return read
 
     async def _all(
@@ -177,24 +199,21 @@ class SignedRecords:
         """The statements that are found at some places, each of which may stop something. Raises
         ArchiveError; StatementsDamaged where not all of them can be read.
         """
-        looks = [await self._look(campaign, place, oldest=oldest) for place in places]
-        read = tuple(said for some, _ in looks for said in some)
-        if damaged := [one for _, some in looks for one in some]:
-            raise StatementsDamaged(damaged, read)
-        return read
+        return _whole(await self._looks(campaign, places, oldest=oldest))
 
-    async def _look(
-        self, campaign: str, place: str, *, oldest: bool = False
-    ) -> tuple[tuple[Attested, ...], list[Damage]]:
-        """``oldest``: where there are too many, those that were stored first."""
-        keys: list[str] = []
-        async for key in self._archive.list(place):
-            keys.append(key)
+    async def _looks(self, campaign: str, places: Sequence[str], *, oldest: bool = False) -> list[_Look]:
+        """What is found at each place. ``oldest``: where there are too many, those that were stored first."""
+        listed = await self._archive.lists(places, MOST)
+        looks: list[_Look] = []
+        for place, keys in zip(places, listed, strict=True):
             if len(keys) > MOST:
                 if not oldest:
                     raise Flooded(f"more than {MOST:,} records at {place}: nobody looks at them")
                 keys = await self._archive.oldest(place, MOST)
-                break
+            looks.append(await self._look(campaign, place, keys))
+        return looks
+
+    async def _look(self, campaign: str, place: str, keys: Sequence[str]) -> _Look:
         names = {key.rpartition("/")[2]: key for key in keys}
         gate = asyncio.Semaphore(_SIDE_BY_SIDE)
 
@@ -240,7 +259,7 @@ class SignedRecords:
         """Signed starts of campaigns of this name, the latest first. ``oldest``: where somebody floods the
         place, the first that were stored. Raises ArchiveError.
         """
-        found, _ = await self._look(campaign, f"signed/{campaign}/start", oldest=oldest)
+        ((found, _),) = await self._looks(campaign, [f"signed/{campaign}/start"], oldest=oldest)
         return tuple(sorted(found, key=lambda said: said.statement.issued, reverse=True))
 
     async def decisions(
@@ -262,7 +281,13 @@ class SignedRecords:
         """Signed words that begin a zone again, by its identifier. Raises ArchiveError; StatementsDamaged
         where one cannot be read, which may have voided what was approved before.
         """
-        return await self._all(campaign, [agains_at(campaign, one) for one in (EVERY_ZONE, zone)])
+        return await self._all(campaign, _agains(campaign, zone))
+
+    async def decided(self, campaign: str, subjects: frozenset[str], zone: str) -> tuple[Looked, Looked]:
+        """``decisions`` and ``agains``, by one look, as far as they can be read. Raises ArchiveError."""
+        places = [decisions_at(campaign, subject) for subject in sorted(subjects)]
+        looks = await self._looks(campaign, [*places, *_agains(campaign, zone)])
+        return _as_far(looks[: len(places)]), _as_far(looks[len(places) :])
 
     async def results(
         self, campaign: str, run: str, zone: str, attempt: int | None = None

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from edgeshift.authority.roots import Role, Roots
-from edgeshift.authority.sshsig import BadSignature, verify
+from edgeshift.authority.sshsig import BadSignature, PublicKey, verify
 from edgeshift.authority.statements import Moment
 from edgeshift.messages.base import By
 from edgeshift.model.digests import NotCanonical, canonical_bytes, sha256
@@ -24,6 +25,11 @@ from edgeshift.model.sign_off import Digest
 
 SIGNED = "signed"
 """The field of a record that holds its signature."""
+
+MOST_KNOWN, LARGEST_KNOWN = 1_000, 4_096
+"""Records of which a process remembers who has signed them, and how large they may be in bytes: most have
+about one kilobyte.
+"""
 
 
 class RecordStatement(BaseModel):
@@ -74,6 +80,23 @@ def refused(key: str, data: bytes, roots: Roots, now: datetime) -> str | None:
     A key counts as of when it signed: one that was replaced since has told the truth, one that was revoked
     not.
     """
+    found = _known(key, data) if len(data) <= LARGEST_KNOWN else _signed(key, data)
+    if isinstance(found, str):
+        return found
+    signer, seal = found
+    return roots.refuses_key(signer, seal.by, Role.WORKER, seal.issued, now)
+
+
+@lru_cache(maxsize=MOST_KNOWN)
+def _known(key: str, data: bytes) -> tuple[PublicKey, _Seal] | str:
+    """``_signed`` of bytes that the steps of a target read again and again."""
+    return _signed(key, data)
+
+
+def _signed(key: str, data: bytes) -> tuple[PublicKey, _Seal] | str:
+    """Who has signed these bytes under this name, or why nobody has: whatever the roots say, and whenever it
+    is asked.
+    """
     try:
         contents = json.loads(data)
     except (ValueError, RecursionError):
@@ -83,9 +106,8 @@ def refused(key: str, data: bytes, roots: Roots, now: datetime) -> str | None:
     try:
         seal = _Seal.model_validate(contents[SIGNED])
         statement = statement_of(key, contents, seal.by, seal.issued)
-        signer = verify(statement.bytes, seal.signature)
+        return verify(statement.bytes, seal.signature), seal
     except ValidationError:
         return "its signature is none"
     except (NotCanonical, BadSignature) as why:
         return f"its signature does not verify: {why}"
-    return roots.refuses_key(signer, seal.by, Role.WORKER, seal.issued, now)

@@ -17,9 +17,9 @@ from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
 from temporalio.client import Client, Interceptor, WorkflowExecution
 from temporalio.common import SearchAttributeKey, SearchAttributePair
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
+from edgeshift.runtime.payloads import data_converter
 from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import SecretRefError, TemporalSettings
 
@@ -148,7 +148,7 @@ async def connect(
                 namespace=settings.namespace,
                 api_key=_api_key(settings),
                 tls=_tls(settings),
-                data_converter=pydantic_data_converter,
+                data_converter=data_converter,
                 identity=identity,
                 interceptors=interceptors,
                 connect_timeout=timedelta(seconds=_CONNECT_WITHIN / 2),

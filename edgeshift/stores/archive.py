@@ -9,14 +9,13 @@ the credentials that their own tools use (environment, profile, instance).
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import heapq
 import json
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -92,24 +91,26 @@ class Archive:
         Storing the same bytes again is the same object: it is not written again unless it is damaged, so that
         a store may keep everybody from changing what is there. Raises ArchiveUnavailable, ArchiveCorrupt.
         """
-        digest = _sha256(data)
-        key = object_key(digest)
-        if not await self._stands(key, data):
-            await self._put("write", key, data, "overwrite")
+        key = object_key(digest := _sha256(data))
+        if not await self._stands(key, data, flush=verify):
+            await self._put("write", key, data, "overwrite", flush=verify)
         if verify:
-            await self._flush(key)
             await self.get_object(digest)
         return digest
 
-    async def _stands(self, key: str, data: bytes) -> bool:
+    async def _stands(self, key: str, data: bytes, *, flush: bool) -> bool:
         """Whether an object is there by now; False where there is none, or something else in its place."""
         if len(data) <= ONE_REQUEST:
             try:
-                await self._put("write", key, data, "create")
+                await self._put("write", key, data, "create", flush=flush)
                 return True
             except _THERE:
                 pass
-        return await self._read(key) == data
+        if await self._read(key) != data:
+            return False
+        if flush:
+            await self._flush(key)
+        return True
 
     async def get_object(self, digest: str) -> bytes:
         """The bytes with this digest. Raises ArchiveMissing, ArchiveCorrupt, ArchiveUnavailable."""
@@ -173,11 +174,9 @@ class Archive:
         """
         checked_key(key)
         try:
-            await self._put("create", key, data, "create")
+            await self._put("create", key, data, "create", flush=lasting)
         except _THERE:
             return False
-        if lasting:
-            await self._flush(key)
         return True
 
     async def get_named(self, key: str) -> bytes | None:
@@ -220,6 +219,25 @@ class Archive:
         if not found:
             await self._refuse_when_gone("list", prefix)
         return [key for _, key in found]
+
+    async def lists(self, prefixes: Sequence[str], most: int) -> tuple[list[str], ...]:
+        """The keys under each of these prefixes of whole parts, in no order; of one that has more than
+        ``most``, so many and one. On a folder they are looked at in one go. Raises ArchiveUnavailable.
+        """
+        if self._place is not None:
+            under = list(map(checked_key, prefixes))
+            named = folder_files.in_a_thread(folder_files.names_of_each, self._place, under)
+            found = await self._reach("list", ", ".join(prefixes), named)
+            return tuple(keys[: most + 1] for keys in found)
+        return tuple([await self._first(prefix, most + 1) for prefix in prefixes])
+
+    async def _first(self, prefix: str, most: int) -> list[str]:
+        keys: list[str] = []
+        async for key in self.list(prefix):
+            keys.append(key)
+            if len(keys) == most:
+                break
+        return keys
 
     async def list(self, prefix: str = "") -> AsyncIterator[str]:
         """The keys of everything under a prefix of whole parts, such as ``intent/<zone>``, in no order."""
@@ -272,18 +290,21 @@ class Archive:
         except _ABSENT:
             return None
 
-    async def _put(self, verb: str, key: str, data: bytes, mode: Literal["create", "overwrite"]) -> None:
-        """Write it. Raises ArchiveUnavailable, and for ``create`` what says that something is there."""
-        store = await self._store(verb, key)
+    async def _put(
+        self, verb: str, key: str, data: bytes, mode: Literal["create", "overwrite"], *, flush: bool
+    ) -> None:
+        """Write it. ``flush``: on a folder, also to the disk. Raises ArchiveUnavailable, and for ``create``
+        what says that something is there.
+        """
+        work: Awaitable[Any]
+        if self._place is not None:
+            work = folder_files.written(self._place, key, data, once=mode == "create", flush=flush)
+        else:
+            work = obstore.put_async(await self._store(verb, key), key, data, mode=mode)
         try:
-            await self._reach(verb, key, obstore.put_async(store, key, data, mode=mode))
+            await self._reach(verb, key, work)
         except _ABSENT as why:
             raise self._unavailable(verb, key, why) from None
-        except _THERE:
-            await self._stand(verb, key)
-            raise
-        # Moved away just before, the folder was made anew by this writing, and this is not in the archive.
-        await self._stand(verb, key)
         if key == IDENTITY:
             self._is_named(data)
 
@@ -369,21 +390,11 @@ class Archive:
         machine.
         """
         if self._place is not None:
-            path = self._place.path / key
             try:
-                await asyncio.to_thread(_fsync, path)
+                await folder_files.flushed(self._place, key)
             except OSError as why:
                 raise self._unavailable("flush", key, why) from None
 
 
 def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _fsync(path: Path) -> None:
-    for target, flags in ((path, os.O_RDONLY), (path.parent, os.O_RDONLY | os.O_DIRECTORY)):
-        handle = os.open(target, flags)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -1,14 +1,16 @@
-"""The small files of an archive that is a folder: read and listed by a few threads, each in one go.
+"""The files of an archive that is a folder: read, listed and written by a few threads, each in one go.
 
-By the object store a reading takes several turns between its threads and ours, and four times the processor's
-time. What is written goes through it all the same: it is whole before it has its name.
+By the object store each takes several turns between its threads and ours, and a few times the processor's
+time. What is written is whole before it has its name.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
@@ -21,13 +23,30 @@ T = TypeVar("T")
 THREADS = 6
 """More of them would mostly wait for each other."""
 
+FLUSHING = 16
+"""Records that are on their way to the disk at the same time: it flushes many as quickly as one."""
+
 _READERS = ThreadPoolExecutor(THREADS, thread_name_prefix="archive")
-# Apart from those that flush to the disk: a slow disk keeps nobody from reading what is in memory.
+# Those that write, and those that wait for the disk, are apart: a slow disk keeps nobody from reading what is
+# in memory, nor from recording what need not outlive the machine.
+_WRITERS = ThreadPoolExecutor(THREADS, thread_name_prefix="archive-writes")
+_FLUSHERS = ThreadPoolExecutor(FLUSHING, thread_name_prefix="archive-flushes")
 
 
 async def in_a_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What the work gives, done where it holds nobody up."""
     return await asyncio.get_running_loop().run_in_executor(_READERS, partial(work, *args, **kwargs))
+
+
+async def written(place: FolderPlace, name: str, data: bytes, *, once: bool, flush: bool) -> None:
+    """``write``, done where it holds nobody up."""
+    work = partial(write, place, name, data, once=once, flush=flush)
+    await asyncio.get_running_loop().run_in_executor(_FLUSHERS if flush else _WRITERS, work)
+
+
+async def flushed(place: FolderPlace, name: str) -> None:
+    """``flush_file``, done where it holds nobody up."""
+    await asyncio.get_running_loop().run_in_executor(_FLUSHERS, flush_file, place, name)
 
 
 def content(place: FolderPlace, name: str) -> bytes | None:
@@ -68,3 +87,95 @@ def names(place: FolderPlace, prefix: str) -> list[str]:
                     found.append(name)
     place.check()
     return found
+
+
+def names_of_each(place: FolderPlace, prefixes: Sequence[str]) -> list[list[str]]:
+    """``names`` of each prefix."""
+    return [names(place, prefix) for prefix in prefixes]
+
+
+def write(place: FolderPlace, name: str, data: bytes, *, once: bool, flush: bool) -> None:
+    """Write a file, by its name below the folder, which is whole before it has that name. ``once``: it is
+    created, or FileExistsError raised where there is one; else it takes the place of one that is there.
+    ``flush``: it is on the disk, with its name, when this returns.
+
+    Raises OSError, also where the folder is not the one that was opened, before the writing or after it: then
+    what was written is not in the archive. The folder itself is never made.
+    """
+    place.check()
+    path = f"{place.path}/{name}"
+    try:
+        if once and os.path.lexists(path):
+            raise FileExistsError
+        _put(place, name, path, data, once=once, flush=flush)
+    except (FileExistsError, FileNotFoundError):
+        place.check()
+        raise
+    place.check()
+
+
+def _put(place: FolderPlace, name: str, path: str, data: bytes, *, once: bool, flush: bool) -> None:
+    staged, handle = _staged(place, name, path)
+    with open(handle, "wb", buffering=0) as file:
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[file.write(left) :]
+            if once:
+                # Of several links of one name, one is made.
+                os.link(staged, path)
+            else:
+                os.rename(staged, path)
+        finally:
+            # One that is left has a name that no key has.
+            with contextlib.suppress(OSError):
+                os.unlink(staged)
+        if flush:
+            # Once it has its name: the disk takes both at once.
+            os.fsync(handle)
+            _flush_folder(os.path.dirname(path))
+
+
+def _staged(place: FolderPlace, name: str, path: str) -> tuple[str, int]:
+    """A new file beside that of the name, open for writing."""
+    made = False
+    while True:
+        staged = f"{path}#{random.getrandbits(60)}"
+        try:
+            return staged, os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileExistsError:
+            continue
+        except FileNotFoundError:
+            if made:
+                raise
+            _make_folders(place, name)
+            made = True
+
+
+def _make_folders(place: FolderPlace, name: str) -> None:
+    """Those on the way to a file. Raises FileNotFoundError where the archive's own is not there."""
+    folder = str(place.path)
+    for part in name.split("/")[:-1]:
+        folder = f"{folder}/{part}"
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder)
+
+
+def flush_file(place: FolderPlace, name: str) -> None:
+    """A file's bytes and its name are on the disk when this returns. Raises OSError."""
+    path = f"{place.path}/{name}"
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    _flush_folder(os.path.dirname(path))
+
+
+def _flush_folder(folder: str) -> None:
+    """The names in a folder are on the disk when this returns. Raises OSError."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

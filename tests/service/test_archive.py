@@ -88,6 +88,19 @@ async def test_one_of_many_creates_a_record(tmp_path: Path) -> None:
     assert not await Archive(tmp_path).create_once("intent/zone/waf/p-1", b"later")
 
 
+async def test_nothing_is_left_beside_what_is_written(tmp_path: Path) -> None:
+    """Created, created by another at the same time, written again: a folder has what is in the archive."""
+    archive = Archive(tmp_path)
+    await asyncio.gather(*(archive.create_once("seen/aa/waf/1", b"%d" % number) for number in range(20)))
+    digest = await archive.put_object(b"as it was")
+    (tmp_path / object_key(digest)).write_bytes(b"as it is")
+    await archive.put_object(b"as it was", verify=True)
+    assert {str(path.relative_to(tmp_path)) for path in files(tmp_path)} == {
+        object_key(digest),
+        "seen/aa/waf/1",
+    }
+
+
 async def test_a_prefix_is_of_whole_parts(tmp_path: Path) -> None:
     """Listing one zone's intents does not list those of a zone whose name begins alike."""
     archive = Archive(tmp_path)
@@ -96,6 +109,17 @@ async def test_a_prefix_is_of_whole_parts(tmp_path: Path) -> None:
     assert [key async for key in archive.list("intent/aa")] == ["intent/aa/waf/1"]
     assert {key async for key in archive.list()} == {"intent/aa/waf/1", "intent/aab/waf/1"}
     assert [key async for key in archive.list("snapshot")] == []
+
+
+async def test_several_places_are_listed_in_one_go(tmp_path: Path) -> None:
+    """Each by itself, and no more of one than are asked for and one."""
+    archive = Archive(tmp_path)
+    for name in ("a/1", "a/2", "a/3", "b/1", "bb/1"):
+        await archive.create_once(name, b"")
+    first, second, none = await archive.lists(["a", "b", "c"], 1)
+    assert len(first) == 2 and set(first) < {"a/1", "a/2", "a/3"} and (second, none) == (["b/1"], [])
+    with pytest.raises(ArchiveMisconfigured, match="no key"):
+        await archive.lists(["a", "../a"], 1)
 
 
 async def test_what_is_no_record_is_neither_read_nor_listed(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import obstore
 import pytest
 
 from activities.change.intents import commit_may_show, give_up
@@ -21,6 +20,7 @@ from edgeshift.doctor.checks import check_archive
 from edgeshift.messages import ChangeStatus
 from edgeshift.model.fleet import Area
 from edgeshift.stores import archive as archives
+from edgeshift.stores import folder_files
 from edgeshift.stores.archive import Archive, ArchiveMisconfigured, ArchiveMissing, ArchiveUnavailable
 from edgeshift.stores.identity import KEY, identity_of, known_identity
 from tests.service.gate_kit import gate
@@ -51,6 +51,7 @@ QUESTIONS: dict[str, Asked] = {
     "holds": lambda archive: archive.holds("intent/zone/waf/2", b"{}"),
     "stored at": lambda archive: archive.stored_at("intent/zone/waf/2"),
     "list": lambda archive: _names(archive, "intent"),
+    "lists": lambda archive: archive.lists(["intent", "word"], 10),
     "identity": known_identity,
 }
 """What an archive is asked for that is not there, or told to keep."""
@@ -104,23 +105,28 @@ async def test_an_archive_that_was_emptied_in_its_place_has_lost_its_name(tmp_pa
     await _nothing_is_known(archive, "has lost what names it")
 
 
+@pytest.mark.parametrize("instead", ["nothing", "another folder"])
+@pytest.mark.parametrize("lasting", [True, False])
 async def test_what_was_written_elsewhere_is_not_told_as_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lasting: bool, instead: str
 ) -> None:
-    """It is moved away between the question and the writing, which makes the folder anew: the record is not
-    in the archive, and nobody is told so.
+    """It is moved away between the question and the writing, which never makes the folder anew: the record
+    is not in the archive, and nobody is told that it is.
     """
-    archive, put = Archive(tmp_path / "archive"), obstore.put_async
+    archive, put = Archive(tmp_path / "archive"), folder_files._put
     await identity_of(archive)
 
-    async def moved_before(*args: Any, **options: Any) -> Any:
+    def moved_before(*args: Any, **options: Any) -> None:
         (tmp_path / "archive").rename(tmp_path / "aside")
-        return await put(*args, **options)
+        if instead != "nothing":
+            (tmp_path / "archive").mkdir()
+        put(*args, **options)
 
-    monkeypatch.setattr(obstore, "put_async", moved_before)
-    with pytest.raises(ArchiveUnavailable, match="another folder"):
-        await archive.create_once("intent/zone/waf/1", b"{}")
-    assert (tmp_path / "archive" / "intent/zone/waf/1").exists()
+    monkeypatch.setattr(folder_files, "_put", moved_before)
+    with pytest.raises(ArchiveUnavailable, match="is gone" if instead == "nothing" else instead):
+        await archive.create_once("intent/zone/waf/1", b"{}", lasting=lasting)
+    assert (tmp_path / "archive").exists() == (instead != "nothing")
+    assert not (tmp_path / "aside" / "intent").exists()
 
 
 async def test_a_worker_that_began_before_its_disk_was_mounted_has_the_archive_afterwards(

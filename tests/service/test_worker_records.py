@@ -16,6 +16,7 @@ from activities.change.intents import (
     ANSWERED,
     came_to_nothing,
     commit_left,
+    commit_may_show,
     left_in,
     seen_through,
     unproven_last,
@@ -24,6 +25,9 @@ from activities.records import WorkerRecords
 from activities.waf.evidence import EvidenceActivities
 from edgeshift.areas.waf.evidence import Evidence, EvidenceVerdict, agreed_rules
 from edgeshift.areas.waf.evidence_terms import RuleLine
+from edgeshift.authority import worker_records
+from edgeshift.authority.editing import RootsEditor
+from edgeshift.authority.sshsig import PublicKey, verify
 from edgeshift.doctor.archive_checks import check_records
 from edgeshift.doctor.check import State
 from edgeshift.messages import ZoneStart
@@ -37,11 +41,13 @@ from edgeshift.stores.documents import (
     Intent,
     NothingMore,
     Seen,
+    contents_of,
     encoded,
     gathered_key,
     put_document,
     unproven_there,
 )
+from tests.kit.signing import signed
 from tests.service.records_kit import (
     KEY,
     LIMIT,
@@ -61,6 +67,30 @@ from tests.service.records_kit import (
 @pytest.fixture
 def kept(tmp_path: Path) -> Kept:
     return kept_in(tmp_path)
+
+
+async def test_what_was_verified_once_is_judged_again_each_time(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the roots as they are then; other bytes under the same name are verified by themselves."""
+    verified: list[bytes] = []
+
+    def counted(message: bytes, armored: str) -> PublicKey:
+        verified.append(message)
+        return verify(message, armored)
+
+    monkeypatch.setattr(worker_records, "verify", counted)
+    other = kept.keyring.signer("worker-2", ("worker",))
+    kept.lay(KEY, await signed(KEY, contents_of(intent()), other, by="worker-2"))
+    for _ in range(3):
+        assert await kept.records.proven(Intent, KEY) is not None
+    assert len(verified) == 1
+    RootsEditor(kept.keyring.roots).revoke("worker-2")
+    assert await kept.records.proven(Intent, KEY) is None and len(verified) == 1
+    kept.lay(KEY, await signed(KEY, contents_of(intent(attempt=2)), kept.worker))
+    assert await kept.records.proven(Intent, KEY) is not None
+    kept.lay(KEY, kept.path(KEY).read_bytes().replace(b'"attempt":2', b'"attempt":3'))
+    assert await kept.records.proven(Intent, KEY) is None and len(verified) == 3
 
 
 async def test_a_workers_record_counts_also_once_its_key_was_replaced(kept: Kept) -> None:
@@ -140,6 +170,16 @@ async def test_a_forged_intent_keeps_its_zone_for_as_long_as_a_change_may_show(
     assert await commit_left(kept.connections, ZONE, Area.ESC, "run", 1)
     kept.lay(KEY, data, ago=LIMIT + timedelta(seconds=1))
     assert not await kept.may_show()
+
+
+async def test_what_stands_under_the_own_permit_is_not_read(kept: Kept) -> None:
+    """It does not count for what may show beside it, whatever it is; what another permit has does."""
+    kept.lay(KEY, b"<html>")
+    kept.lay(f"{KEY}-override-1", b"<html>")
+    assert not await commit_may_show(kept.connections, ZONE, Area.ESC, LIMIT, beside=KEY)
+    kept.lay(f"{KEY}2", b"<html>")
+    with pytest.raises(DocumentUnreadable):
+        await commit_may_show(kept.connections, ZONE, Area.ESC, LIMIT, beside=KEY)
 
 
 async def test_a_genuine_intent_is_hidden_by_no_forged_one(kept: Kept) -> None:
