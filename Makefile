@@ -126,9 +126,9 @@ bench: setup ## Speed, history events, calls, what is found and lost; AREA=waf, 
 	@mkdir -p out
 	@$(BIN)/python -m bench $(AREA)
 
-bench-fleet: setup ## Fleets at the rate limit and of 100,000 zones, in hours; SHORT=1 in minutes; PART=paced-1, ZONES=1000, WORKERS=4
+bench-fleet: setup ## Fleets at the rate limit and of 100,000 zones, in hours; SHORT=1 in minutes; PART=paced-1, ZONES=1000, WORKERS=4, SCALE=5
 	@mkdir -p out
-	@$(BIN)/python -m bench.fleet run $(PART) $(if $(SHORT),--short) $(if $(ZONES),--zones $(ZONES)) $(if $(WORKERS),--workers $(WORKERS))
+	@$(BIN)/python -m bench.fleet run $(PART) $(if $(SHORT),--short) $(if $(ZONES),--zones $(ZONES)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(SCALE),--scale $(SCALE))
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_ARGS)

@@ -17,9 +17,10 @@ from temporalio.client import Client
 from bench.bare import measure_bare
 from bench.figures import Spread, show, spread, told
 from bench.fleet.campaign import measured
+from bench.fleet.goals import verdicts_of_bench
 from bench.fleet.kept import code_digest, described
 from bench.fleet.parts import KEYS, PACED
-from bench.fleet.tables import show_course
+from bench.fleet.tables import show_course, show_goals
 from bench.naive import measure_naive
 from bench.stand import simulator, stand
 from edgeshift.testbed.simulator.fleet_file import Fleet
@@ -30,6 +31,9 @@ WINDOW = 20
 ROUNDS = 3
 SCALE = 1_000_000.0
 """So that neither windows nor the rate limit wait: what is measured is edgeshift and its engine."""
+
+STATE = Path("out") / "bench-paced"
+"""Of the campaign at the limit, while it is measured."""
 
 INSTANT = {"time_scale": SCALE, "migration_seconds": 0, "visibility_seconds": 0}
 """The simulator's options."""
@@ -116,9 +120,10 @@ async def measure(console: Console, client: Client, folder: Path) -> dict[str, A
     console.print(f"{ENTERPRISE_ZONES} Enterprise zones")
     enterprise = await _campaign(client, folder / "ent", "enterprise", ENTERPRISE_ZONES)
     console.print(f"{PACED.zones} zones at the rate limit")
-    paced = await measured(PACED, folder / "paced", console.print)
+    # Not in the folder of the others: after an error, what is there is kept.
+    paced = await measured(PACED, STATE, lambda text: console.print(text, markup=False))
     of_naive = [one / other for one, other in zip(rates, naive, strict=True)]
-    return {
+    found = {
         "ratio_to_bare": round(median(ratios), 3),
         "ratios_to_bare": [round(ratio, 3) for ratio in ratios],
         "zones_per_second": round(median(rates), 2),
@@ -135,6 +140,7 @@ async def measure(console: Console, client: Client, folder: Path) -> dict[str, A
         **described(code_digest()),
         "paced": paced,
     }
+    return found | {"goals": [one.plain() for one in verdicts_of_bench(found)]}
 
 
 def equal_zones(plan: str, number: int) -> Fleet:
@@ -213,3 +219,4 @@ def tell(console: Console, found: dict[str, Any]) -> None:
         calls.add_row(key.replace("_", " "), str(both["pro"][key]), str(both["enterprise"][key]))
     console.print(calls)
     show_course(console, found["paced"])
+    show_goals(console, found["goals"])

@@ -12,7 +12,7 @@ import contextlib
 import itertools
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence, Set
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ class Asking(BaseModel):
     """How often what is asked, in seconds. ``pause_every`` None: never.
 
     ``gather``: nobody signs before so many targets wait. For ``held_for`` seconds from then on, nobody signs
-    the share ``hold_back`` of the fingerprints; at their end the simulator (its control API at ``hurry``) is
+    more than ``signed_first`` fingerprints; at their end the simulator (its control API at ``hurry``) is
     told that further migrations take no time, where that is given. ``archive``: its URL; ``authority``: the
     folder with everybody's keys.
     """
@@ -69,7 +69,7 @@ class Asking(BaseModel):
     sign_every: float = 2.0
     pause_every: float | None = 15.0
     gather: int = 0
-    hold_back: float = 0.0
+    signed_first: int = 0
     held_for: float = 0.0
     hurry: str | None = None
 
@@ -136,7 +136,7 @@ class People:
         """
         for turn in itertools.count():
             await asyncio.sleep(self._options.sign_every)
-            fresh = sorted(one for one in self._known - self._signed if self._may(one))
+            fresh = self._fresh()
             again = sorted(self._signed)
             if chosen := fresh[:MOST_SIGNED] or again[turn % max(1, len(again)) :][:1]:
                 await self._sign_these(chosen)
@@ -158,13 +158,13 @@ class People:
         for one in fingerprints:
             self._write("signature", Signature(by=APPROVER, choice="approve", digest=one, at=at))
 
-    def _may(self, fingerprint: str) -> bool:
-        """Whether it is signed yet. Fingerprints are digests: their first digits are as even as chance."""
+    def _fresh(self) -> list[str]:
+        """The fingerprints that are signed next."""
         if not self._gathered.is_set():
-            return False
-        if time.monotonic() - self._gathered_at >= self._options.held_for:
-            return True
-        return int(fingerprint[:8], 16) / 0xFFFFFFFF >= self._options.hold_back
+            return []
+        held = time.monotonic() - self._gathered_at < self._options.held_for
+        most = self._options.signed_first if held else None
+        return next_signed(self._known, self._signed, most)
 
     async def _pause(self) -> None:
         name, reason = self._options.campaign, "measured"
@@ -221,6 +221,14 @@ class People:
 
     def _write(self, what: str, record: BaseModel) -> None:
         self._file.write(f"{what} {record.model_dump_json()}\n")
+
+
+def next_signed(known: Set[str], signed: Set[str], most: int | None) -> list[str]:
+    """The fingerprints that are not signed yet: so many that at most ``most`` are signed in all, or every one
+    (None).
+    """
+    fresh = sorted(known - signed)
+    return fresh if most is None else fresh[: max(0, most - len(signed))]
 
 
 READ: dict[str, Callable[[Asked, str], None]] = {

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
-import shutil
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from temporalio.client import Client, WorkflowHandle
 
 from bench.fleet.asking import Asking, asked, people
 from bench.fleet.checked import checked, lost, verdicts
 from bench.fleet.counted import counted_up
 from bench.fleet.figures import Span
+from bench.fleet.growing import Growing, series
 from bench.fleet.histories import campaign_histories, zone_histories
+from bench.fleet.left import state_in
 from bench.fleet.usage import Usage, measurable, with_children
 from bench.fleet.users import outage_of_the_last, users_of
 from bench.fleet.zones import fleet_of, plans_of
@@ -35,16 +37,13 @@ from edgeshift.stores.archive import Archive
 from edgeshift.testbed.invariants.service import load_journal
 from edgeshift.testbed.stack import Stack, stack
 
-WINDOW = 400
-"""Where a campaign cannot size its window itself."""
-
-LARGEST_WINDOW = 1_000
-"""Where it takes no number as large as the one that is asked for."""
-
 REQUESTS, PER = 1200, 300.0
 """The limit of a user: so many calls in so many seconds, before the time scale (docs/service.md §8)."""
 
 WORKERS_WITHIN = 120.0
+
+FIGURES = "figures.json"
+"""What was counted of a campaign before its rules were checked, in its folder."""
 
 LEAVE_WITHIN = 60.0
 """Seconds until whoever asks has heard that the campaign is closed."""
@@ -58,9 +57,8 @@ class Course(BaseModel):
     ``enterprise``: every so manieth zone is an Enterprise zone, 0: none. ``limited``: whether the rate limit
     binds. ``migration``: seconds that one takes; ``window_seconds``: of the validation window. ``faults``:
     which share of the calls goes wrong: a reading that is answered 502, a change whose answer is lost.
-    ``gather``: nobody signs before this share of the zones waits.
-    ``hold_back``, ``held_for``: as of ``Asking``.
-    ``window``: ``auto`` where there is that, else ``WINDOW``; of a number, as much as the product takes.
+    ``gather``: nobody signs before this share of the zones waits. ``hold_back``: this share of the
+    fingerprints is signed only ``held_for`` seconds later.
     ``pause_every``: real seconds, None: never.
     ``users``: so many accounts share the zones, each with a user, a token and a limit of its own.
     ``outage``: how many real seconds after the campaign's first call, and for how many, the service does not
@@ -100,13 +98,21 @@ class Course(BaseModel):
         """Real seconds from a commit to the reading that shows it."""
         return self.migration / self.scale
 
+    @property
+    def signed_first(self) -> int:
+        """How many fingerprints are signed before the others, which are held back."""
+        return round((1 - self.hold_back) * min(self.fingerprints, self.zones))
+
 
 def spec_of(course: Course, running: Stack) -> CampaignSpec:
-    """The campaign over the whole fleet."""
+    """The campaign over the whole fleet. Raises ValidationError (ValueError) for a window that is larger than
+    a campaign file takes.
+    """
     described: dict[str, Any] = {
         "name": f"bench-{course.name}",
         "targets": {"all": True},
         "time_scale": course.scale,
+        "window": course.window,
         "sign_off": {"expires_after": "3650d", "valid_for": "3650d"},
         "validation": {"window": f"{course.window_seconds:.0f}s", "evidence": {"enough": 0}},
         # Nobody keeps a share of the limit, and what fails stops nobody: the faults are the measurement's.
@@ -118,10 +124,7 @@ def spec_of(course: Course, running: Stack) -> CampaignSpec:
             "rate": {"requests": course.limit, "per": f"{PER:g}s", "people": 0},
         },
     }
-    for window in (course.window, LARGEST_WINDOW if course.window != "auto" else WINDOW):
-        with contextlib.suppress(ValidationError):
-            return CampaignSpec.model_validate({**described, "window": window})
-    return CampaignSpec.model_validate({**described, "window": WINDOW})
+    return CampaignSpec.model_validate(described)
 
 
 def options_of(course: Course) -> dict[str, Any]:
@@ -144,22 +147,20 @@ def faults_of(course: Course) -> list[dict[str, Any]]:
 
 
 async def measured(course: Course, folder: Path, say: Say) -> dict[str, Any]:
-    """Run the campaign in ``folder``, which is removed at the end, and put together what it left. Raises
-    RuntimeError where a worker does not come.
+    """Run the campaign in ``folder``, which is removed at the end, and put together what it left. After an
+    error it is kept (``state_in``), with what was counted by then (``FIGURES``). Raises RuntimeError where a
+    worker does not come, ValueError as of ``spec_of``.
     """
     if not measurable():
         say("this machine has no /proc: memory and CPU are not measured")
     fleet = fleet_of(
         course.zones, enterprise=course.enterprise, fingerprints=course.fingerprints, users=course.users
     )
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
+    with state_in(folder, say):
         async with stack(
             folder, fleet=fleet, time_scale=course.scale, workers=course.workers, say=say
         ) as running:
             return await _measured(course, running, say)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
@@ -170,8 +171,9 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
     spec, archive = spec_of(course, running), Archive(running.archive)
     workers = Usage(lambda: (pid for child in running.workers for pid in with_children(child.pid)))
     rest = Usage(lambda: (running.temporal_pid, running.simulator.pid, os.getpid()))
+    growing = Growing(client, campaign_id(spec.name))
     outages: list[Span] = []
-    looking = [asyncio.create_task(one.work()) for one in (workers, rest)]
+    looking = [asyncio.create_task(one.work()) for one in (workers, rest, growing)]
     try:
         say(f"{course.name}: planning {course.zones:,} zones")
         planned_at = datetime.now(UTC)
@@ -217,14 +219,20 @@ async def _measured(course: Course, running: Stack, say: Say) -> dict[str, Any]:
         users=users_of(running.fleet),
         outages=outages,
     )
+    found["plots"] |= series(growing.seen, began, over)
     found |= await campaign_histories(client, campaign_id(spec.name))
     found["history_events_per_zone"] = await zone_histories(client, plans, course.zones)
+    found = {
+        "course": course.model_dump(mode="json"),
+        "window": spec.window,
+        "outcomes": dict(result.outcomes),
+        **found,
+    }
+    # What follows may fail, and the campaign has taken an hour.
+    (running.places.folder / FIGURES).write_text(json.dumps(found, indent=1) + "\n")
     seen = await checked(running, client, spec, start.targets, journal, noted)
     absent = {4} | (set() if noted.stops else {7}) | (set() if course.enterprise else {3})
     return {
-        "course": course.model_dump(),
-        "window": spec.window,
-        "outcomes": dict(result.outcomes),
         **found,
         "lost": lost(seen),
         "rules": verdicts(seen, frozenset(absent)),
@@ -254,7 +262,7 @@ def _asking(course: Course, running: Stack, spec: CampaignSpec) -> Asking:
         authority=str(running.places.authority),
         pause_every=course.pause_every,
         gather=int(course.gather * course.zones),
-        hold_back=course.hold_back,
+        signed_first=course.signed_first,
         held_for=course.held_for,
         hurry=running.control.url if course.held_for else None,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from bench.figures import spread
 from bench.fleet import figures
+from bench.fleet.asking import AWAITING
 from bench.fleet.figures import rounded
 from bench.fleet.records import KINDS, Asked, Used
 from bench.fleet.usage import Usage
@@ -60,6 +61,7 @@ def counted_up(
         "calls_by_name": figures.calls_by_name(calls, plans),
         **answers(noted),
         "peaks": peaks(noted),
+        "fullest": fullest(noted),
         "worker_rss_mb": max((one.rss_mb for one in workers.seen), default=None),
         "worker_rss_growth": figures.growth([one.rss_mb for one in workers.seen if began <= one.at <= over]),
         "worker_cpu_per_zone": _each(workers.cpu_between(began, over), zones),
@@ -75,16 +77,16 @@ def counted_up(
     reading = (read[0].time, read[-1].time) if read else None
     own = [[one for one in journal if one.user == user] for user in users] if len(users) > 1 else [journal]
     rate = calls_per_second * len(own)
+    most = max(busiest(list(made), limit_seconds)[0] for made in own)
+    allowed = round(calls_per_second * limit_seconds)
     found |= {
         "makespan_ratio": rounded(figures.makespan_ratio(makespan - paused, counts, rate, latency)),
         "makespan_ratio_with_pauses": rounded(figures.makespan_ratio(makespan, counts, rate, latency)),
         "quota_used": rounded(work and figures.quota_used(calls, work, rate, pauses)),
         "quota_used_plan": rounded(reading and figures.quota_used(read, reading, rate)),
+        "quota_ten_windows": rounded(work and figures.ten_windows(calls, work, limit_seconds, rate, pauses)),
         "quota_windows": figures.windows(calls, work, limit_seconds, rate) if work else [],
-        "busiest_window": {
-            "calls": max(busiest(list(made), limit_seconds)[0] for made in own),
-            "allowed": round(calls_per_second * limit_seconds),
-        },
+        "busiest_window": {"calls": most, "allowed": allowed, "over": max(0, most - allowed)},
     }
     if len(users) > 1:
         found |= by_user(calls, users, calls_per_second, pauses, outages)
@@ -135,6 +137,21 @@ def peaks(noted: Asked) -> dict[str, int]:
         for place, number in seen.items():
             found[place] = max(found.get(place, 0), number)
     return dict(sorted(found.items()))
+
+
+def fullest(noted: Asked) -> dict[str, int]:
+    """The moment with the most targets at work, and of several the one at which most waited for a sign-off:
+    how many were at work and how many waited at that very moment.
+    """
+    seen = [
+        (
+            sum(standing.places.get(place, 0) for place in AT_WORK),
+            sum(standing.places.get(place, 0) for place in AWAITING),
+        )
+        for standing in noted.standings
+    ]
+    at_work, awaiting = max(seen, default=(0, 0))
+    return {"at_work": at_work, "awaiting": awaiting}
 
 
 def plots(

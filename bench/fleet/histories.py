@@ -45,10 +45,7 @@ async def campaign_histories(client: Client, workflow_id: str) -> dict[str, Any]
 async def _of_run(client: Client, run: WorkflowExecution) -> tuple[int, int, int]:
     """Bytes of its input and of its result (or of what it handed on), and its number of events."""
     handle = client.get_workflow_handle(run.id, run_id=run.run_id)
-    began = ended = 0
-    async for event in handle.fetch_history_events(page_size=1):
-        began = _size(event.workflow_execution_started_event_attributes.input)
-        break
+    began, ended = await began_with(client, run.id, run.run_id), 0
     described = await handle.describe()
     if described.close_time is not None:
         close = WorkflowHistoryEventFilterType.CLOSE_EVENT
@@ -58,6 +55,14 @@ async def _of_run(client: Client, run: WorkflowExecution) -> tuple[int, int, int
                 _size(event.workflow_execution_continued_as_new_event_attributes.input),
             )
     return began, ended, described.history_length
+
+
+async def began_with(client: Client, workflow_id: str, run_id: str) -> int:
+    """Bytes of a run's input. Raises RPCError."""
+    handle = client.get_workflow_handle(workflow_id, run_id=run_id)
+    async for event in handle.fetch_history_events(page_size=1):
+        return _size(event.workflow_execution_started_event_attributes.input)
+    return 0
 
 
 def _size(payloads: Payloads) -> int:

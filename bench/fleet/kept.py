@@ -12,6 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from bench.fleet.labels import slug
+
 ROOT = Path(__file__).resolve().parents[2]
 
 CODE = ("edgeshift", "workflows", "activities", "worker", "bench")
@@ -19,7 +21,7 @@ CODE = ("edgeshift", "workflows", "activities", "worker", "bench")
 
 
 class Kept:
-    """The figures of a folder, ``PART.json`` each, with the digest of the code that they are of."""
+    """The figures of a folder, a file for each label, with the digest of the code that they are of."""
 
     def __init__(self, folder: Path, code: str | None = None) -> None:
         self.folder = folder
@@ -27,25 +29,35 @@ class Kept:
         folder.mkdir(parents=True, exist_ok=True)
 
     def figures(self, name: str, course: BaseModel) -> dict[str, Any] | None:
-        """What was measured of this part, on the code as it is and by this very course; or None."""
-        try:
-            kept = json.loads(self._path(name).read_text())
-        except (FileNotFoundError, ValueError):
-            return None
-        if (kept.get("code"), kept.get("asked")) != (self.code, _plain(course)):
+        """What was measured under this label, on the code as it is and by this very course; or None."""
+        kept = self._read(self._path(name))
+        if kept is None or kept["asked"] != _plain(course):
             return None
         found: dict[str, Any] = kept["figures"]
         return found
 
+    def all(self) -> dict[str, dict[str, Any]]:
+        """All that was measured on the code as it is, by whatever course, by its labels."""
+        kept = [self._read(path) for path in sorted(self.folder.glob("*.json"))]
+        return {one["name"]: one["figures"] for one in kept if one is not None}
+
     def keep(self, name: str, course: BaseModel, figures: dict[str, Any]) -> None:
-        """Keep the figures of a part; whole or not at all."""
-        kept = {"code": self.code, "asked": _plain(course), "figures": figures}
+        """Keep the figures of a part under its label; whole or not at all."""
+        kept = {"name": name, "code": self.code, "asked": _plain(course), "figures": figures}
         fresh = self._path(name).with_suffix(".new")
         fresh.write_text(json.dumps(kept, indent=1) + "\n")
         fresh.replace(self._path(name))
 
+    def _read(self, path: Path) -> dict[str, Any] | None:
+        """A file of this code; None where there is none, or of another code."""
+        try:
+            kept: dict[str, Any] = json.loads(path.read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+        return kept if kept.get("code") == self.code and "name" in kept else None
+
     def _path(self, name: str) -> Path:
-        return self.folder / f"{name}.json"
+        return self.folder / f"{slug(name)}.json"
 
 
 def _plain(course: BaseModel) -> Any:

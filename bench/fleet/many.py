@@ -18,23 +18,25 @@ from typing import Any
 
 from pydantic import BaseModel
 from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from bench.fleet import figures
 from bench.fleet.asking import AWAITING
 from bench.fleet.campaign import Course, Say, options_of, spec_of, until_served
+from bench.fleet.growing import Growing
+from bench.fleet.growing import series as grown
 from bench.fleet.histories import campaign_histories, last_tasks
 from bench.fleet.usage import Usage
 from bench.fleet.zones import fleet_of
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.messages import PlanReport, Step
+from edgeshift.messages import AssessmentStart, PlanReport, Step
 from edgeshift.model.fleet import ZoneOutcome, assessment_id, campaign_id, zone_migration_id
 from edgeshift.model.sign_off import Choice
 from edgeshift.operations import (
     Frozen,
     OperationError,
     Refused,
-    assess,
     frozen_targets,
     pause,
     planned,
@@ -46,6 +48,7 @@ from edgeshift.operations import (
 )
 from edgeshift.operations.campaigns import describe
 from edgeshift.operations.signed import Pen
+from edgeshift.runtime.queues import Queue
 from edgeshift.runtime.settings import TemporalSettings
 from edgeshift.runtime.temporal import connect
 from edgeshift.stores.archive import Archive
@@ -118,12 +121,30 @@ def _folder(many: Many, folder: Path, code: str) -> Fleet | None:
     return fleet_of(many.zones, fingerprints=many.fingerprints, settled=many.settled)
 
 
+async def plan_on(client: Client, archive: Archive, spec: CampaignSpec) -> None:
+    """Plan, or wait for the plan that runs already: one whose measurement was ended goes on where it was.
+    (``assess`` cancels it with its caller, and begins again where one runs.) Raises WorkflowFailureError.
+    """
+    digest = await store_spec(archive, spec)
+    handle = await client.start_workflow(
+        "Assessment",
+        AssessmentStart(name=spec.name, spec=digest),
+        id=assessment_id(spec.name),
+        task_queue=Queue.CONTROL,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        memo={"spec": digest},
+    )
+    await handle.result()
+
+
 class _Scene:
-    """The stages, one after the other."""
+    """The stages, one after the other. What is told of one that was ended and went on (``went_on``) is about
+    its last part alone.
+    """
 
     def __init__(self, many: Many, running: Stack, client: Client, stages: Path, say: Say) -> None:
         self._many, self._running, self._client, self._say = many, running, client, say
-        self._stages = stages
+        self._stages, self._begun = stages, stages.with_name("begun")
         self._archive = Archive(running.archive)
         self._keyring = running.keyring
         base = spec_of(many.course, running).model_dump(mode="json", exclude_defaults=True)
@@ -133,6 +154,7 @@ class _Scene:
         more = {"waves": waves, "advance": advance, "sign_off": {**base["sign_off"], **approvers}}
         self._spec = CampaignSpec.model_validate({**base, **more})
         self._usage = Usage(lambda: (child.pid for child in running.workers))
+        self._growing = Growing(client, campaign_id(self._spec.name))
 
     async def play(self) -> dict[str, Any]:
         """Every stage that was not played before; all figures."""
@@ -147,11 +169,13 @@ class _Scene:
         for name, stage in stages.items():
             if name not in found:
                 self._say(f"{self._many.name}: {name} …")
+                went_on = self._begun.exists() and self._begun.read_text() == name
+                self._begun.write_text(name)
                 async with self._looking():
                     began = time.perf_counter()
                     figures_of = await stage()
                     figures_of["seconds"] = round(time.perf_counter() - began, 1)
-                found[name] = {**figures_of, **self._used()}
+                found[name] = {**figures_of, **self._used(), "went_on": went_on}
                 self._stages.write_text(json.dumps(found, indent=1))
                 self._say(f"{self._many.name}: {name}: {found[name]['seconds']:g} s")
         return {
@@ -184,7 +208,7 @@ class _Scene:
         """List, read and start."""
         frozen = await self._frozen()
         if frozen is None:
-            await assess(self._client, self._archive, self._spec)
+            await plan_on(self._client, self._archive, self._spec)
             frozen = await self._frozen()
         if await describe(self._client, campaign_id(self._spec.name)) is None:
             await start_campaign(
@@ -239,6 +263,7 @@ class _Scene:
             "approvers": len(self._many.approvers),
             "refused": refused,
             "sign_off_seconds": seconds,
+            "sign_off_most_seconds": max(seconds, default=None),
         }
 
     async def _fingerprints(self) -> list[str]:
@@ -324,14 +349,16 @@ class _Scene:
 
     @asynccontextmanager
     async def _looking(self) -> AsyncIterator[None]:
-        """Look at what the workers use as long as a stage lasts."""
+        """Look at what the workers use, and how the campaign grows, as long as a stage lasts."""
         self._usage.seen.clear()
-        looking = asyncio.create_task(self._usage.work())
+        self._growing.seen.clear()
+        looking = [asyncio.create_task(one.work()) for one in (self._usage, self._growing)]
         try:
             yield
         finally:
-            looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
+            for task in looking:
+                task.cancel()
+            await asyncio.gather(*looking, return_exceptions=True)
 
     def _used(self) -> dict[str, Any]:
         seen = self._usage.seen
@@ -340,7 +367,10 @@ class _Scene:
         return {
             "rss_mb": max((one.rss_mb for one in seen), default=0.0),
             "rss_growth": figures.growth([mb for _, mb in series]),
-            "plot_rss_mb": figures.thinned(series),
+            "plots": {
+                "worker_rss_mb": figures.thinned(series),
+                **grown(self._growing.seen, first, datetime.now(UTC)),
+            },
         }
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.fleet import figures, parts
+from bench.fleet import goals
 from bench.fleet.kept import ROOT
+from bench.fleet.labels import base_of, slug
 from bench.fleet.picture import line_chart
 from bench.fleet.tables import (
     markdown,
     markdown_cpu,
     markdown_faults,
+    markdown_goals,
     markdown_many,
     markdown_processes,
     markdown_stuck,
@@ -51,38 +53,43 @@ def text(found: Found, engine: Found | None, pictures: list[str]) -> str:
         f"Measured at {found['measured_at']}, commit {found['commit']} (digest of the code"
         f" `{found['code'][:12]}`), on {found['cores']} cores."
     ]
-    paced = [one for name, one in measured.items() if name.startswith("paced") or name == "crowd"]
-    if engine is not None:
-        paced.insert(0, engine["paced"])
+    paced = {"paced": engine["paced"]} if engine is not None else {}
+    paced |= {name: one for name, one in measured.items() if _at_the_limit(name)}
     if paced:
         blocks += ["## At the rate limit", markdown(paced)]
     if processes := _of("processes-", measured):
         blocks += ["## Processes of one user", markdown_processes(processes)]
-    if "stuck" in measured:
-        blocks += ["## Stopping what is stuck", markdown_stuck(measured["stuck"])]
-    if "users" in measured:
-        blocks += ["## Users side by side", markdown_users(measured["users"])]
+    blocks += _each("stuck", "Stopping what is stuck", markdown_stuck, measured)
+    blocks += _each("users", "Users side by side", markdown_users, measured)
     if engine is not None:
         blocks += ["## Without a limit, beside other flows", _engine(engine)]
     if cpu := _of("cpu-", measured):
         blocks += ["## CPU a zone", markdown_cpu(cpu)]
     if faults := _of("faults-", measured):
         blocks += ["## With faults", markdown_faults(faults)]
-    if "many" in measured:
-        blocks += ["## One campaign over many zones", markdown_many(measured["many"])]
+    blocks += _each("many", "One campaign over many zones", markdown_many, measured)
     if pictures:
         blocks += ["## Over time", *(f"![{_title(name)}]({IMAGES}/{name})" for name in pictures)]
-    missed = [*found["missed"], *_missed(engine)]
+    verdicts = goals.verdicts_of_bench(engine) if engine is not None else []
+    missed = [*found["missed"], *goals.missed(verdicts)]
+    judged = [*(one.plain() for one in verdicts), *found["goals"]]
+    if judged:
+        blocks += ["## Goals", markdown_goals(judged)]
     blocks += ["## Goals that were missed", "\n".join(f"- {one}" for one in missed) or "None."]
     return "\n\n".join(blocks)
 
 
-def _missed(engine: Found | None) -> list[str]:
-    """The goals that `make bench` misses."""
-    if engine is None:
-        return []
-    naive = figures.missed(engine, {"ratio_to_naive": (">=", 1)})
-    return [*parts.missed({"paced": engine["paced"]}), *naive]
+def _at_the_limit(label: str) -> bool:
+    return base_of(label).startswith("paced") or base_of(label) == "crowd"
+
+
+def _each(name: str, title: str, table: Callable[[Found], str], measured: Mapping[str, Found]) -> list[str]:
+    """A table for each measurement of a part."""
+    blocks = []
+    for label, one in measured.items():
+        if base_of(label) == name:
+            blocks += [f"## {title}{label.removeprefix(name)}", table(one)]
+    return blocks
 
 
 def _engine(engine: Found) -> str:
@@ -101,26 +108,46 @@ def _of(prefix: str, measured: Mapping[str, Any]) -> dict[str, Found]:
     return {name: one for name, one in measured.items() if name.startswith(prefix)}
 
 
-def drawn(measured: Mapping[str, Any]) -> dict[str, str]:
-    """The pictures by their file names: calls a second and the workers' memory."""
-    found = {}
-    for name, one in measured.items():
+def drawn(measured: Mapping[str, Found]) -> dict[str, str]:
+    """The pictures by their file names: of campaigns calls a second, the workers' memory, the campaign's
+    state and its run's history; of one over many zones the same in two of its stages, but for the calls.
+    """
+    found: dict[str, str] = {}
+    for label, one in measured.items():
         for what, points in one.get("plots", {}).items():
-            if points and name.startswith("paced"):
-                file = f"fleet-{name}-{what.replace('_', '-')}.svg"
+            if points and _at_the_limit(label):
                 limit = None
                 if what == "calls_per_second" and (busiest := one.get("busiest_window")):
                     limit = busiest["allowed"] * one["course"]["scale"] / 300.0
-                found[file] = line_chart(_title(file), points, limit=limit)
-    if many := measured.get("many"):
-        for stage in ("waiting", "migrated"):
-            if points := many[stage]["plot_rss_mb"]:
-                file = f"fleet-many-{stage}-worker-rss-mb.svg"
-                found[file] = line_chart(_title(file), points)
+                found |= _picture(label, what, points, limit)
+        if base_of(label) == "many":
+            for stage in ("waiting", "migrated"):
+                for what, points in one[stage]["plots"].items():
+                    if points:
+                        found |= _picture(f"{label} {stage}", what, points)
     return found
 
 
+WHAT = {
+    "calls_per_second": "calls per second",
+    "worker_rss_mb": "workers' memory in MB",
+    "campaign_state_bytes": "state of the campaign in bytes",
+    "campaign_history_events": "history events of the campaign's run",
+}
+"""What is drawn."""
+
+
+def _picture(
+    label: str, what: str, points: Sequence[tuple[float, float]], limit: float | None = None
+) -> dict[str, str]:
+    file = f"fleet-{slug(label)}-{what.replace('_', '-')}.svg"
+    return {file: line_chart(f"{label}: {WHAT[what]}", points, limit=limit)}
+
+
 def _title(file: str) -> str:
-    return (
-        file.removeprefix("fleet-").removesuffix(".svg").replace("-", " ").replace("rss mb", "memory in MB")
-    )
+    """What a picture shows, by the name of its file."""
+    name = file.removeprefix("fleet-").removesuffix(".svg")
+    for what, text in WHAT.items():
+        if (end := f"-{what.replace('_', '-')}") and name.endswith(end):
+            return f"{name.removesuffix(end)}: {text}"
+    return name

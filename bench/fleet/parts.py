@@ -1,12 +1,13 @@
-"""The parts of the measurement of fleets, what each shows, and the goals."""
+"""The parts of the measurement of fleets, and what each shows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.fleet import figures
+from bench.fleet import goals
 from bench.fleet.campaign import Course
+from bench.fleet.labels import base_of, label_of
 from bench.fleet.many import Many
 from bench.fleet.processes import Processes
 from bench.fleet.stuck import Stuck
@@ -111,74 +112,25 @@ SHORT: dict[str, dict[str, object]] = {
 few zones are over before a window of ``auto`` has grown.
 """
 
-GOALS: dict[str, tuple[str, float]] = {
-    "makespan_ratio": ("<=", 1.05),
-    "quota_used": (">=", 0.98),
-    "own_429": ("<=", 0),
-    "calls_per_zone.pro": ("<=", 5.1),
-    "calls_per_zone.enterprise": ("<=", 9.2),
-    "calls_per_zone.plan": ("<=", 11),
-    "answer_p99_seconds.sign_off": ("<=", 1),
-    "answer_p99_seconds.pause": ("<=", 1),
-    "answer_p99_seconds.status": ("<=", 1),
-    "lost": ("<=", 0),
-    "rules_broken": ("<=", 0),
-}
-"""Of a campaign at the limit. Evidence queries are not part of an Enterprise zone's 9.2 calls."""
-
-SAFE_GOALS = {path: GOALS[path] for path in ("lost", "rules_broken")}
-"""Of every campaign that comes to its end."""
-
-CROWD_GOALS: dict[str, tuple[str, float]] = {
-    **{path: goal for path, goal in GOALS.items() if path.startswith("answer")},
-    **SAFE_GOALS,
-    "worker_rss_mb": ("<=", 300),
-}
-
-MANY_GOALS: dict[str, tuple[str, float]] = {
-    "state_bytes": ("<=", 256_000),
-    "packing_seconds": ("<=", 0.05),
-    "sweep.found_share": (">=", 1),
-    "refused": ("<=", 0),
-    "double_commits": ("<=", 0),
-}
-
-STUCK_GOALS: dict[str, tuple[str, float]] = {
-    "answer_most_seconds.pause": ("<=", 1),
-    "answer_most_seconds.abort": ("<=", 1),
-    "answer_most_seconds.status": ("<=", 1),
-    "sent_after_pause": ("<=", 0),
-    "sent_after_abort": ("<=", 0),
-    "double_commits": ("<=", 0),
-    "rules_broken": ("<=", 0),
-}
-
-PROCESSES_GOALS: dict[str, tuple[str, float]] = {
-    "quota_used": (">=", 0.98),
-    "own_429": ("<=", 0),
-    "over": ("<=", 1),
-}
-
-USERS_GOALS: dict[str, tuple[str, float]] = {
-    **SAFE_GOALS,
-    "own_429": ("<=", 0),
-    "others_kept": (">=", 0.98),
-}
-
-CPU_SPREAD = 0.15
-"""How far the worker's CPU a zone may be from that of the smallest fleet."""
-
-FAULTS_COST = 0.02
-"""How much longer a campaign may take for each per cent of faults."""
+LARGEST_SCALE = 10.0
+"""How much faster than life a campaign at the limit may be measured."""
 
 
 def chosen(
-    parts: Sequence[str], *, zones: int | None = None, workers: int | None = None, short: bool = False
+    parts: Sequence[str],
+    *,
+    zones: int | None = None,
+    workers: int | None = None,
+    scale: float | None = None,
+    short: bool = False,
 ) -> list[Part]:
     """The parts of these names, or else those whose names begin with one; all where there are none.
-    ``short``: in minutes each. ``zones`` and ``workers``: in place of their own numbers. Raises ValueError
-    for a name that none begins with.
+    ``short``: in minutes each. ``zones`` and ``workers``: in place of their own numbers; ``scale``: of the
+    campaigns at the limit (``paced``) alone. Raises ValueError for a name that none begins with, and a scale
+    that is none.
     """
+    if scale is not None and not 1 <= scale <= LARGEST_SCALE:
+        raise ValueError(f"the time scale is {scale:g}; it must be from 1 to {LARGEST_SCALE:g}")
     names = [one.name for one in PARTS]
     meant: set[str] = set() if parts else set(names)
     for name in parts:
@@ -192,6 +144,7 @@ def chosen(
             update={
                 **(_shorter(one.name) if short else {}),
                 **{key: value for key, value in given.items() if value and key in type(one).model_fields},
+                **({"scale": scale} if scale and one.name.startswith("paced") else {}),
             }
         )
         for one in PARTS
@@ -203,62 +156,37 @@ def _shorter(name: str) -> dict[str, object]:
     return next((terms for beginning, terms in SHORT.items() if name.startswith(beginning)), {})
 
 
+def own_course(name: str) -> Part:
+    """A part as it is by itself. Raises KeyError."""
+    return {one.name: one for one in PARTS}[name]
+
+
+def labelled(part: Part) -> str:
+    """A part's name, with what is other than in its own course."""
+    return label_of(part, own_course(part.name))
+
+
+def in_order(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Figures by their labels, in the order of the parts, each part's own course first."""
+    places = {one.name: place for place, one in enumerate(PARTS)}
+    known = [label for label in found if base_of(label) in places]
+    return {label: found[label] for label in sorted(known, key=lambda label: (places[base_of(label)], label))}
+
+
 def summed_up(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """What ``out/bench-fleet.json`` says: the figures of the campaign at the limit with one worker (None for
-    what is not measured), the largest state of all parts, the goals that were missed, and each part as it is.
+    what is not measured) and of which measurement they are (``figures_of``: its own course, or else another
+    one), the largest state of all parts, the goals, met and missed, and each part as it is.
     """
-    paced = found.get("paced-1", {})
+    of = next((label for label in found if base_of(label) == "paced-1"), None)
+    paced = found[of] if of is not None else {}
     sizes = [one["state_bytes"] for one in found.values() if one.get("state_bytes") is not None]
+    verdicts = goals.verdicts(found)
     return {
-        **{key: paced.get(key) for key in KEYS},
+        "figures_of": of,
+        **{key: paced.get(key) for key in (*KEYS, goals.QUOTA)},
         "state_bytes": max(sizes, default=None),
-        "missed": missed(found),
+        "missed": goals.missed(verdicts),
+        "goals": [one.plain() for one in verdicts],
         "parts": {name: dict(one) for name, one in found.items()},
     }
-
-
-def missed(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The goals that the parts which were measured miss."""
-    texts: list[str] = []
-    for name, one in found.items():
-        texts += [f"{name}: {text}" for text in figures.missed(with_broken(one), _goals(name))]
-    return texts + _cpu(found) + _faults(found)
-
-
-def _goals(name: str) -> Mapping[str, tuple[str, float]]:
-    """What a part of this name is to reach by itself."""
-    if name.startswith("paced"):
-        return GOALS
-    if name.startswith("processes"):
-        return PROCESSES_GOALS
-    own = {"users": USERS_GOALS, "crowd": CROWD_GOALS, "many": MANY_GOALS, "stuck": STUCK_GOALS}
-    return own.get(name, SAFE_GOALS)
-
-
-def with_broken(one: Mapping[str, Any]) -> dict[str, Any]:
-    """The figures, with the number of rules that were broken beside the verdicts, where there are any."""
-    if "rules" not in one:
-        return dict(one)
-    return {**one, "rules_broken": sum(bool(rule["broken"]) for rule in one["rules"])}
-
-
-def _cpu(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    each = {name: one["worker_cpu_per_zone"] for name, one in found.items() if name.startswith("cpu-")}
-    least = each.get("cpu-100")
-    return [
-        f"{name}: {value:g} s of CPU a zone, more than 15 % from the {least:g} s of cpu-100"
-        for name, value in each.items()
-        if value is not None and least and abs(value / least - 1) > CPU_SPREAD
-    ]
-
-
-def _faults(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    clean = found.get("faults-0", {}).get("makespan_seconds")
-    texts = []
-    for name, one in found.items():
-        share = one.get("course", {}).get("faults", 0.0)
-        if name.startswith("faults-") and share and clean:
-            longer = one["makespan_seconds"] / clean - 1
-            if longer > 100 * share * FAULTS_COST:
-                texts.append(f"{name}: {longer:.1%} longer than without faults")
-    return texts

@@ -44,6 +44,14 @@ class Asked(BaseModel):
     signatures: list[Signature] = []
 
 
+class Grown(BaseModel):
+    """A campaign's execution at a moment: bytes of the state that its run began with, events of that run."""
+
+    at: datetime
+    state_bytes: int
+    events: int
+
+
 class Used(BaseModel):
     """What a process, or several together, had used at a moment: resident memory in MB, seconds of CPU."""
 

@@ -8,7 +8,6 @@ After the last pause and after the abort there are turns again, so that somethin
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,6 +23,7 @@ from bench.fleet.asking import APPROVER, OPERATOR
 from bench.fleet.campaign import Course, Say, options_of, spec_of, until_served
 from bench.fleet.checked import checked, verdicts
 from bench.fleet.counted import AT_WORK
+from bench.fleet.left import state_in
 from bench.fleet.records import Asked
 from bench.fleet.usage import Usage, with_children
 from bench.fleet.zones import fleet_of
@@ -70,8 +70,8 @@ RULES = frozenset({1, 2, 6, 7, 8})
 
 class Stuck(BaseModel):
     """What is measured. ``zones``: all of them are at work, so that there are no more than the largest window
-    has places. ``pauses``: how often it is paused before it is aborted. ``turns_for``: for how many seconds
-    there are turns again.
+    of a campaign file has places. ``pauses``: how often it is paused before it is aborted. ``turns_for``: for
+    how many seconds there are turns again.
     """
 
     name: str
@@ -96,20 +96,17 @@ class Stuck(BaseModel):
 
 
 async def measured_stuck(part: Stuck, folder: Path, say: Say) -> dict[str, Any]:
-    """Measure in ``folder``, which is removed at the end. Raises RuntimeError where it does not come to that,
-    OperationError.
+    """Measure in ``folder``, which is removed at the end, and kept after an error (``state_in``). Raises
+    RuntimeError where it does not come to that, OperationError.
     """
     fleet = fleet_of(part.zones, fingerprints=SHARE)
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
+    with state_in(folder, say):
         async with stack(folder, fleet=fleet, time_scale=part.course.scale, say=say) as running:
             await running.control.send("PUT", "options", options_of(part.course))
             settings = TemporalSettings(address=running.address, namespace=running.namespace)
             client = await connect(settings, identity="bench")
             await until_served(client)
             return await _Scene(part, running, client, say).play()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Scene:

@@ -70,7 +70,12 @@ __all__ = [
 
 S = TypeVar("S", bound=AreaSection)
 
-_SIZE = Annotated[int, Field(ge=1, le=1000), NUMBER]
+LARGEST_WINDOW = 5_000
+"""Zones that work at a time at most, whether a number says so or the window has grown: each costs the workers
+memory while it works.
+"""
+
+_SIZE = Annotated[int, Field(ge=1, le=LARGEST_WINDOW), NUMBER]
 _size: TypeAdapter[int] = TypeAdapter(_SIZE)
 
 
@@ -81,9 +86,6 @@ def _auto_or_size(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
 
 Window = Annotated[Literal["auto"] | _SIZE, WrapValidator(_auto_or_size)]
 """A number of zones, or ``auto``."""
-
-LARGEST_AUTO = 5_000
-"""Zones beyond which no window grows by itself: each costs the workers memory while it works."""
 
 Name = Annotated[str, StringConstraints(pattern=f"^{CAMPAIGN_NAME.pattern}$")]
 
@@ -242,7 +244,7 @@ class CampaignSpec(Part):
         if self.window != "auto":
             return self.window
         irreversible = not area_of(self.area).reversible
-        return min(LARGEST_AUTO, self.advance.failures + 1) if irreversible else LARGEST_AUTO
+        return min(LARGEST_WINDOW, self.advance.failures + 1) if irreversible else LARGEST_WINDOW
 
     def scaled(self) -> CampaignSpec:
         """The same campaign with its durations divided by ``time_scale``.

@@ -6,19 +6,27 @@ import asyncio
 import sys
 import uuid
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionStatus
 
 from bench.fleet.campaign import Course, ended, measured
-from bench.fleet.many import Many, measured_many
-from bench.fleet.parts import KEYS, with_broken
+from bench.fleet.goals import with_broken
+from bench.fleet.growing import Growing
+from bench.fleet.many import Many, measured_many, plan_on
+from bench.fleet.parts import KEYS
 from bench.fleet.stuck import RULES, Stuck, measured_stuck
 from bench.naive import measure_naive
 from bench.stand import simulator
 from bench.waf import INSTANT, equal_zones
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import CampaignResult
+from edgeshift.model.fleet import assessment_id
+from edgeshift.operations.campaigns import describe
+from edgeshift.stores.archive import Archive
+from tests.queue_kit import on_queue
 
 pytestmark = pytest.mark.embedded
 
@@ -49,6 +57,53 @@ async def test_a_campaign_whose_people_have_left_is_not_waited_for(temporal_clie
     await handle.terminate()
 
 
+async def test_a_plan_goes_on_whose_measurement_was_ended(temporal_client: Client, tmp_path: Path) -> None:
+    """Ctrl-C neither cancels it, nor does the next measurement begin it again."""
+    client = on_queue(temporal_client, f"nobody-{uuid.uuid4()}")
+    archive = Archive(tmp_path.as_uri())
+    spec = CampaignSpec.model_validate({"name": f"many-{uuid.uuid4()}", "targets": {"all": True}})
+    runs = []
+    for _ in range(2):
+        waiting = asyncio.create_task(plan_on(client, archive, spec))
+        await until(lambda: describe(client, assessment_id(spec.name)))
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        described = await describe(client, assessment_id(spec.name))
+        assert described is not None and described.status is WorkflowExecutionStatus.RUNNING
+        runs.append((described.run_id, described.history_length))
+    # Nobody has asked for its end, either.
+    assert runs == [(runs[0][0], 2)] * 2
+    await client.get_workflow_handle(assessment_id(spec.name)).terminate()
+
+
+async def until(found: Callable[[], Awaitable[object]]) -> None:
+    """Return once there is something; the test's own limit ends the waiting."""
+    # The server tells nobody of an execution: it is asked.
+    while not await found():  # noqa: ASYNC110
+        await asyncio.sleep(0.1)
+
+
+async def test_a_campaign_is_looked_at_without_a_worker(temporal_client: Client) -> None:
+    """What each of its runs began with, and how long its history is; one that is not there is no error."""
+    workflow = f"campaign/{uuid.uuid4()}"
+    growing = Growing(temporal_client, workflow)
+    await growing.look()
+    assert growing.seen == []
+    for size in (100, 5_000):
+        handle = await temporal_client.start_workflow(
+            "Campaign", "x" * size, id=workflow, task_queue="nobody-is-here"
+        )
+        await growing.look()
+        await growing.look()
+        await handle.terminate()
+    assert [(one.state_bytes, one.events) for one in growing.seen] == [
+        (102, 2),
+        (102, 2),
+        (5_002, 2),
+        (5_002, 2),
+    ]
+
+
 @pytest.mark.long
 @pytest.mark.stack
 @pytest.mark.timeout(600)
@@ -65,6 +120,13 @@ async def test_a_campaign_at_the_limit_leaves_every_figure(tmp_path: Path) -> No
     assert found["own_429"] == 0
     assert found["calls_per_zone"]["pro"] >= 5
     assert found["calls_per_zone"]["plan"] > 1
+    assert found["calls_per_zone"]["evidence"] == 3
+    assert {what for what, points in found["plots"].items() if len(points) > 1} == {
+        "calls_per_second",
+        "worker_rss_mb",
+        "campaign_state_bytes",
+        "campaign_history_events",
+    }
     assert found["answer_p99_seconds"]["status"] is not None
     assert found["answer_seconds"]["sign_off"]["count"] >= 1
     assert found["makespan_ratio"] >= 1
@@ -87,6 +149,8 @@ async def test_one_campaign_over_many_zones_is_measured_stage_by_stage(tmp_path:
     assert found["migrated"]["migrated"] >= 10
     assert found["double_commits"] == 0
     assert found["state_bytes"] > 0
+    assert found["migrated"]["plots"]["campaign_state_bytes"][-1][1] > 0
+    assert not found["listed"]["went_on"]
 
 
 @pytest.mark.long

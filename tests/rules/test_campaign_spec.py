@@ -85,7 +85,7 @@ def test_only_name_and_targets_have_no_default() -> None:
         ({"targets": {"all": True, "plans": ["gold"]}}, "targets.plans"),
         ({"area": "esc?"}, "area"),
         ({"window": 0}, "window"),
-        ({"window": 1001}, "window"),
+        ({"window": 5001}, "window"),
         ({"time_scale": 0.5}, "time_scale"),
         ({"sweep": "often"}, "sweep"),
         ({"waves": [{"zones": 0}]}, "waves.0.zones"),
@@ -106,6 +106,13 @@ def test_what_makes_no_sense_is_refused_by_name(wrong: dict[str, Any], said: str
     """The error says where, or what would be right."""
     with pytest.raises(ValidationError, match=said.replace(".", r"\.")):
         spec(**wrong)
+
+
+def test_a_window_may_be_given_as_large_as_one_that_sizes_itself() -> None:
+    """The workers' memory bounds both."""
+    assert spec(window=5000).largest_window == 5000
+    grown = spec(window="auto", advance={"failures": 10_000})
+    assert grown.largest_window == 5000
 
 
 @pytest.mark.parametrize(

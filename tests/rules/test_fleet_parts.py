@@ -9,13 +9,19 @@ from typing import Any
 import pytest
 
 from bench.fleet.campaign import Course, spec_of
-from bench.fleet.parts import PARTS, chosen, missed
+from bench.fleet.growing import series
+from bench.fleet.parts import PARTS, chosen
+from bench.fleet.records import Grown
 from bench.fleet.users import by_user, users_of
 from bench.fleet.zones import email_of, fleet_of
 from edgeshift.campaign_file.service import CredentialSpec
 from edgeshift.testbed.invariants.requests import Request
 
 BEGAN = datetime(2026, 11, 1, 8, tzinfo=UTC)
+
+
+LOOKS = ((-5, 50, 1), (0, 100, 3), (10, 100, 4_000), (20, 900, 40), (25, 900, 45))
+"""Seconds, bytes and events."""
 
 
 def after(seconds: float) -> datetime:
@@ -84,14 +90,38 @@ def test_every_part_is_had_in_minutes_too() -> None:
     assert [one.zones for one in chosen(["users"], zones=50, short=True) if isinstance(one, Course)] == [50]
 
 
-def test_a_stop_that_is_slow_or_does_not_hold_is_missed() -> None:
-    """Of the part whose zones are stuck: each answer within a second, and nothing sent after it."""
-    most = {"pause": 0.4, "abort": 1.2, "status": 0.1}
-    found = {"answer_most_seconds": most, "sent_after_pause": 1, "sent_after_abort": 0, "double_commits": 0}
-    assert missed({"stuck": {**found, "rules": []}}) == [
-        "stuck: answer_most_seconds.abort: 1.2, not <= 1",
-        "stuck: sent_after_pause: 1, not <= 0",
-    ]
+def test_the_time_scale_is_given_to_parts_at_the_limit_alone() -> None:
+    """A machine that does not reach the limit ten times as fast measures them slower; no faster than ten."""
+    scales = {
+        one.name: one.scale
+        for one in chosen(["paced", "crowd", "faults"], scale=4)
+        if isinstance(one, Course)
+    }
+    assert (scales.pop("paced-1"), scales.pop("paced-4")) == (4, 4)
+    assert set(scales.values()) == {10.0}
+    for wrong in (0.5, 11):
+        with pytest.raises(ValueError, match="it must be from 1 to 10"):
+            chosen(["paced"], scale=wrong)
+
+
+def test_a_window_is_the_one_that_is_asked_for_or_an_error() -> None:
+    """Never silently a smaller one: of a crowd, 2,000 zones are in flight."""
+    tokens = [CredentialSpec(token="env:EDGE_TOKEN")]
+    running: Any = SimpleNamespace(service="http://127.0.0.1:1/client/v4", credentials=tokens)
+    (crowd,) = (one for one in PARTS if isinstance(one, Course) and one.name == "crowd")
+    assert spec_of(crowd, running).window == 2_000
+    assert spec_of(crowd.model_copy(update={"window": "auto"}), running).window == "auto"
+    with pytest.raises(ValueError, match="5000"):
+        spec_of(crowd.model_copy(update={"window": 5_001}), running)
+
+
+def test_what_a_campaign_carries_is_told_over_its_seconds() -> None:
+    """A point for each look while it ran: the state that its run began with, and the run's events so far."""
+    seen = [Grown(at=after(at), state_bytes=size, events=events) for at, size, events in LOOKS]
+    assert series(seen, after(0), after(20)) == {
+        "campaign_state_bytes": [(0.0, 100.0), (10.0, 100.0), (20.0, 900.0)],
+        "campaign_history_events": [(0.0, 3.0), (10.0, 4_000.0), (20.0, 40.0)],
+    }
 
 
 def test_a_name_that_no_part_has_is_refused() -> None:
