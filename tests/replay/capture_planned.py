@@ -1,4 +1,8 @@
-"""The acts of the capture whose zones begin with what a plan has read."""
+"""The acts of the capture whose zones begin with what a plan has read.
+
+The histories ``planned-professional-…``, ``planned-log-fields-…`` and ``campaign-planned-…`` are of before
+whoever starts such a zone told its campaign that it waits: nothing captures them again.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from typing import Any
 from temporalio.client import Client
 
 from edgeshift.messages import ZonePhase
-from edgeshift.model.fleet import Target, campaign_id
-from edgeshift.operations import assess, frozen_by, start_campaign
-from tests.kit import BUCKET, OPERATOR, Scene, fleet_of, scene
+from edgeshift.model.fleet import campaign_id
+from tests.kit import BUCKET, fleet_of, scene
+from tests.kit.planned import start_by_plan
 from tests.replay.capture_reversible import ESC, zone
 from tests.replay.keeping import is_in, keep
 
@@ -27,15 +31,6 @@ LOG_FIELDS: dict[str, Any] = {
 }
 
 
-async def start_by_plan(play: Scene) -> None:
-    """Plan the scene's campaign, and start it by the plan."""
-    _, result = await assess(play.client, play.archive, play.spec)
-    play.start = await start_campaign(
-        play.client, play.archive, play.spec, by=OPERATOR, frozen=frozen_by(result, play.now())
-    )
-    play.targets = [Target.model_validate(item) for item in await play.archive.get_json(result.targets)]
-
-
 async def planned(client: Client, folder: Path) -> None:
     """A Professional and an Enterprise zone that begin with a plan's readings, and their campaign."""
     fleet = fleet_of(
@@ -45,16 +40,16 @@ async def planned(client: Client, folder: Path) -> None:
         await start_by_plan(play)
         pro, enterprise = play.zone("pro.example"), play.zone("enterprise.example")
         await play.zone_until("pro.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
-        await keep("planned-professional-awaiting_sign_off", pro)
+        await keep("told-professional-awaiting_sign_off", pro)
         await play.zone_until("enterprise.example", partial(is_in, ZonePhase.VALIDATING))
         await keep("planned-enterprise-validating", enterprise)
-        await keep("campaign-planned-running", client.get_workflow_handle(campaign_id(play.spec.name)))
+        await keep("campaign-told-running", client.get_workflow_handle(campaign_id(play.spec.name)))
         await play.zone_until("enterprise.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
         await keep("planned-enterprise-awaiting_sign_off", enterprise)
         await play.sign_everything()
-        await keep("planned-professional-migrated", pro)
+        await keep("told-professional-migrated", pro)
         await keep("planned-enterprise-migrated", enterprise)
-        await keep("campaign-planned-closed", client.get_workflow_handle(campaign_id(play.spec.name)))
+        await keep("campaign-told-closed", client.get_workflow_handle(campaign_id(play.spec.name)))
 
 
 async def planned_esc(client: Client, folder: Path) -> None:
@@ -73,6 +68,6 @@ async def planned_log_fields(client: Client, folder: Path) -> None:
     async with scene(client, folder, fleet, begin=False, **LOG_FIELDS) as play:
         await start_by_plan(play)
         await play.zone_until("plain.example", partial(is_in, ZonePhase.AWAITING_SIGN_OFF))
-        await keep("planned-log-fields-awaiting_sign_off", play.zone("plain.example"))
+        await keep("told-log-fields-awaiting_sign_off", play.zone("plain.example"))
         await play.sign_everything()
-        await keep("planned-log-fields-settled", play.zone("plain.example"))
+        await keep("told-log-fields-settled", play.zone("plain.example"))

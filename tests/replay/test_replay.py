@@ -57,8 +57,14 @@ PLANNED = (
     "planned-esc-settled",
     "planned-log-fields-awaiting_sign_off",
     "planned-log-fields-settled",
+    "told-professional-awaiting_sign_off",
+    "told-professional-migrated",
+    "told-log-fields-awaiting_sign_off",
+    "told-log-fields-settled",
 )
-"""Zones that began with what a plan has read, as those of most campaigns do."""
+"""Zones that began with what a plan has read, as those of most campaigns do; ``told``: of which whoever
+started them told the campaign that they wait.
+"""
 
 
 @workflow.defn(name="WafZone", sandboxed=False)
@@ -225,7 +231,8 @@ def test_a_zone_that_began_with_a_plans_reading_has_a_history(name: str) -> None
     """Its first command is another one than that of a zone that reads by itself."""
     events = json.loads((HISTORIES / f"{name}.json").read_text())["events"]
     (given,) = events[0]["workflowExecutionStartedEventAttributes"]["input"]["payloads"]
-    assert json.loads(base64.b64decode(given["data"]))["planned"] is not None
+    planned = json.loads(base64.b64decode(given["data"]))["planned"]
+    assert ("told" in planned) is name.startswith("told-")
 
 
 async def test_a_changed_course_does_not_replay() -> None:
