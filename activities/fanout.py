@@ -27,6 +27,7 @@ from activities.rulings import rejected_digests
 from edgeshift.areas import AREAS
 from edgeshift.messages import (
     OUTLIVED,
+    AskingZone,
     DescribedZones,
     DescribeZones,
     Exclusion,
@@ -39,6 +40,7 @@ from edgeshift.messages import (
     StartZones,
     Stop,
     TellZones,
+    ToldReading,
     ToldZones,
     ZonePhase,
     ZoneStart,
@@ -100,15 +102,21 @@ class ZoneActivities:
             # Else zones would come to the door as soon as the first of several people has signed.
             asked = asked.model_copy(update={"sign_off": policy})
             batch = batch.model_copy(update={"start": batch.start.model_copy(update={"policy": asked})})
-        done, excluded = _progress(StartedZones, len(batch.indexes))
-        excluded_so_far = list(excluded.excluded)
+        done, found = _progress(StartedZones, len(batch.indexes))
+        excluded, asking, there = list(found.excluded), list(found.asking), list(found.found)
         for place in range(done, len(batch.indexes)):
             target = targets[batch.indexes[place]]
             known = () if batch.indexes[place] in batch.reopened else rejected.get(target.zone.id, ())
-            if exclusion := await self._start_one(batch, place, target, known[-MOST_REJECTED:]):
-                excluded_so_far.append(exclusion)
-            activity.heartbeat(place + 1, StartedZones(excluded=tuple(excluded_so_far)))
-        return StartedZones(excluded=tuple(excluded_so_far), least=policy if stricter else None)
+            one = await self._start_one(batch, place, target, known[-MOST_REJECTED:])
+            if isinstance(one, Exclusion):
+                excluded.append(one)
+            elif isinstance(one, AskingZone):
+                asking.append(one)
+            elif one is not None and batch.hears:
+                there.append(one)
+            found = StartedZones(excluded=tuple(excluded), asking=tuple(asking), found=tuple(there))
+            activity.heartbeat(place + 1, found)
+        return found.model_copy(update={"least": policy if stricter else None})
 
     async def _rejected_before(self, batch: StartZones) -> Rejected:
         """The digests that people rejected, of each zone of a campaign. They are listed now and then: of a
@@ -126,7 +134,8 @@ class ZoneActivities:
 
     async def _start_one(
         self, batch: StartZones, place: int, target: Target, rejected: tuple[str, ...]
-    ) -> Exclusion | None:
+    ) -> Exclusion | AskingZone | int | None:
+        """Start one zone. Its index, where it had been started before."""
         start = batch.start
         index = batch.indexes[place]
         zone = target.zone
@@ -159,10 +168,11 @@ class ZoneActivities:
         reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE
         told: set[str] = set()
         for tried in range(50):
+            given = _told(message) if batch.hears else message
             try:
                 await self._connections.temporal.start_workflow(
                     AREAS[start.area].workflow,
-                    message,
+                    given,
                     id=identifier,
                     task_queue=Queue.ZONES,
                     id_reuse_policy=reuse,
@@ -176,15 +186,15 @@ class ZoneActivities:
                             *of_campaign(start.name, start.started_by),
                             SearchAttributePair(WAVE, target.wave + 1),
                             SearchAttributePair(PLAN, zone.plan.value),
-                            *_listed_as(message),
+                            *_listed_as(given),
                         ]
                     ),
                 )
-                return None
+                return _asking(given)
             except WorkflowAlreadyStartedError:
                 holder = await described(self._connections.temporal, identifier)
                 if holder is not None and await attempt_of(holder, batch) >= message.attempt:
-                    return None
+                    return index
                 if holder is None or holder.status is not WorkflowExecutionStatus.RUNNING:
                     await self._refuse_when_gone(batch)
                     if index not in batch.reopened:
@@ -295,12 +305,35 @@ class ZoneActivities:
 
 def _listed_as(message: ZoneStart) -> list[SearchAttributePair[str]]:
     """Where Temporal's list shows a zone from its start."""
-    if message.planned is None or not message.asks_at_once:
+    reading = message.reading
+    if reading is None or not message.asks_at_once:
         return [SearchAttributePair(PHASE, ZonePhase.ASSESSING.value)]
     return [
         SearchAttributePair(PHASE, ZonePhase.AWAITING_SIGN_OFF.value),
-        SearchAttributePair(FINGERPRINT, message.planned.fingerprint),
+        SearchAttributePair(FINGERPRINT, reading.fingerprint),
     ]
+
+
+def _told(message: ZoneStart) -> ZoneStart:
+    """The same for a zone whose first word is known before it begins: the batch's answer has it."""
+    reading = message.reading
+    if reading is None or not message.may_be_told:
+        return message
+    return message.model_copy(update={"planned": ToldReading(told=reading)})
+
+
+def _asking(message: ZoneStart) -> AskingZone | None:
+    """That a zone waits for a sign-off from its start on, where it does not say so itself."""
+    reading = message.reading
+    if reading is None or not message.told:
+        return None
+    return AskingZone(
+        index=message.index,
+        step=reading.step,
+        digest=reading.digest,
+        fingerprint=reading.fingerprint,
+        joins=message.policy.sign_off.per != "zone",
+    )
 
 
 def _is_since(read_at: datetime, holder: WorkflowExecutionDescription | None) -> bool:

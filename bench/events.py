@@ -16,7 +16,7 @@ LOOK = (
 EVENTS = [
     ("workflow started", 1, 1, "the target exists, with its campaign, wave and plan"),
     ("first workflow task", 3, 3, "the target begins with the plan's reading"),
-    ("tell the campaign, local activity", 1, 1, "asks for a permit to set a test secret, or for a sign-off"),
+    ("tell the campaign, local activity", 1, 0, "asks for a permit to set a test secret"),
     ("permit signal", 1, 0, "the permit"),
     ("workflow task", 3, 0, "takes it"),
     ("test secret, remote activity", 3, 0, "a step that changes no request: one attempt, fenced"),

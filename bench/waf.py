@@ -61,7 +61,6 @@ MINIMUM = {
 EVENTS = [
     ("workflow started", 1, 1, "the zone exists, with its campaign, wave and plan"),
     ("first workflow task", 3, 3, "the zone begins with the plan's reading"),
-    ("tell the campaign, local activity", 1, 0, "what is proposed waits for a sign-off"),
     (
         "validation PUT, remote activity",
         0,

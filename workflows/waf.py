@@ -180,7 +180,7 @@ class WafZone:
         """
         prepared = await self._parts.proposals.make(WafActivities.prepare)
         if self._is_told(prepared):
-            await self._parts.reporter.announce(prepared)
+            await self._parts.reporter.announce_reading(prepared)
         return prepared
 
     def _is_told(self, prepared: Prepared) -> bool:

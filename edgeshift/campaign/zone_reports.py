@@ -104,6 +104,17 @@ class ZoneReports(Attempts):
             )
         return True
 
+    def hear_start(self, report: ZoneReport, now: datetime) -> bool:
+        """Take in what a target waits for from its start on, as whoever has started it says; whether it
+        changed anything. Whatever the target has said itself by then is newer.
+        """
+        index = report.index
+        if not 0 <= index < self.count or report.attempt != self.attempts[index]:
+            return False
+        if self.places[index] != TargetState.WORKING or self.sequences[index]:
+            return False
+        return self.hear(report, now)
+
     def may_wait(self, index: int) -> bool:
         """Whether the target may wait for something else than is known: it holds no permit, and what it has
         said may have been said to a run that was reset since, or by one.

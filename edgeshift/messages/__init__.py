@@ -14,6 +14,7 @@ from edgeshift.messages.base import (
     Step,
 )
 from edgeshift.messages.batches import (
+    AskingZone,
     DescribedZones,
     DescribeZones,
     Exclusion,
@@ -120,6 +121,7 @@ from edgeshift.messages.zone import (
     SayAgain,
     Stop,
     SupportResolved,
+    ToldReading,
     ZoneCarried,
     ZonePhase,
     ZonePolicy,
@@ -142,6 +144,7 @@ __all__ = [
     "Announce",
     "Answer",
     "AskProbe",
+    "AskingZone",
     "AssessBatch",
     "AssessedBatch",
     "AssessmentProgress",
@@ -223,6 +226,7 @@ __all__ = [
     "TargetsAt",
     "TellZones",
     "TicketOpened",
+    "ToldReading",
     "ToldWrong",
     "ToldZones",
     "Verification",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from edgeshift.messages.base import By, Explained, Message, Permit, Why
+from edgeshift.messages.base import By, Explained, Message, Name, Number, Permit, Step, Why
 from edgeshift.messages.campaign import Book, CampaignStart
 from edgeshift.messages.held_calls import GoOn
 from edgeshift.messages.zone import Expire, PermitGrant, Revoke, Ruling, Stop
@@ -19,6 +19,7 @@ from edgeshift.rate_limit.circuit import OpenCircuit
 class StartZones(Message):
     """Start a batch of zones. ``attempts``, ``permits`` run beside ``indexes``. ``origin``: see ZoneStart.
     ``reopened``: those of ``indexes`` that a person has reopened, so that no rejection of before counts.
+    ``hears``: whether the campaign hears from the answer which zones wait for a sign-off from their start on.
     """
 
     campaign: str
@@ -29,6 +30,7 @@ class StartZones(Message):
     attempts: tuple[int, ...]
     permits: tuple[Permit | None, ...]
     reopened: tuple[int, ...] = ()
+    hears: bool = False
 
 
 class Exclusion(Explained):
@@ -37,12 +39,28 @@ class Exclusion(Explained):
     index: int
 
 
+class AskingZone(Message):
+    """What a zone waits with for a sign-off from its start on, which it does not say itself: see
+    ZoneReport.
+    """
+
+    index: Number
+    step: Step
+    digest: Name
+    fingerprint: Name
+    joins: bool
+
+
 class StartedZones(Message):
     """Who was started; whoever is not excluded was, or had been already. ``least``: the sign-off policy that
-    they were started with, where the worker's roots ask for more than the campaign did.
+    they were started with, where the worker's roots ask for more than the campaign did. ``asking``: those
+    started just now that wait for a sign-off from their start on, and do not say so themselves. ``found``:
+    those that had been started before, of which an earlier answer, which may be lost, has told.
     """
 
     excluded: tuple[Exclusion, ...] = ()
+    asking: tuple[AskingZone, ...] = Field(default=(), max_length=1_000)
+    found: tuple[Number, ...] = Field(default=(), max_length=1_000)
     least: SignOffPolicy | None = None
 
 

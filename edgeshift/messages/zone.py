@@ -134,6 +134,17 @@ class ZoneCarried(Message):
     drifted_proposal: str = ""
 
 
+class ToldReading(Message):
+    """A plan's reading that a zone begins with, of which whoever starts the zone tells the campaign.
+
+    It stands where a reading stands by itself, and is none: a worker that does not know of it cannot read it
+    and leaves the zone to one that does. It would have the zone tell the campaign once more, and later
+    workers could not replay that.
+    """
+
+    told: Prepared
+
+
 class ZoneStart(Message):
     """The input of a zone's workflow. ``attempt`` counts from 1; a retry or a reopening is the next one.
 
@@ -141,7 +152,8 @@ class ZoneStart(Message):
     ``origin``: the same, also where a campaign that had closed goes on. ``spec``: digest of the campaign's
     specification in the archive. ``rejected``: the digests of its own that people rejected, by the
     archive, where nobody has reopened the zone since. ``planned``: what the plan has read of the zone, and
-    what follows from it, which its first attempt begins with; None where the zone is to read by itself.
+    what follows from it, which its first attempt begins with (``reading``); None where the zone is to read
+    by itself. Where ``told``, the campaign knows without the zone's word that it waits with that reading.
     ``archive``: the identity of the archive of its campaign, which a worker without it does not work for.
     """
 
@@ -158,18 +170,43 @@ class ZoneStart(Message):
     carried: ZoneCarried | None = None
     origin: str = ""
     rejected: tuple[str, ...] = ()
-    planned: Prepared | None = None
+    planned: Prepared | ToldReading | None = None
     archive: str = Field(default="", max_length=32)
+
+    @property
+    def reading(self) -> Prepared | None:
+        """What the plan has read of the zone, whoever tells the campaign."""
+        return self.planned.told if isinstance(self.planned, ToldReading) else self.planned
+
+    @property
+    def told(self) -> bool:
+        """Whether the campaign is told by whoever starts the zone that it waits with the plan's reading."""
+        return isinstance(self.planned, ToldReading)
 
     @property
     def asks_at_once(self) -> bool:
         """Whether the zone begins by asking people: what the plan has read of it is ready to be signed, and
         nothing comes before that.
         """
-        planned = self.planned
+        planned = self.reading
         if planned is None or not planned.digest or planned.step is not Step.COMMIT:
             return False
         return not (area_of(self.area).validates and self.target.zone.plan is Plan.ENTERPRISE)
+
+    @property
+    def may_be_told(self) -> bool:
+        """Whether the zone's first word is known before it begins: that it waits for a sign-off of what the
+        plan has read. One whose proposal was rejected says so by itself, and ends.
+        """
+        planned = self.reading
+        if (
+            planned is None
+            or planned.verdict is not Verdict.READY
+            or planned.begun
+            or self.permit is not None
+        ):
+            return False
+        return self.asks_at_once and planned.digest not in self.rejected
 
 
 class ZoneResult(Explained):

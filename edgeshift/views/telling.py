@@ -114,7 +114,7 @@ class Teller:
             event=event.id,
         )
         if planned := part(start, "planned"):
-            describe_planned(self._context, entry, planned)
+            describe_planned(self._context, entry, part(planned, "told") or planned)
         return entry
 
     def _held(self, event: Event) -> Entry:

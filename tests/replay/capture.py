@@ -23,6 +23,7 @@ from edgeshift.testbed.temporal_server.embedded import embedded_temporal
 from tests.kit import Scene, fleet_of, scene
 from tests.kit.signing import Roster
 from tests.replay.capture_held import called_off, given_up, held_up
+from tests.replay.capture_planned import planned, planned_esc, planned_log_fields
 from tests.replay.capture_reversible import esc_accounts, esc_zones, log_fields
 from tests.replay.keeping import HISTORIES, is_in, keep
 
@@ -179,6 +180,9 @@ async def main() -> None:
         given_up,
         called_off,
         signed,
+        planned,
+        planned_esc,
+        planned_log_fields,
     ]
     acts = [act for act in acts if act.__name__ in sys.argv[1:] or not sys.argv[1:]]
     with tempfile.TemporaryDirectory() as name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import re
@@ -45,6 +46,25 @@ REVERSIBLE = (
     "log-fields-watching",
 )
 """The same of the changes that can be undone, and of a zone that is held with its account."""
+
+PLANNED = (
+    "planned-professional-awaiting_sign_off",
+    "planned-professional-migrated",
+    "planned-enterprise-validating",
+    "planned-enterprise-awaiting_sign_off",
+    "planned-enterprise-migrated",
+    "planned-esc-awaiting_sign_off",
+    "planned-esc-settled",
+    "planned-log-fields-awaiting_sign_off",
+    "planned-log-fields-settled",
+    "told-professional-awaiting_sign_off",
+    "told-professional-migrated",
+    "told-log-fields-awaiting_sign_off",
+    "told-log-fields-settled",
+)
+"""Zones that began with what a plan has read, as those of most campaigns do; ``told``: of which whoever
+started them told the campaign that they wait.
+"""
 
 
 @workflow.defn(name="WafZone", sandboxed=False)
@@ -204,6 +224,15 @@ def test_every_state_that_waits_has_a_history() -> None:
     missing += [name for name in REVERSIBLE if name not in names]
     assert not missing
     assert {"campaign-running", "campaign-paused", "campaign-held", "quota"} <= names
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_a_zone_that_began_with_a_plans_reading_has_a_history(name: str) -> None:
+    """Its first command is another one than that of a zone that reads by itself."""
+    events = json.loads((HISTORIES / f"{name}.json").read_text())["events"]
+    (given,) = events[0]["workflowExecutionStartedEventAttributes"]["input"]["payloads"]
+    planned = json.loads(base64.b64decode(given["data"]))["planned"]
+    assert ("told" in planned) is name.startswith("told-")
 
 
 async def test_a_changed_course_does_not_replay() -> None:

@@ -279,3 +279,36 @@ def test_a_target_that_waits_to_begin_again_is_not_told_to_stop() -> None:
     ledger.finish(0, ZoneOutcome.FAILED)
     ledger.again(0)
     assert not ledger.hear(word(), NOW) and not ledger.woken_after_end
+
+
+def test_what_a_target_waits_for_is_known_from_its_start() -> None:
+    """As if it had said so itself; of its words, each counts that comes later."""
+    ledger = begun()
+    assert ledger.hear_start(word(1), NOW)
+    assert ledger.places[0] == TargetState.AWAITING and ledger.expected(0) == "f" * 12
+    assert ledger.hear(word(3, fingerprint="e" * 64), NOW)
+    assert ledger.expected(0) == "e" * 12
+
+
+@pytest.mark.parametrize("more", [{"attempt": 2}, {"attempt": 0}, {"index": 1}, {"index": -1}, {"index": 9}])
+def test_nothing_is_known_from_a_start_that_was_not_asked_for(more: dict[str, int]) -> None:
+    """Of another attempt, of a target that was not begun, or of none; nor is anybody to be looked for."""
+    ledger = begun()
+    assert not ledger.hear_start(word(1, **more), NOW)
+    assert (ledger.places[0], ledger.places[1]) == (TargetState.WORKING, TargetState.PENDING)
+    assert not ledger.newer_attempts and not ledger.duplicate_sequences and not ledger.woken_after_end
+
+
+def test_what_a_target_has_said_is_newer_than_its_start() -> None:
+    """It spoke before whoever started it had answered: nothing is doubted by that."""
+    for said in (
+        word(3, fingerprint="e" * 64),
+        word(4, kind=ReportKind.SERVICE),
+        word(5, kind=ReportKind.FINISHED),
+    ):
+        ledger = begun()
+        assert ledger.hear(said, NOW)
+        before = (ledger.places[0], ledger.sequences[0], ledger.expected(0))
+        assert not ledger.hear_start(word(1), NOW)
+        assert (ledger.places[0], ledger.sequences[0], ledger.expected(0)) == before
+        assert not ledger.duplicate_sequences

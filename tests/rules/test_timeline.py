@@ -64,10 +64,14 @@ def test_an_agreement_to_the_fingerprint_counts_as_such() -> None:
     assert sent.because[0].startswith("bob approved the fingerprint ffffffffffff")
 
 
-def test_a_zone_that_begins_with_the_plans_reading_tells_what_it_proposes() -> None:
-    """No activity reads it: what waits for a sign-off is known from its start on."""
+@pytest.mark.parametrize("told", [False, True])
+def test_a_zone_that_begins_with_the_plans_reading_tells_what_it_proposes(told: bool) -> None:
+    """No activity reads it: what waits for a sign-off is known from its start on. ``told``: to its campaign,
+    by whoever has started it.
+    """
     planned = {"verdict": "ready", "snapshot": "a" * 64, "digest": DIGEST, "fingerprint": FINGERPRINT}
-    history = History(planned={**planned, "step": "commit", "proposal": OTHER})
+    planned |= {"step": "commit", "proposal": OTHER}
+    history = History(planned={"told": planned} if told else planned)
     history.add("WorkflowExecutionSignaled", name="sign_off", input=(decision("carol"),))
     began, signed = history.told().attempts[0].entries[:2]
     assert "begins with what the plan has read of the zone" in began.details

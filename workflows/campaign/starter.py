@@ -7,7 +7,17 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.fanout import ZoneActivities
     from edgeshift.campaign.target_states import TargetState
-    from edgeshift.messages import Callers, Permit, PermitGrant, StartedZones, StartZones, Step
+    from edgeshift.messages import (
+        AskingZone,
+        Callers,
+        Permit,
+        PermitGrant,
+        ReportKind,
+        StartedZones,
+        StartZones,
+        Step,
+        ZoneReport,
+    )
     from edgeshift.model.counts import counted
     from workflows.campaign.batches import BATCH, Batches
     from workflows.campaign.state import CampaignState
@@ -42,10 +52,12 @@ class Starter:
         indexes = tuple(ledger.within(pending, free, BATCH))
         if not indexes:
             return
+        attempts = {}
         permits: list[Permit | None] = []
         halted = bool(state.halted)
         for index in indexes:
             ledger.begin(index)
+            attempts[index] = ledger.attempts[index]
             goes = index in state.enterprise and not halted
             permits.append(state.permit(index, Step.VALIDATE) if goes else None)
         state.beginning = frozenset(indexes)
@@ -66,9 +78,10 @@ class Starter:
                         }
                     ),
                     indexes=indexes,
-                    attempts=tuple(ledger.attempts[index] for index in indexes),
+                    attempts=tuple(attempts.values()),
                     permits=tuple(permits),
                     reopened=tuple(index for index in indexes if index in ledger.reopened),
+                    hears=True,
                 ),
                 f"start {counted(len(indexes), 'zone')} from {indexes[0]}",
             )
@@ -78,6 +91,44 @@ class Starter:
         state.hold_to(started.least)
         for exclusion in started.excluded:
             ledger.exclude(exclusion.index, exclusion.reason, exclusion.code)
+        self._hear(started.asking, attempts)
+        await self._ask([index for index in started.found if index in attempts])
+
+    def _hear(self, asking: tuple[AskingZone, ...], attempts: dict[int, int]) -> None:
+        """Take in which zones of the batch wait for a sign-off from their start on. It counts as their first
+        word: each of their own has a larger number (``Reporter.count_word``).
+        """
+        state, heard = self._state, list[int]()
+        for one in asking:
+            if one.index not in attempts:
+                continue
+            word = ZoneReport(
+                campaign_run=state.first_run,
+                index=one.index,
+                attempt=attempts[one.index],
+                sequence=1,
+                kind=ReportKind.AWAITING,
+                step=one.step,
+                digest=one.digest,
+                fingerprint=one.fingerprint,
+                joins=one.joins,
+            )
+            if state.ledger.hear_start(word, workflow.now()):
+                heard.append(one.index)
+        if heard:
+            state.apply_book(heard)
+            state.changed()
+
+    async def _ask(self, found: list[int]) -> None:
+        """Have zones say what they wait for that had been started before, where nothing has been heard of
+        them: the answer that told of them is lost, or was given to a run that was reset.
+        """
+        ledger = self._state.ledger
+        unheard = [index for index in found if ledger.is_open(index) and not ledger.sequences[index]]
+        if unheard:
+            # What they say counts as news, as of zones that have long been silent.
+            ledger.recently_reported.difference_update(unheard)
+            await self._batches.look_at(unheard, unheard)
 
     def _ready(self) -> int:
         """How many zones are ready for a permit that may get one."""

@@ -34,6 +34,7 @@ class Proposals:
         if planned is not None and planned.verdict is Verdict.READY:
             zone.prepared = planned
             return planned
+        zone.told = False
         zone.enter(ZonePhase.ASSESSING)
         prepared: Prepared = await self._waits.served(
             lambda: workflow.execute_activity_method(
@@ -50,5 +51,5 @@ class Proposals:
         """The same, for areas that ask people at once: the campaign is told of what is ready."""
         prepared = await self.make(activity)
         if prepared.verdict is Verdict.READY:
-            await self._reporter.announce(prepared)
+            await self._reporter.announce_reading(prepared)
         return prepared

@@ -113,7 +113,12 @@ class Reporter:
             )
 
     async def say_again(self) -> None:
-        """Tell the campaign what the zone waits for, as it has asked."""
+        """Tell the campaign what the zone waits for, as it has asked. One that was asked before it has begun
+        answers once it waits: it may say nothing else of the plan's reading.
+        """
+        zone = self._zone
+        if zone.told:
+            await workflow.wait_condition(lambda: not zone.told or zone.phase is ZonePhase.CLOSED)
         if not self._zone.looks:
             await self.say_so(again=workflow.info().run_id)
 
@@ -212,6 +217,14 @@ class Reporter:
             fingerprint=prepared.fingerprint,
             joins=self._zone.joins,
         )
+
+    async def announce_reading(self, prepared: Prepared) -> None:
+        """The same of what was read just now, unless whoever has started the zone tells the campaign."""
+        zone = self._zone
+        if zone.told:
+            zone.told, zone.heard = False, True
+            return
+        await self.announce(prepared)
 
     def stops_if_left_alone(self, failure: BaseException) -> bool:
         """Stop, where a word to the campaign has shown that it has come to its end: nobody would grant, rule

@@ -107,9 +107,13 @@ class ZoneMemory:
         """Messages that did not count, and why, for people."""
 
         # What is proposed, and what speaks for it.
-        self.planned: Prepared | None = start.planned if carried is None else None
+        self.planned: Prepared | None = start.reading if carried is None else None
         """What the plan has read of the zone, as long as nothing has been made of it."""
-        self.listed_as = start.planned.fingerprint if start.planned and start.asks_at_once else ""
+        self.told = start.told and carried is None and not self._begun_later
+        """Whether whoever has started the zone tells the campaign that it waits with this. A run that was
+        begun later by a reset says so itself: the campaign may have heard of more by then.
+        """
+        self.listed_as = start.reading.fingerprint if start.reading and start.asks_at_once else ""
         """The fingerprint with which Temporal's list shows that it waits for a sign-off."""
         self.prepared: Prepared | None = None
         self.gathered: Gathered | None = None
