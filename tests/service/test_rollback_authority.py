@@ -75,8 +75,8 @@ async def test_what_people_agreed_to_is_undone_without_asking(tmp_path: Path) ->
 
 @pytest.mark.parametrize("attempt", [1, 2])
 async def test_what_was_settled_is_not_undone(attempt: int, tmp_path: Path) -> None:
-    """In its own attempt, or in a later one that has taken it up, whatever attempt a message names. The zone is
-    told what was signed, and that trying again cannot help.
+    """In its own attempt, or in a later one that has taken it up, whatever attempt a message names. The zone
+    is told what was signed, and that trying again cannot help.
     """
     async with guarded(tmp_path) as door:
         now = datetime.now(UTC).replace(microsecond=0)

@@ -261,8 +261,8 @@ async def test_a_second_attempt_that_nobody_begins_sends_nothing(
 async def test_a_permit_that_a_pause_has_given_up_takes_nobodys_word_away(
     attempt: int | None, tmp_path: Path
 ) -> None:
-    """Nothing was sent under it: what an operator has signed before the pause begins the attempt after it, too.
-    A campaign that takes permits back does not know the attempts.
+    """Nothing was sent under it: what an operator has signed before the pause begins the attempt after it,
+    too. A campaign that takes permits back does not know the attempts.
     """
     async with guarded(tmp_path) as door:
         await door.begin(issued=ago(9))
