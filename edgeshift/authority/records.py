@@ -140,6 +140,11 @@ def _as_far(looks: Sequence[_Look]) -> Looked:
     return read, StatementsDamaged(damaged, read) if damaged else None
 
 
+def _decisions(campaign: str, subjects: frozenset[str]) -> list[str]:
+    """Where the decisions on any of these digests are found."""
+    return [decisions_at(campaign, subject) for subject in sorted(subjects)]
+
+
 def _agains(campaign: str, zone: str) -> list[str]:
     return [agains_at(campaign, one) for one in (EVERY_ZONE, zone)]
 
@@ -268,8 +273,7 @@ class SignedRecords:
         """Signed decisions on these digests. ``oldest``: where somebody floods a place, the first that were
         stored. Raises ArchiveError; StatementsDamaged where one cannot be read, which may be a rejection.
         """
-        places = [decisions_at(campaign, subject) for subject in sorted(subjects)]
-        return await self._all(campaign, places, oldest=oldest)
+        return await self._all(campaign, _decisions(campaign, subjects), oldest=oldest)
 
     async def words(self, campaign: str) -> tuple[Attested, ...]:
         """Signed words to a campaign. Raises ArchiveError; StatementsDamaged where one cannot be read, which
@@ -285,7 +289,7 @@ class SignedRecords:
 
     async def decided(self, campaign: str, subjects: frozenset[str], zone: str) -> tuple[Looked, Looked]:
         """``decisions`` and ``agains``, by one look, as far as they can be read. Raises ArchiveError."""
-        places = [decisions_at(campaign, subject) for subject in sorted(subjects)]
+        places = _decisions(campaign, subjects)
         looks = await self._looks(campaign, [*places, *_agains(campaign, zone)])
         return _as_far(looks[: len(places)]), _as_far(looks[len(places) :])
 

@@ -216,8 +216,8 @@ AT_THE_DOOR = (
         [
             Edit(
                 RECORDS,
-                "places = [decisions_at(campaign, subject) for subject in sorted(subjects)]",
-                'places = [f"signed/{campaign}/decision"] if subjects else []',
+                "return [decisions_at(campaign, subject) for subject in sorted(subjects)]",
+                'return [f"signed/{campaign}/decision"] if subjects else []',
             ),
             Edit(
                 RECORDS,
