@@ -183,12 +183,12 @@ class Pen:
     def refuse_without(self, role: Role, *accounts: str) -> None:
         """Raises Refused where the roots that are known here would not count what this person signs in this
         role, on zones of these accounts. Without roots here nobody knows; and where those let names count,
-        workers do not look at signatures.
+        workers do not look at signatures. What is signed elsewhere is looked at when it is handed in.
         """
-        roots = self._roots
-        if roots is None or not roots.signed:
+        roots, key = self._roots, self._hand.key
+        if roots is None or not roots.signed or key is None:
             return
-        now, key = datetime.now(UTC), self._hand.key
+        now = datetime.now(UTC)
         for account in accounts or (None,):
             if why := roots.refuses_to_sign(self.by, role, now, key=key, account=account):
                 raise would_not_count(why, roots, role)

@@ -116,6 +116,9 @@ class ZoneMemory:
         self.listed_as = start.reading.fingerprint if start.reading and start.asks_at_once else ""
         """The fingerprint with which Temporal's list shows that it waits for a sign-off."""
         self.prepared: Prepared | None = None
+        if self.told:
+            # People may decide before its first task is over: the campaign says already that it waits.
+            self.phase, self.prepared = ZonePhase.AWAITING_SIGN_OFF, self.planned
         self.gathered: Gathered | None = None
         if carried and carried.evidence and carried.evidence_verdict:
             self.gathered = Gathered(evidence=carried.evidence, verdict=carried.evidence_verdict, why="")
