@@ -17,8 +17,6 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from edgeshift.areas.assessment import Verdict
-from edgeshift.campaign.start import zone_policy
-from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     Announce,
     Message,
@@ -33,9 +31,9 @@ from edgeshift.messages import (
     ZoneStart,
     ZoneState,
 )
-from edgeshift.model.fleet import Area, Plan, Target, Zone
 from tests.harness.disturbances.operators import reset
 from tests.kit import eventually
+from tests.kit.alone import zone_alone
 from workflows.waf import WafZone
 
 pytestmark = pytest.mark.embedded
@@ -65,25 +63,7 @@ async def zone(
     client: Client, *before: tuple[str, Message], planned: Prepared | ToldReading | None = None
 ) -> AsyncIterator[tuple[WorkflowHandle[Any, Any], Told]]:
     """A zone that begins with a reading, and what it tells. ``before``: what it is told before it begins."""
-    spec = CampaignSpec.model_validate(
-        {
-            "name": "told",
-            "targets": {"all": True},
-            "service": {"base_url": "http://127.0.0.1:9", "credentials": [{"token": "env:NOBODY"}]},
-        }
-    )
-    start = ZoneStart(
-        campaign="campaign/told",
-        campaign_run="r",
-        index=0,
-        attempt=1,
-        target=Target(zone=Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.PRO), wave=0),
-        area=Area.WAF,
-        spec="0" * 64,
-        policy=zone_policy(spec),
-        started_by="olga",
-        planned=planned or ToldReading(told=READING),
-    )
+    start = zone_alone("told", planned=planned or ToldReading(told=READING))
     told, tag = Told(), f"told-{uuid.uuid4().hex[:8]}"
     handle = await client.start_workflow("WafZone", start, id=tag, task_queue=tag)
     for name, word in before:

@@ -15,8 +15,6 @@ from temporalio import activity, workflow
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from edgeshift.campaign.start import zone_policy
-from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import (
     Announce,
     Expire,
@@ -29,9 +27,9 @@ from edgeshift.messages import (
     ZoneStart,
     ZoneState,
 )
-from edgeshift.model.fleet import Area, Plan, Target, Zone
 from edgeshift.model.sign_off import Choice, Decision
 from tests.kit import eventually
+from tests.kit.alone import zone_alone
 from workflows.zone.parts import parts_of
 from workflows.zone.state import Ended
 
@@ -109,24 +107,7 @@ async def zone(
     client: Client, kind: type[FloodedZone | BusyZone], index: int = 0
 ) -> AsyncIterator[tuple[WorkflowHandle[Any, Any], Told]]:
     """A zone's workflow, alone, and what it tells."""
-    spec = CampaignSpec.model_validate(
-        {
-            "name": "words",
-            "targets": {"all": True},
-            "service": {"base_url": "http://127.0.0.1:9", "credentials": [{"token": "env:NOBODY"}]},
-        }
-    )
-    start = ZoneStart(
-        campaign="campaign/words",
-        campaign_run="r",
-        index=index,
-        attempt=1,
-        target=Target(zone=Zone(id="1" * 32, name="a.example", account="2" * 32, plan=Plan.PRO), wave=0),
-        area=Area.WAF,
-        spec="0" * 64,
-        policy=zone_policy(spec),
-        started_by="olga",
-    )
+    start = zone_alone("words", index=index)
     told, tag = Told(), f"words-{uuid.uuid4().hex[:8]}"
     async with Worker(
         client,
