@@ -13,7 +13,7 @@ from temporalio import activity
 from activities.boundary import heartbeating, named_failures
 from activities.change.area_work import AreaWork
 from activities.connections import Connections
-from activities.standing import fits, settled_by, standing_of
+from activities.standing import fits, settled_by, standing_of, where_undone
 from edgeshift.messages import ComparedOutcomes, CompareOutcomes, ToldWrong
 from edgeshift.model.fleet import CLAIMS, Area, Target, ZoneOutcome
 from edgeshift.runtime.secret_refs import SecretRefError
@@ -74,6 +74,9 @@ class Comparing:
             )
             if on_record and index not in batch.read:
                 return None
+            undone = told
+            if not on_record:
+                undone = await where_undone(connections, batch.spec, target, told, batch.settles_in)
             try:
                 standing, said = await standing_of(connections, self._work, batch.area, batch.spec, target)
             except (ServiceError, SecretRefError) as failure:
@@ -86,7 +89,9 @@ class Comparing:
             self._read += 1
             if on_record:
                 return None if fits(told, standing) else _wrong(target, index, told, None, said)
-            shown = await settled_by(connections, batch.spec, target, told, standing, batch.settles_in)
+            shown = await settled_by(
+                connections, batch.spec, target, told, standing, batch.settles_in, undone
+            )
             if shown is not told:
                 return _wrong(target, index, told, shown, said)
             if told in CLAIMS:

@@ -27,7 +27,7 @@ from activities.change.area_work import AreaWork
 from activities.change.intents import commit_left, commit_may_show
 from activities.connections import Connections
 from activities.reminders import is_doubtful, remind
-from activities.standing import settled_by, standing_of
+from activities.standing import settled_by, standing_of, where_undone
 from edgeshift.messages import (
     DescribedZones,
     DescribeZones,
@@ -201,11 +201,12 @@ class Looks:
         """What becomes of a zone whose workflow ended with something that is not on record: what the service
         shows, which is signed here and now. ``told`` says what it ended with, where that is something else.
         """
-        told = result.outcome
+        told, connections = result.outcome, self._connections
+        undone = await where_undone(connections, batch.spec, target, told, batch.settles_in)
         try:
             standing, shown = await self._standing(batch, target)
             outcome = await settled_by(
-                self._connections, batch.spec, target, told, standing, batch.settles_in
+                connections, batch.spec, target, told, standing, batch.settles_in, undone
             )
         except (ServiceError, SecretRefError) as failure:
             refuse_held(failure)

@@ -12,6 +12,7 @@ from activities.change.area_work import AreaWork
 from activities.change.intents import commit_may_show, has_committed
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
+from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, ZoneOutcome, campaign_id
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import DocumentUnreadable
@@ -42,6 +43,23 @@ async def standing_of(
         return ZoneOutcome.UNKNOWN, f"not known what was sent: {damaged}"[:200]
 
 
+async def where_undone(
+    connections: Connections, spec_digest: str, target: Target, told: ZoneOutcome, settles_in: timedelta
+) -> ZoneOutcome:
+    """What a target that is ``told`` to be rolled back is, if the service shows nothing of a change: rolled
+    back where the campaign's change was sent before, as a worker has recorded. To be asked before the target
+    is read: a change that is recorded, and not made, while the target is read shows in no reading, and is
+    not undone. Raises ArchiveError.
+    """
+    if told is not ZoneOutcome.ROLLED_BACK:
+        return ZoneOutcome.FAILED
+    spec = await connections.spec(spec_digest)
+    if await _may_show(connections, spec, target, settles_in):
+        return ZoneOutcome.UNKNOWN
+    campaign = campaign_id(spec.name)
+    return told if await has_committed(connections, target.zone, spec.area, campaign) else ZoneOutcome.FAILED
+
+
 async def settled_by(
     connections: Connections,
     spec_digest: str,
@@ -49,27 +67,33 @@ async def settled_by(
     told: ZoneOutcome,
     standing: ZoneOutcome | None,
     settles_in: timedelta,
+    undone: ZoneOutcome,
 ) -> ZoneOutcome:
     """The outcome of a target that was ``told`` to have one which is not on record, by where the service
     shows it (``standing_of``): the same one, where that fits. ``settles_in``: no shorter than the campaign's
-    file says. What was rolled back was sent before, as a worker has recorded. Raises ArchiveError.
+    file says. ``undone``: what ``where_undone`` said before. Raises ArchiveError.
     """
     spec = await connections.spec(spec_digest)
-    area, limit = spec.area, max(settles_in, zone_policy(spec).migration_limit)
     if standing is not None:
         same = standing is ZoneOutcome.MIGRATED and told in CLAIMS
         return told if same and told is ZoneOutcome.ALREADY_MIGRATED else standing
+    if await _may_show(connections, spec, target, settles_in):
+        return ZoneOutcome.UNKNOWN
+    if told is ZoneOutcome.ROLLED_BACK:
+        return undone
+    return told if told in UNTOUCHED else ZoneOutcome.FAILED
+
+
+async def _may_show(
+    connections: Connections, spec: CampaignSpec, target: Target, settles_in: timedelta
+) -> bool:
+    """Whether a change of the target was sent that may still come to show, or may be in force unseen."""
+    limit = max(settles_in, zone_policy(spec).migration_limit)
     try:
-        sent = await commit_may_show(connections, target.zone, area, limit, answered=True)
+        return await commit_may_show(connections, target.zone, spec.area, limit, answered=True)
     except DocumentUnreadable:
         # It may stand for what was sent.
-        sent = True
-    if not sent and told is ZoneOutcome.ROLLED_BACK:
-        campaign = campaign_id(spec.name)
-        return told if await has_committed(connections, target.zone, area, campaign) else ZoneOutcome.FAILED
-    if not sent and told in UNTOUCHED:
-        return told
-    return ZoneOutcome.UNKNOWN if sent else ZoneOutcome.FAILED
+        return True
 
 
 def fits(outcome: ZoneOutcome, standing: ZoneOutcome | None) -> bool:

@@ -13,7 +13,7 @@ from edgeshift.messages import ZonePhase
 from edgeshift.model.fleet import ZoneOutcome
 from edgeshift.operations.again import VERBS, begin_again, zones_at
 from edgeshift.operations.errors import OperationError
-from edgeshift.runtime.temporal import is_missing
+from edgeshift.runtime.temporal import is_missing, memo_of
 from edgeshift.testbed.invariants.seen import Word
 from tests.faults_kit import Stage
 from tests.forgeries.running.attack import FINDS_OUT_WITHIN, told_as_ended
@@ -117,6 +117,11 @@ async def _is_open(stage: Stage, name: str) -> bool:
         # It was not begun yet.
         return is_missing(why)
     if described.status is not WorkflowExecutionStatus.RUNNING:
+        return False
+    if (await memo_of(described) or {}).get("campaign") != stage.play.campaign.id:
+        # Somebody else's campaign has taken its id while it was free: whoever looks after Temporal ends it.
+        with suppress(RPCError):
+            await stage.play.zone(name).terminate("by hand")
         return False
     with suppress(RPCError, WorkflowQueryFailedError):
         return (await stage.play.state(name)).phase is not ZonePhase.CLOSED

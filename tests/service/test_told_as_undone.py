@@ -1,0 +1,79 @@
+"""What workers sign of a target that somebody tells as rolled back, by what was recorded before it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from activities.change.area_work import AreaWork
+from activities.change.intents import close_intents
+from activities.comparing import Comparing
+from activities.waf.changes import WafWork
+from edgeshift.campaign_file.spec import CampaignSpec
+from edgeshift.messages import ComparedOutcomes, CompareOutcomes
+from edgeshift.model.fleet import Area, Zone, ZoneOutcome
+from edgeshift.service_api import ServiceClient
+from tests.forgeries.doors import Guarded, guarded
+
+
+async def _changed(door: Guarded) -> None:
+    """A worker records a commit of the campaign's, and that somebody has seen its effect."""
+    intent = await door.sent_before("late", 0)
+    await close_intents(door.gate.connections, door.gate.zone, Area.WAF, {intent})
+
+
+@dataclass(eq=False)
+class ReadSlowly(WafWork):
+    """Reads a zone before the campaign changes it, and tells it afterwards."""
+
+    door: Guarded
+
+    def __post_init__(self) -> None:
+        super().__init__(self.door.gate.connections)
+
+    async def standing(
+        self, client: ServiceClient, spec: CampaignSpec, zone: Zone
+    ) -> tuple[ZoneOutcome | None, str]:
+        """What the zone was before."""
+        found = await super().standing(client, spec, zone)
+        await _changed(self.door)
+        return found
+
+
+async def _compared(door: Guarded, work: AreaWork) -> ComparedOutcomes:
+    start = door.gate.start
+    batch = CompareOutcomes(
+        origin=start.campaign_run,
+        targets=door.targets,
+        spec=start.spec,
+        area=start.area,
+        indexes=(0,),
+        attempts=(1,),
+        outcomes=(ZoneOutcome.ROLLED_BACK,),
+        settles_in=timedelta(0),
+    )
+    return await Comparing(door.gate.connections, {Area.WAF: work}, batch).all(signed=True)
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+async def test_what_is_changed_while_it_is_read_is_not_signed_as_rolled_back(
+    when: str, tmp_path: Path
+) -> None:
+    """Of a change from before, whose effect the service does not show any more, it is."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        there, start = door.gate.connections, door.gate.start
+        if when == "before":
+            await _changed(door)
+            found = await _compared(door, WafWork(there))
+        else:
+            found = await _compared(door, ReadSlowly(door))
+        spec = await there.spec(start.spec)
+        signed = await there.results.proven(spec, start.campaign_run, door.gate.zone.id, 1)
+        if when == "before":
+            assert (found.wrong, set(signed)) == ((), {ZoneOutcome.ROLLED_BACK})
+        else:
+            assert [one.shown for one in found.wrong] == [ZoneOutcome.FAILED] and not signed
