@@ -1,4 +1,4 @@
-"""What workers sign of a target that somebody tells as rolled back, by what was recorded before it was read."""
+"""What workers sign of a target that is told as rolled back, by what was recorded before it was read."""
 
 from __future__ import annotations
 
