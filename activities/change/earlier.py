@@ -1,5 +1,5 @@
-"""What a campaign has sent to a target before, and which of it has used up what people signed for it: by the
-archive alone.
+"""What a campaign has sent to a target before, which of it has used up what people signed for it, and what of
+it a run that was reset has forgotten: by the archive alone.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from activities.change.intent_records import EFFECTIVE, GIVEN_UP, beside_of, reason_of
+from activities.change.intent_records import EFFECTIVE, GIVEN_UP, beside_of, intents_of, reason_of
+from activities.change.intents import run_of
 from activities.connections import Connections
 from edgeshift.authority.door import Earlier
 from edgeshift.campaign_file.spec import CampaignSpec
@@ -72,6 +73,28 @@ async def earlier_of(connections: Connections, change: Change, spec: CampaignSpe
             number = sent.record.attempt or 0
             used[number] = max(at, used.get(number, at))
     return Earlier(begun=max(before, default=None), used=used)
+
+
+async def forgotten_validation(connections: Connections, change: Change) -> datetime | None:
+    """When the last validation of this attempt was recorded that its run knows nothing of: an earlier run has
+    sent it, before an operator's reset, under a permit that ran out or was taken back since, so that this one
+    has another. None where there is none. One that no worker has signed may be one. Raises ArchiveError.
+    """
+    start, prefix = change.start, change.permit.name.rpartition("-")[0]
+    if not change.anew:
+        return None
+    names = {change.permit.name, *(f"{prefix}-{number}" for number in change.used)}
+    known = {intent_key(start.target.zone, start.area, name) for name in names}
+    latest: datetime | None = None
+    async for sent in intents_of(connections, start.target.zone, start.area):
+        record = sent.record
+        mine = (record.run, record.attempt) == (run_of(start), start.attempt)
+        counts = (mine and record.step == Step.VALIDATE.value) or not sent.proven
+        if sent.key in known or not counts:
+            continue
+        if await reason_of(connections, sent.key) in EFFECTIVE:
+            latest = max(latest or record.at, record.at)
+    return latest
 
 
 async def _of_campaign(connections: Connections, change: Change) -> AsyncIterator[tuple[str, Intent]]:

@@ -68,6 +68,8 @@ class Fence:
     """Whether the latest request has had its turn: from then on it may have been sent."""
     begun: bool = False
     """Whether any request of the step has had its turn: from then on the step is seen through."""
+    recorded: bool = False
+    """Whether any record of the step is this run's own: else it has sent nothing of it."""
     called_off: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the step is called off: what may still be sent of it is not, and nobody looks at it here."""
     opened: bool = False
@@ -170,11 +172,11 @@ class Fence:
             raise NotSent("it has been sent under this permit before", ChangeStatus.UNKNOWN)
 
     async def unless_sent_before(self, result: ChangeResult) -> ChangeResult:
-        """``result``, but unknown where this run came to no request of the step, and an earlier one has sent
-        it under this permit, or that cannot be seen: what stood in its way here, such as a reading that
-        failed or evidence that nobody has signed, says nothing of that.
+        """``result``, but unknown where this run has recorded no request of the step, and an earlier one has
+        sent it under this permit, or that cannot be seen: what stood in its way here, such as a reading that
+        failed, or the time that ran out as its turn came, says nothing of that.
         """
-        sent_here = self.begun or result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN)
+        sent_here = self.recorded or result.status in (ChangeStatus.ANSWERED, ChangeStatus.UNKNOWN)
         if sent_here or not self.change.anew or self.change.step is Step.ROLL_BACK:
             return result
         try:
@@ -308,6 +310,7 @@ class Fence:
                 raise NotSent(f"the intent could not be archived: {failure}"[:200]) from None
             created = True
         if created or await self._is_this(key, data):
+            self.recorded = True
             return True
         if await self._was_given_up(key):
             raise NotSent("it was given up before it was sent", called_off=True)

@@ -11,7 +11,8 @@ from temporalio import activity
 
 from activities.change.area_work import AreaWork, Step
 from activities.change.calling_off import unless_hurried
-from activities.change.intents import own_commit, unproven_last
+from activities.change.earlier import forgotten_validation
+from activities.change.intents import own_commit, shows_within, unproven_last
 from activities.change.not_sent import NotSent
 from activities.connections import Connections
 from activities.polling import Lookout
@@ -106,6 +107,7 @@ class WafWork(AreaWork):
         if change.config:
             await self._compare_fresh(step)
         body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body
+        await self._refuse_beside_a_forgotten(step, body)
         result = await self._put(step, body, waf.Mode.VALIDATION)
         # Whoever calls it off waits for its outcome, which is then looked for by the verification.
         return await unless_hurried(step.fence, self._look(step, result, body), result)
@@ -163,6 +165,23 @@ class WafWork(AreaWork):
             raise NotUnderstood(said, call="zones.get", path=step.zone.name, outcome=Outcome.READ)
         if plan != Plan.ENTERPRISE.value:
             raise NotSent(f"the zone's plan is {plan} since it was read", ChangeStatus.DRIFTED)
+
+    async def _refuse_beside_a_forgotten(self, step: Step, body: dict[str, Any]) -> None:
+        """Raises NotSent with an unknown outcome where the zone was validated by a run that was reset since,
+        under another permit, and that shows or may still come to show: it is looked for, and a second one
+        does not cross it. One that the service does not show in time is sent again.
+        """
+        sent_at = await forgotten_validation(self._connections, step.change)
+        if sent_at is None:
+            return
+        try:
+            async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
+                status = (await step.client.waf_status(step.zone.id, urgent=True)).raw
+                shows = waf.in_validation(status) and await runs(step.client, step.zone, body)
+        except TimeoutError:
+            raise NotSent("the zone's status did not come in time", turn=False) from None
+        if shows or step.fence.now() < sent_at + shows_within(step.change.start):
+            raise NotSent("a validation has been sent under another permit before", ChangeStatus.UNKNOWN)
 
     async def _compare_fresh(self, step: Step) -> None:
         """Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where

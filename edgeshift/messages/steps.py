@@ -8,7 +8,7 @@ from enum import StrEnum
 from edgeshift.areas.waf import Mode
 from edgeshift.areas.waf.evidence_terms import EvidenceVerdict
 from edgeshift.campaign_file.modes import ValidationMode
-from edgeshift.messages.base import Explained, Message, Permit, Step
+from edgeshift.messages.base import Explained, Message, Number, Permit, Step
 from edgeshift.messages.zone import ZoneReport, ZoneStart
 from edgeshift.model.durations import Duration
 from edgeshift.model.reasons import ReasonCode
@@ -35,7 +35,8 @@ class Change(Message):
 
     ``window``: how long the activity may take before it sends. ``evidence``: digest of the zone's own, where
     it has some. ``anew``: whether the zone's run may have come out of a reset, so that an earlier one may
-    have sent this step under this permit.
+    have sent this step under this permit. ``used``: numbers of the permits that the run knows to be used;
+    what was sent under any other, an earlier one has sent.
     """
 
     start: ZoneStart
@@ -51,6 +52,7 @@ class Change(Message):
     window: Duration = timedelta(seconds=30)
     evidence: str = ""
     anew: bool = False
+    used: tuple[Number, ...] = ()
 
 
 class ChangeStatus(StrEnum):

@@ -4,6 +4,7 @@ twice.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -168,6 +169,28 @@ async def test_a_zone_that_is_reset_to_before_its_validation_when_it_is_migrated
         await stage.finish()
         assert await stage.changes("a") == [("entrypoint.put", "validation"), ("entrypoint.put", "pending")]
         await stage.check()
+
+
+async def test_a_zone_that_is_reset_to_before_its_validation_once_its_permit_ran_out_does_not_send_it_twice(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """The new run gets another permit, under which nothing was sent: what was sent under the one that ran out
+    is looked for (rule 9).
+    """
+    async with staged(
+        temporal_client,
+        tmp_path,
+        zone("a", plan="enterprise"),
+        zone("open"),
+        commit={"lease": "8s"},
+        validation={"window": "80h"},
+    ) as stage:
+        await stage.phase("a", ZonePhase.VALIDATING)
+        await asyncio.sleep(8)
+        await _reset(stage.play, stage.name("a"))
+        await stage.finish()
+        await stage.check()
+        assert await stage.changes("a") == [("entrypoint.put", "validation"), ("entrypoint.put", "pending")]
 
 
 async def _reset(play: Scene, name: str, *, first: bool = False) -> None:

@@ -5,13 +5,15 @@ whatever stands in its way says nothing of what was sent (rules 2 and 9).
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from activities.change import door
+from activities.change.fence import Fence
 from edgeshift.campaign_file.spec import ValidationMode
-from edgeshift.messages import Change, ChangeStatus, Step
+from edgeshift.messages import Change, ChangeResult, ChangeStatus, Step
 from edgeshift.stores.archive import ArchiveUnavailable
 from edgeshift.stores.documents import get_document
 from tests.kit import eventually
@@ -21,13 +23,29 @@ from tests.service.test_called_off import begun
 ON_THE_WIRE = 3.0
 """Seconds until the service takes the first request."""
 
+WINDOW = timedelta(seconds=2)
+"""How long after it began a step may be sent."""
+
 SENT_BEFORE = "it has been sent under this permit before"
+SENT_UNDER_ANOTHER = "a validation has been sent under another permit before"
 
 
 async def _validation(play: Gate, *, anew: bool) -> Change:
     mode = ValidationMode.SHADOW
     message = await play.message(play.body, play.body, step=Step.VALIDATE, mode=mode, config="")
     return message.model_copy(update={"anew": anew})
+
+
+async def _under(play: Gate, number: int, *, anew: bool, used: tuple[int, ...] = ()) -> Change:
+    """The same, under a permit of its campaign's."""
+    message = await _validation(play, anew=anew)
+    permit = message.permit.model_copy(update={"number": number, "name": f"run-{number}"})
+    return message.model_copy(update={"permit": permit, "used": used})
+
+
+async def _made(play: Gate, message: Change) -> ChangeResult:
+    _, made = begun(play, message)
+    return await made
 
 
 async def _under_way(play: Gate) -> asyncio.Task[object]:
@@ -107,3 +125,60 @@ async def test_where_the_intent_cannot_be_read_nobody_knows(
         result = await again
         assert result.status is ChangeStatus.UNKNOWN
         assert "it may have been sent before, which cannot be read: 503 for a moment" in result.reason
+
+
+async def test_the_time_that_runs_out_as_its_turn_comes_does_not_say_that_nothing_was_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a busy machine, just before the new run would find the intent."""
+
+    async def slow(self: Fence) -> None:
+        await asyncio.sleep(WINDOW.total_seconds())
+
+    async with gate(tmp_path) as play:
+        await _made(play, await _validation(play, anew=False))
+        monkeypatch.setattr(Fence, "_refuse_what_was_used", slow)
+        again = (await _validation(play, anew=True)).model_copy(update={"window": WINDOW})
+        result = await _made(play, again)
+        assert (result.status, result.reason) == (ChangeStatus.UNKNOWN, SENT_BEFORE)
+        assert len(await play.sent()) == 1
+
+
+@pytest.mark.parametrize("known", [False, True])
+async def test_a_validation_of_an_earlier_run_is_not_sent_again_under_another_permit(
+    known: bool, tmp_path: Path
+) -> None:
+    """The first one's ran out, or was taken back, and the new run was reset to before it: it shows, so that
+    nothing more is sent. What the run knows of itself it may send anew, and costs no reading.
+    """
+    async with gate(tmp_path) as play:
+        await _made(play, await _under(play, 1, anew=False))
+        again = await _under(play, 2, anew=True, used=(1, 2) if known else (2,))
+        result = await _made(play, again)
+        assert (result.status, result.reason) == (
+            (ChangeStatus.ANSWERED, "") if known else (ChangeStatus.UNKNOWN, SENT_UNDER_ANOTHER)
+        )
+        assert len(await play.sent()) == (2 if known else 1)
+
+
+async def test_a_validation_of_an_earlier_run_that_does_not_show_in_time_is_sent_again(
+    tmp_path: Path,
+) -> None:
+    """It came to nothing, which its answer did not say: as long as it may show, no other one crosses it. Just
+    before the next one goes, the status is read.
+    """
+    lost = {"kind": "server_error", "effect": "before", "status": 502, "match": {"call": "entrypoint.put"}}
+    async with gate(tmp_path) as play:
+        await play.control.send("POST", "faults", lost)
+        await _made(play, await _under(play, 1, anew=False))
+        again = await _under(play, 2, anew=True, used=(2,))
+        result = await _made(play, again)
+        assert (result.status, result.reason) == (ChangeStatus.UNKNOWN, SENT_UNDER_ANOTHER)
+        assert len(await play.sent()) == 1
+        await play.control.send("DELETE", "faults")
+        over = {"migration_limit": timedelta(0), "request_limit": timedelta(seconds=3)}
+        start = again.start.model_copy(update={"policy": again.start.policy.model_copy(update=over)})
+        await asyncio.sleep(3)
+        result = await _made(play, again.model_copy(update={"start": start}))
+        assert result.status is ChangeStatus.ANSWERED
+        assert len(await play.sent()) == 2

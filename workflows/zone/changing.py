@@ -82,6 +82,7 @@ class Changes:
             window=zone.start.policy.send_window,
             evidence=zone.gathered.evidence if zone.gathered is not None else "",
             anew=zone.is_later_run,
+            used=tuple(sorted(zone.used)) if zone.is_later_run else (),
         )
         zone.called_off = zone.stands = False
         made = workflow.start_activity_method(
