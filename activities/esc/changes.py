@@ -84,6 +84,9 @@ class EscWork(AreaWork):
         wanted = {"always": True}
         if change.step in (Kind.COMMIT, Kind.ROLL_BACK) and body.get("change") != wanted:
             raise NotSent("the body does not turn esc off")
+        if change.step is Kind.SET_SECRET and not esc.sets_secret(body):
+            # Nobody signs this step, so that it is for nothing else than what comes before a probe.
+            raise NotSent("the body does not set a test secret")
         if change.step not in (Kind.SET_SECRET, Kind.COMMIT, Kind.ROLL_BACK):
             raise NotSent(f"esc knows no step {change.step.value}")
 
@@ -116,7 +119,12 @@ class EscWork(AreaWork):
         return None, "the service shows esc on"
 
     async def _set_secret(self, step: Step) -> ChangeResult:
-        """A secret that nobody has set, made here: it is in no history, archive or log."""
+        """A secret that nobody has set, made here: it is in no history, archive or log. Whoever asks for it:
+        one that a scope has is its customer's, or set already, and nothing overwrites it.
+        """
+        before = await get_document(self._connections.archive, Snapshot[esc.Reading], step.change.snapshot)
+        if before.reading.secret is not esc.Secret.NONE:
+            raise NotSent("the scope has a secret")
         await self._refuse_other_state(step)
         secret = SecretStr(f"{esc.TEST_SECRET}{secrets.token_urlsafe(SECRET_BYTES)}")
         result = await step.fence.send(

@@ -60,7 +60,12 @@ REVERSIBLE = (
                 "activities/esc/proposing.py",
                 "    if prepared.verdict is Verdict.READY and reading.secret is esc.Secret.NONE:\n",
                 "    if prepared.verdict is Verdict.READY and reading.secret is not esc.Secret.TEST:\n",
-            )
+            ),
+            Edit(
+                "activities/esc/changes.py",
+                "        if before.reading.secret is not esc.Secret.NONE:\n",
+                "        if before.reading.secret is esc.Secret.TEST:\n",
+            ),
         ],
         "esc-plain",
     ),

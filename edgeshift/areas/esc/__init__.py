@@ -4,7 +4,7 @@ in, what follows comes out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -20,6 +20,8 @@ from edgeshift.profiles import ServiceProfile
 
 TEST_SECRET = "edgeshift-"
 """How the secrets begin that edgeshift makes, so that they are told from a customer's own."""
+
+_SECRET_BODY = "esc_test_secret"
 
 CALLS = 11
 """Calls of the service that one scope takes after the plan where all goes well and a secret is set for it,
@@ -119,10 +121,15 @@ def body(target: Zone, probe: dict[str, Any]) -> dict[str, Any]:
 def secret_body(target: Zone) -> dict[str, Any]:
     """What stands for setting a test secret: it is made by whoever sends it, and appears nowhere."""
     return {
-        "name": "esc_test_secret",
+        "name": _SECRET_BODY,
         "scope": target.kind.value,
         "change": {"with_secret": "made when sent"},
     }
+
+
+def sets_secret(body: Mapping[str, Any]) -> bool:
+    """Whether a body stands for setting a test secret (``secret_body``)."""
+    return body.get("name") == _SECRET_BODY and set(body.get("change", ())) == {"with_secret"}
 
 
 def work_of_one(terms: EscSpec, target: Zone) -> timedelta:
