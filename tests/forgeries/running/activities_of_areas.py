@@ -69,7 +69,8 @@ async def _gathered(a: Attack, dress: Dress) -> GatherEvidence:
 # --- changes that can be undone
 
 
-@waits("probe_esc_scope", *ZONES, *SPECS, by_a_strangers_edge)
+@waits("probe_esc_scope", *ZONES, *SPECS)
+@waits("probe_esc_scope", by_a_strangers_edge, areas=("esc",))
 async def _probed(a: Attack, dress: Dress) -> Probe:
     return Probe(start=dress.start, prepared=dress.prepared, sequence=60_000)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -313,14 +313,14 @@ async def sent(stage: Stage) -> list[Request]:
     return [request for request in await requests(stage) if forward(request)]
 
 
-async def told_wrong(stage: Stage) -> list[str]:
+async def told_wrong(stage: Stage, theirs: Collection[str] = ()) -> list[str]:
     """What the campaign says of an outcome that the service does not show; or of a zone that is open, and
     still says some seconds later: others attack beside, people begin zones again meanwhile, and of a later
-    attempt it has to find out.
+    attempt it has to find out. ``theirs``: runs that the enemy has started, which are no zone's.
     """
-    found, tries = await _told_wrong_now(stage), 0
+    found, tries = await _told_wrong_now(stage, theirs), 0
     while found and tries < FINDS_OUT_WITHIN:
-        again = await _told_wrong_now(stage)
+        again = await _told_wrong_now(stage, theirs)
         found = [text for text in found if text in again]
         if not any(text.endswith(IS_OPEN) for text in found):
             break
@@ -336,7 +336,7 @@ async def told_as_ended(stage: Stage) -> dict[int, str]:
     return {one.index: one.place for one in TargetsAt.model_validate(said).targets}
 
 
-async def _told_wrong_now(stage: Stage) -> list[str]:
+async def _told_wrong_now(stage: Stage, theirs: Collection[str]) -> list[str]:
     changed = {request.zone for request in await sent(stage) if request.took_effect}
     found = []
     for index, place in (await told_as_ended(stage)).items():
@@ -344,14 +344,16 @@ async def _told_wrong_now(stage: Stage) -> list[str]:
         if place in DONE and zone.id not in changed:
             found.append(f"{zone.name} is told as {place}")
         with suppress(RPCError, WorkflowQueryFailedError):
-            if (await stage.play.state(zone.name)).phase is not ZonePhase.CLOSED and await _runs(stage, zone):
+            if (await stage.play.state(zone.name)).phase is not ZonePhase.CLOSED and await _runs(
+                stage, zone, theirs
+            ):
                 found.append(f"{zone.name} is told as {place}{IS_OPEN}")
     return found
 
 
-async def _runs(stage: Stage, zone: Zone) -> bool:
+async def _runs(stage: Stage, zone: Zone, theirs: Collection[str]) -> bool:
     described = await stage.play.zone(zone.name).describe()
-    return described.status is WorkflowExecutionStatus.RUNNING
+    return described.status is WorkflowExecutionStatus.RUNNING and described.run_id not in theirs
 
 
 async def on_record(trace: Trace) -> str:

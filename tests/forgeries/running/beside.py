@@ -160,7 +160,7 @@ class Attacked:
         wrong = await judge.untrue(attack.touched)
         if phase not in (Phase.COMMITTING, Phase.CLOSED):
             # The last words of zones come before their ends; at its own end a campaign is judged as a whole.
-            wrong += judge.new(await told_wrong(self.stage))
+            wrong += judge.new(await told_wrong(self.stage, self.theirs))
         tried.told_wrong += [f"{said}: {text}" for text in wrong]
 
     async def all_beside(self, tries: Sequence[Try], shorts: Sequence[str], *, quiet: bool = True) -> None:
@@ -229,7 +229,7 @@ class Attacked:
         self.tried.records[await on_record(self.stage.play.campaign) or "none"] += 1
         if await sent(self.stage):
             self.tried.counted.append(f"{self.area}: {name}")
-        wrong = await told_wrong(self.stage)
+        wrong = await told_wrong(self.stage, self.theirs)
         self.tried.told_wrong += [f"{self.area}: {name}: {text}" for text in wrong]
 
     async def paused(self, tries: Sequence[Try]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +17,19 @@ from edgeshift.authority.statements import BadStatement, ResultStatement, opened
 from edgeshift.model.fleet import CLAIMS, ZoneOutcome
 from edgeshift.testbed.invariants.kept import load_secrets
 from tests.faults_kit import Stage
-from tests.forgeries.running.attack import sent
+from tests.forgeries.running.attack import requests, sent
 from tests.forgeries.running.stranger import Stranger
 from tests.kit.signing import WORKER, key_of
 
 SENDS_NOTHING = frozenset({"given_up", "opened"})
 """What an intent may be of under which nothing is sent."""
+
+AS_SIGNED = frozenset({"commit", "roll_back"})
+"""What may be sent of a change that people have just signed, whoever schedules it: the change itself, and the
+way back while it is watched (docs/threat-model.md).
+"""
+
+LOG_FIELDS_PUT = "rulesets.put"
 
 
 @dataclass
@@ -39,7 +47,7 @@ class Judge:
         """Changes that were about to be sent under these permits of the enemy's. ``signed``: people have just
         signed the change itself; the rules say whether it was made once.
         """
-        nothing = SENDS_NOTHING | ({"commit"} if signed else set())
+        nothing = SENDS_NOTHING | (AS_SIGNED if signed else frozenset())
         return self.new(await asyncio.to_thread(lambda: list(self._under(permits, nothing))))
 
     async def leaked(self, server: Stranger) -> list[str]:
@@ -74,17 +82,20 @@ class Judge:
                 if _by_worker(record) and record.get("step") not in nothing:
                     yield f"{record.get('step')} of {path.parent.parent.name} under {path.name}"
 
-    async def _undone(self) -> set[str]:
-        """Zones whose change was sent back: of waf none is."""
-        play, found = self.stage.play, set()
-        if play.spec.area.value == "esc":
-            for target in play.targets:
-                if not (await play.oracle(target.zone.name))["off"]:
-                    found.add(target.zone.id)
-        return found
+    async def _undone(self) -> set[str | None]:
+        """Zones of which the service has seen a change go back, whatever they show by now: people may have
+        had them changed again. Of waf none does.
+        """
+        area = self.stage.play.spec.area.value
+        seen = [one for one in await requests(self.stage) if one.mutates and one.took_effect]
+        if area == "esc":
+            return {one.zone for one in seen if one.turns_on}
+        # A way back of log fields looks as a change does.
+        puts = Counter(one.zone for one in seen if one.call == LOG_FIELDS_PUT)
+        return {zone for zone, times in puts.items() if times > 1}
 
     def _records(
-        self, zones: Collection[str], changed: Collection[str | None], undone: Collection[str]
+        self, zones: Collection[str], changed: Collection[str | None], undone: Collection[str | None]
     ) -> Iterable[str]:
         for zone in zones:
             for path in (self._archive / "signed").glob(f"*/result/*/{zone}/*/*"):
