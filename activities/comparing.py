@@ -13,7 +13,7 @@ from temporalio import activity
 from activities.boundary import heartbeating, named_failures
 from activities.change.area_work import AreaWork
 from activities.connections import Connections
-from activities.standing import fits, settled_by, standing_of, where_undone
+from activities.standing import fits, on_record, settled_by, standing_of, where_undone
 from edgeshift.messages import ComparedOutcomes, CompareOutcomes, ToldWrong
 from edgeshift.model.fleet import CLAIMS, Area, Target, ZoneOutcome
 from edgeshift.runtime.secret_refs import SecretRefError
@@ -66,28 +66,29 @@ class Comparing:
 
     async def _one(self, place: int, signed: bool) -> ToldWrong | None:
         batch, connections = self._batch, self._connections
-        index, told = batch.indexes[place], batch.outcomes[place]
+        index, told, attempt = batch.indexes[place], batch.outcomes[place], batch.attempts[place]
         target = (await connections.targets(batch.targets))[index]
         async with self._gate:
-            on_record = not signed or told in await connections.results.proven(
-                await connections.spec(batch.spec), batch.origin, target.zone.id, batch.attempts[place]
-            )
-            if on_record and index not in batch.read:
+            spec = await connections.spec(batch.spec)
+            known = not signed or await on_record(connections, spec, batch.origin, target, attempt, told)
+            if known and index not in batch.read:
                 return None
             undone = told
-            if not on_record:
-                undone = await where_undone(connections, batch.spec, target, told, batch.settles_in)
+            if not known:
+                undone = await where_undone(
+                    connections, batch.spec, batch.origin, target, attempt, told, batch.settles_in
+                )
             try:
                 standing, said = await standing_of(connections, self._work, batch.area, batch.spec, target)
             except (ServiceError, SecretRefError) as failure:
                 self._unread += 1
                 self.why[str(failure)] += 1
-                if on_record:
+                if known:
                     return None
                 said = f"the service could not be read: {failure}"
                 return _wrong(target, index, told, ZoneOutcome.UNKNOWN, said)
             self._read += 1
-            if on_record:
+            if known:
                 return None if fits(told, standing) else _wrong(target, index, told, None, said)
             shown = await settled_by(
                 connections, batch.spec, target, told, standing, batch.settles_in, undone
@@ -96,9 +97,8 @@ class Comparing:
                 return _wrong(target, index, told, shown, said)
             if told in CLAIMS:
                 # It is so, and from now on on record.
-                attempt = max(1, batch.attempts[place])
                 await connections.results.of_listed(
-                    batch.spec, batch.targets, batch.origin, target.zone.id, attempt, told
+                    batch.spec, batch.targets, batch.origin, target.zone.id, max(1, attempt), told
                 )
             return None
 

@@ -27,7 +27,7 @@ from activities.change.area_work import AreaWork
 from activities.change.intents import commit_left, commit_may_show
 from activities.connections import Connections
 from activities.reminders import is_doubtful, remind
-from activities.standing import settled_by, standing_of, where_undone
+from activities.standing import on_record, settled_by, standing_of, where_undone
 from edgeshift.messages import (
     DescribedZones,
     DescribeZones,
@@ -187,7 +187,7 @@ class Looks:
             return True
         run = batch.origin or batch.campaign_run
         if outcome in CLAIMS:
-            return outcome in await results.proven(spec, run, target.zone.id, attempt)
+            return await on_record(self._connections, spec, run, target, attempt, outcome)
         if outcome in UNTOUCHED:
             try:
                 return not await commit_left(self._connections, target.zone, batch.area, run, attempt)
@@ -202,7 +202,8 @@ class Looks:
         shows, which is signed here and now. ``told`` says what it ended with, where that is something else.
         """
         told, connections = result.outcome, self._connections
-        undone = await where_undone(connections, batch.spec, target, told, batch.settles_in)
+        run = batch.origin or batch.campaign_run
+        undone = await where_undone(connections, batch.spec, run, target, attempt, told, batch.settles_in)
         try:
             standing, shown = await self._standing(batch, target)
             outcome = await settled_by(
@@ -212,8 +213,7 @@ class Looks:
             refuse_held(failure)
             outcome, shown = ZoneOutcome.UNKNOWN, f"the service could not be read: {failure}"
         if outcome in CLAIMS:
-            run = batch.origin or batch.campaign_run
-            await self._connections.results.of_listed(
+            await connections.results.of_listed(
                 batch.spec, batch.targets, run, target.zone.id, attempt, outcome
             )
         if outcome is told:

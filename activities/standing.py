@@ -9,11 +9,12 @@ from temporalio import activity
 
 from activities.boundary import refuse_held
 from activities.change.area_work import AreaWork
-from activities.change.intents import commit_may_show, has_committed
+from activities.change.earlier import committed_at, has_changed
+from activities.change.intents import commit_may_show
 from activities.connections import Connections
 from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
-from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, ZoneOutcome, campaign_id
+from edgeshift.model.fleet import CLAIMS, UNTOUCHED, Area, Target, ZoneOutcome
 from edgeshift.service_api import ServiceError
 from edgeshift.stores.documents import DocumentUnreadable
 
@@ -43,21 +44,42 @@ async def standing_of(
         return ZoneOutcome.UNKNOWN, f"not known what was sent: {damaged}"[:200]
 
 
+async def on_record(
+    connections: Connections, spec: CampaignSpec, run: str, target: Target, attempt: int, told: ZoneOutcome
+) -> bool:
+    """Whether a worker has signed this outcome of an attempt. That it was rolled back says nothing of what
+    the attempt has sent since. ``run``: the campaign's first one. Raises ArchiveError.
+    """
+    zone = target.zone
+    result = (await connections.results.proven(spec, run, zone.id, attempt)).get(told)
+    if result is None or told is not ZoneOutcome.ROLLED_BACK:
+        return result is not None
+    last = await committed_at(connections, zone, spec.area, run, attempt)
+    # Results are told to the second.
+    return last is None or result.issued >= last.replace(microsecond=0)
+
+
 async def where_undone(
-    connections: Connections, spec_digest: str, target: Target, told: ZoneOutcome, settles_in: timedelta
+    connections: Connections,
+    spec_digest: str,
+    run: str,
+    target: Target,
+    attempt: int,
+    told: ZoneOutcome,
+    settles_in: timedelta,
 ) -> ZoneOutcome:
     """What a target that is ``told`` to be rolled back is, if the service shows nothing of a change: rolled
-    back where the campaign's change was sent before, as a worker has recorded. To be asked before the target
-    is read: a change that is recorded, and not made, while the target is read shows in no reading, and is
-    not undone. Raises ArchiveError.
+    back where this attempt has sent a change, or taken one back, as a worker has recorded. To be asked before
+    the target is read: a change that is recorded, and not made, while the target is read shows in no reading,
+    and is not undone. ``run``: the campaign's first one. Raises ArchiveError.
     """
     if told is not ZoneOutcome.ROLLED_BACK:
         return ZoneOutcome.FAILED
     spec = await connections.spec(spec_digest)
     if await _may_show(connections, spec, target, settles_in):
         return ZoneOutcome.UNKNOWN
-    campaign = campaign_id(spec.name)
-    return told if await has_committed(connections, target.zone, spec.area, campaign) else ZoneOutcome.FAILED
+    changed = await has_changed(connections, target.zone, spec.area, run, attempt)
+    return told if changed else ZoneOutcome.FAILED
 
 
 async def settled_by(

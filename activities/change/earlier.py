@@ -8,13 +8,20 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from activities.change.intent_records import EFFECTIVE, GIVEN_UP, beside_of, intents_of, reason_of
+from activities.change.intent_records import (
+    EFFECTIVE,
+    GIVEN_UP,
+    SentBefore,
+    beside_of,
+    intents_of,
+    reason_of,
+)
 from activities.change.intents import run_of
 from activities.connections import Connections
 from edgeshift.authority.door import Earlier
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, Step
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.fleet import Area, Zone, ZoneOutcome
 from edgeshift.stores.documents import DocumentUnreadable, Intent, Seen, intent_key
 
 ENDS = (ZoneOutcome.MIGRATED, ZoneOutcome.SETTLED, ZoneOutcome.ROLLED_BACK)
@@ -80,21 +87,55 @@ async def forgotten_validation(connections: Connections, change: Change) -> date
     sent it, before an operator's reset, under a permit that ran out or was taken back since, so that this one
     has another. None where there is none. One that no worker has signed may be one. Raises ArchiveError.
     """
-    start, prefix = change.start, change.permit.name.rpartition("-")[0]
+    start = change.start
     if not change.anew:
         return None
-    names = {change.permit.name, *(f"{prefix}-{number}" for number in change.used)}
-    known = {intent_key(start.target.zone, start.area, name) for name in names}
+    own = intent_key(start.target.zone, start.area, change.permit.name)
+    # A permit's name ends with its number; what it begins with is another in each run of the campaign.
+    known = {str(number) for number in change.used}
     latest: datetime | None = None
     async for sent in intents_of(connections, start.target.zone, start.area):
         record = sent.record
         mine = (record.run, record.attempt) == (run_of(start), start.attempt)
         counts = (mine and record.step == Step.VALIDATE.value) or not sent.proven
-        if sent.key in known or not counts:
+        if sent.key == own or sent.key.rpartition("-")[2] in known or not counts:
             continue
         if await reason_of(connections, sent.key) in EFFECTIVE:
             latest = max(latest or record.at, record.at)
     return latest
+
+
+async def has_changed(connections: Connections, zone: Zone, area: Area, run: str, attempt: int) -> bool:
+    """Whether a worker has recorded, of this attempt of the campaign, a commit or the way back of one, of an
+    earlier attempt maybe, that may have taken effect; whatever became of it since.
+    """
+    steps = (Step.COMMIT.value, Step.ROLL_BACK.value)
+    async for sent in _of_attempt(connections, zone, area, run, attempt):
+        if sent.record.step in steps and await reason_of(connections, sent.key) in EFFECTIVE:
+            return True
+    return False
+
+
+async def committed_at(
+    connections: Connections, zone: Zone, area: Area, run: str, attempt: int
+) -> datetime | None:
+    """When a worker has recorded the last commit of this attempt; None where there is none."""
+    return max(
+        [
+            sent.record.at
+            async for sent in _of_attempt(connections, zone, area, run, attempt)
+            if sent.record.step == Step.COMMIT.value
+        ],
+        default=None,
+    )
+
+
+async def _of_attempt(
+    connections: Connections, zone: Zone, area: Area, run: str, attempt: int
+) -> AsyncIterator[SentBefore]:
+    async for sent in intents_of(connections, zone, area, forgiving=True):
+        if sent.proven and (sent.record.run, sent.record.attempt) == (run, attempt):
+            yield sent
 
 
 async def _of_campaign(connections: Connections, change: Change) -> AsyncIterator[tuple[str, Intent]]:

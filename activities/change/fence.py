@@ -182,7 +182,7 @@ class Fence:
         try:
             await self.refuse_what_was_sent()
         except NotSent as why:
-            return why.result
+            return why.result.model_copy(update={"found": result.found})
         except ArchiveError as failure:
             unseen = f"it may have been sent before, which cannot be read: {failure}"
             return NotSent(unseen, ChangeStatus.UNKNOWN).result

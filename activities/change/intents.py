@@ -269,17 +269,6 @@ async def commit_left(connections: Connections, zone: Zone, area: Area, run: str
     return False
 
 
-async def has_committed(connections: Connections, zone: Zone, area: Area, campaign: str) -> bool:
-    """Whether a worker has recorded a commit of this campaign that may have taken effect, whatever became of
-    it since.
-    """
-    async for sent in intents_of(connections, zone, area, forgiving=True):
-        mine = sent.proven and sent.record.campaign == campaign and sent.record.step == Step.COMMIT.value
-        if mine and await reason_of(connections, sent.key) in EFFECTIVE:
-            return True
-    return False
-
-
 async def unproven_last(connections: Connections, zone: Zone, area: Area) -> str:
     """The archive's name of an intent of the zone that no worker has signed, and since which none was seen to
     its end; or empty. It may have been whatever this campaign has sent last.

@@ -21,6 +21,7 @@ from activities.stable_read import twice
 from activities.waf.changes import LOOK
 from edgeshift.areas import esc
 from edgeshift.areas.assessment import Verdict
+from edgeshift.campaign.start import zone_policy
 from edgeshift.campaign_file.spec import CampaignSpec
 from edgeshift.messages import Change, ChangeResult, ChangeStatus, ZoneAssessment
 from edgeshift.messages import Step as Kind
@@ -120,11 +121,17 @@ class EscWork(AreaWork):
 
     async def _set_secret(self, step: Step) -> ChangeResult:
         """A secret that nobody has set, made here: it is in no history, archive or log. Whoever asks for it:
-        one that a scope has is its customer's, or set already, and nothing overwrites it.
+        one that a scope has, or may have, is its customer's, or set already, and nothing overwrites it. It
+        waits for its turn for no longer than the campaign's file says, since nothing is read after that.
         """
-        before = await get_document(self._connections.archive, Snapshot[esc.Reading], step.change.snapshot)
-        if before.reading.secret is not esc.Secret.NONE:
-            raise NotSent("the scope has a secret")
+        archive, change = self._connections.archive, step.change
+        before = (await get_document(archive, Snapshot[esc.Reading], change.snapshot)).reading
+        # One that is off shows no secret, whether it has one or not.
+        if before.always or before.secret is not esc.Secret.NONE:
+            raise NotSent("the scope has a secret, or may have one")
+        spec = await self._connections.spec(change.start.spec)
+        if change.window > zone_policy(spec).send_window:
+            raise NotSent("it asks for a longer wait than the campaign's file lets it have")
         await self._refuse_other_state(step)
         secret = SecretStr(f"{esc.TEST_SECRET}{secrets.token_urlsafe(SECRET_BYTES)}")
         result = await step.fence.send(

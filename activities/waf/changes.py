@@ -109,6 +109,7 @@ class WafWork(AreaWork):
         body = waf.shadow(step.body) if change.mode is ValidationMode.SHADOW else step.body
         await self._refuse_beside_a_forgotten(step, body)
         result = await self._put(step, body, waf.Mode.VALIDATION)
+        await fence.confirm(result)
         # Whoever calls it off waits for its outcome, which is then looked for by the verification.
         return await unless_hurried(step.fence, self._look(step, result, body), result)
 
@@ -169,7 +170,9 @@ class WafWork(AreaWork):
     async def _refuse_beside_a_forgotten(self, step: Step, body: dict[str, Any]) -> None:
         """Raises NotSent with an unknown outcome where the zone was validated by a run that was reset since,
         under another permit, and that shows or may still come to show: it is looked for, and a second one
-        does not cross it. One that the service does not show in time is sent again.
+        does not cross it. One that does not show once its time is over is sent again, where that is found out
+        here; where it is looked for in vain, as often as ``commit.resend_unchanged`` says. What shows
+        otherwise, as of another mode, is read and taken up.
         """
         sent_at = await forgotten_validation(self._connections, step.change)
         if sent_at is None:
@@ -177,11 +180,13 @@ class WafWork(AreaWork):
         try:
             async with asyncio.timeout(max(0.0, step.fence.time_left().total_seconds())):
                 status = (await step.client.waf_status(step.zone.id, urgent=True)).raw
-                shows = waf.in_validation(status) and await runs(step.client, step.zone, body)
+                begun = waf.in_validation(status)
+                shows = begun and await runs(step.client, step.zone, body)
         except TimeoutError:
             raise NotSent("the zone's status did not come in time", turn=False) from None
-        if shows or step.fence.now() < sent_at + shows_within(step.change.start):
-            raise NotSent("a validation has been sent under another permit before", ChangeStatus.UNKNOWN)
+        if begun or step.fence.now() < sent_at + shows_within(step.change.start):
+            sent = "a validation has been sent under another permit before"
+            raise NotSent(sent, ChangeStatus.UNKNOWN, earlier=begun and not shows)
 
     async def _compare_fresh(self, step: Step) -> None:
         """Raises NotSent with a drift where the zone's configuration is not the one that was signed, or where

@@ -168,7 +168,8 @@ def halted(asked: Asked, word: WordStatement | None) -> str | None:
 
 def begun_again(asked: Asked, start: Attested, agains: Iterable[Attested], roots: Roots) -> str | None:
     """Why nobody has had this attempt of the target begin, or None where somebody has, where it is the first
-    one, and of the way back. What was signed before the attempt before it sent anything began that one.
+    one, and of the way back. What was signed before the attempt before it sent anything began that one. It
+    counts for this start alone; also after its time, since the attempt has begun by then.
     """
     if asked.attempt <= 1 or asked.step is Step.ROLL_BACK:
         return None
@@ -181,12 +182,21 @@ def begun_again(asked: Asked, start: Attested, agains: Iterable[Attested], roots
         if (
             isinstance(statement, AgainStatement)
             and statement.verb in ("retry", "reopen")
+            and statement.start == start.digest
+            and _is_here(statement, start)
             and statement.covers(asked.target.zone.id)
             and statement.issued >= since
             and roots.refuses(said, Role.OPERATOR, statement.issued) is None
         ):
             return None
     return f"nobody has signed that it begins again, for attempt {asked.attempt}"
+
+
+def _is_here(statement: AgainStatement | DecisionStatement, start: Attested) -> bool:
+    """Whether a statement is about the service and the area of this start: a rehearsal of the same name, or
+    of the same zones in another area, is another matter.
+    """
+    return (statement.service, statement.area) == (start.statement.service, start.statement.area)
 
 
 def decided(
@@ -232,6 +242,7 @@ def decided(
         for said in agains
         if isinstance(said.statement, AgainStatement)
         and said.statement.verb == "reopen"
+        and _is_here(said.statement, start)
         and said.statement.covers(asked.target.zone.id)
         and roots.refuses(said, Role.OPERATOR, said.statement.issued) is None
     ]
@@ -313,7 +324,7 @@ def _is_about(asked: Asked, statement: DecisionStatement, start: Attested) -> bo
     rejects = statement.choice is Choice.REJECT
     if statement.step is not asked.step or not (rejects or statement.start == start.digest):
         return False
-    if statement.service != start.statement.service or statement.area is not start.statement.area:
+    if not _is_here(statement, start):
         return False
     if statement.wave is not None and statement.wave != asked.target.wave:
         return False

@@ -12,7 +12,7 @@ import pytest
 from temporalio.client import Client
 
 from edgeshift.areas import esc
-from edgeshift.messages import Change, Step
+from edgeshift.messages import Change, Prepare, Step
 from edgeshift.model.digests import digest, fingerprint
 from edgeshift.runtime.queues import Queue
 from edgeshift.stores.documents import Proposal
@@ -25,15 +25,16 @@ from tests.harness.campaigns.stages import esc_stage, esc_zone
 
 pytestmark = pytest.mark.embedded
 
+HAS_ONE = "the scope has a secret, or may have one"
+
 
 async def _asked(a: Attack, **proposed: str) -> dict[str, Any]:
     """What a worker says that is asked to set a test secret, as a step of what the zone proposes."""
-    said = {name: getattr(a.state, name) for name in ("proposal", "digest", "fingerprint")}
+    said = {name: getattr(a.state, name) for name in ("snapshot", "proposal", "digest", "fingerprint")}
     change = Change(
         start=await a.started_with(),
         step=Step.SET_SECRET,
         permit=a.permit(Step.SET_SECRET),
-        snapshot=a.state.snapshot,
         window=timedelta(seconds=8),
         **{**said, **proposed},
     )
@@ -61,6 +62,32 @@ async def test_a_secret_that_a_scope_has_is_not_overwritten(
         told = await _asked(
             a, proposal=planted, digest=digest(body), fingerprint=fingerprint(body, a.state.zone)
         )
-        assert told["status"] == "nothing_happened" and told["reason"] == "the scope has a secret", told
+        assert told["status"] == "nothing_happened" and told["reason"] == HAS_ONE, told
         assert [one.call for one in await requests(stage) if one.mutates] == before
         assert len(before) == (0 if own else 1)
+
+
+async def test_a_secret_that_does_not_show_since_the_scope_is_off_is_not_overwritten(
+    temporal_client: Client, tmp_path: Path
+) -> None:
+    """Off, the setting shows no secret: by a genuine snapshot of that the scope has none."""
+    async with esc_stage(
+        temporal_client, tmp_path, esc_zone("a", own=True), esc_zone("b"), authority=ONE, paced=True
+    ) as stage:
+        await stage.waits("a")
+        a = await stranger(stage, "a")
+        await stage.play.sign_zone(stage.name("a"), digest=a.state.digest)
+        await stage.play.until(lambda found: found.places.get("settled") == 1, 60)
+        _, seen = await scheduled(a, "prepare_esc_scope", Prepare(start=await a.started_with()), Queue.LONG)
+        assert seen is not None and seen["verdict"] == "already_settled", seen
+        before = [one.call for one in await requests(stage) if one.mutates]
+        body = esc.secret_body(a.state.zone)
+        told = await _asked(
+            a,
+            snapshot=seen["snapshot"],
+            proposal=await put_proposal(a.archive, Proposal(body=body)),
+            digest=digest(body),
+            fingerprint=fingerprint(body, a.state.zone),
+        )
+        assert (told["status"], told["reason"]) == ("nothing_happened", HAS_ONE), told
+        assert [one.call for one in await requests(stage) if one.mutates] == before

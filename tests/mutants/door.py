@@ -288,12 +288,10 @@ TOLD = (
         [
             Edit(
                 "activities/looks.py",
-                "return outcome in await results.proven(",
-                "return outcome in CLAIMS or outcome in await results.proven(",
+                "return await on_record(",
+                "return outcome in CLAIMS or await on_record(",
             ),
-            Edit(
-                "activities/comparing.py", "on_record = not signed or told in", "on_record = told or told in"
-            ),
+            Edit("activities/comparing.py", "known = not signed or await", "known = bool(told) or await"),
         ],
         "answered-without-a-call",
     ),

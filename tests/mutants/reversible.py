@@ -63,8 +63,8 @@ REVERSIBLE = (
             ),
             Edit(
                 "activities/esc/changes.py",
-                "        if before.reading.secret is not esc.Secret.NONE:\n",
-                "        if before.reading.secret is esc.Secret.TEST:\n",
+                "        if before.always or before.secret is not esc.Secret.NONE:\n",
+                "        if before.secret is esc.Secret.TEST:\n",
             ),
         ],
         "esc-plain",

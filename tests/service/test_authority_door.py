@@ -12,7 +12,7 @@ import pytest
 from activities.change.fence import CHECKED_AGAIN_AFTER
 from edgeshift.areas.waf.evidence import EvidenceVerdict
 from edgeshift.messages import ChangeStatus
-from edgeshift.model.fleet import Plan
+from edgeshift.model.fleet import Area, Plan
 from edgeshift.model.sign_off import Choice
 from edgeshift.rate_limit.slots import Lane
 from tests.forgeries.doors import guarded
@@ -213,6 +213,20 @@ async def test_a_reopening_voids_what_was_signed_before_only_where_somebody_had_
         await door.approve(**said, issued=earlier)
         await door.again("reopen")
         assert (await door.commit()).status is ChangeStatus.ANSWERED
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [{"service": "https://rehearsal.example/client/v4"}, {"area": Area.ESC}], ids=str
+)
+async def test_a_reopening_of_elsewhere_voids_no_rejection(elsewhere: dict[str, Any], tmp_path: Path) -> None:
+    """As one that was signed in a rehearsal of the same name, and copied into the archive."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        await door.approve("grace", choice=Choice.REJECT)
+        await door.again("reopen", **elsewhere, issued=datetime.now(UTC).replace(microsecond=0))
+        await door.approve(issued=datetime.now(UTC).replace(microsecond=0))
+        assert "grace rejected it" in (await door.commit()).reason
+        assert await door.sent() == 0
 
 
 async def test_a_revoked_key_signs_nothing_from_then_on(tmp_path: Path) -> None:

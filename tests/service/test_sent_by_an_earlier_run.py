@@ -37,9 +37,9 @@ async def _validation(play: Gate, *, anew: bool) -> Change:
 
 
 async def _under(play: Gate, number: int, *, anew: bool, used: tuple[int, ...] = ()) -> Change:
-    """The same, under a permit of its campaign's."""
+    """The same, under a permit of its campaign's, which is in another run for each of them."""
     message = await _validation(play, anew=anew)
-    permit = message.permit.model_copy(update={"number": number, "name": f"run-{number}"})
+    permit = message.permit.model_copy(update={"number": number, "name": f"gate-run{number}-{number}"})
     return message.model_copy(update={"permit": permit, "used": used})
 
 
@@ -182,3 +182,27 @@ async def test_a_validation_of_an_earlier_run_that_does_not_show_in_time_is_sent
         result = await _made(play, again.model_copy(update={"start": start}))
         assert result.status is ChangeStatus.ANSWERED
         assert len(await play.sent()) == 2
+
+
+async def test_a_validation_of_an_earlier_run_that_was_refused_holds_no_other_one_up(tmp_path: Path) -> None:
+    """Nothing came of it, as its answer says, and as is on record."""
+    refused = {"kind": "rate_limit", "match": {"call": "entrypoint.put"}}
+    async with gate(tmp_path) as play:
+        await play.control.send("POST", "faults", refused)
+        first = await _made(play, await _under(play, 1, anew=False))
+        assert first.status is ChangeStatus.NOTHING_HAPPENED, first
+        await play.control.send("DELETE", "faults")
+        again = await _made(play, await _under(play, 2, anew=True, used=(2,)))
+        assert (again.status, again.reason) == (ChangeStatus.ANSWERED, "")
+
+
+async def test_a_validation_of_an_earlier_run_with_other_rules_is_taken_up(tmp_path: Path) -> None:
+    """As of the next mode: it shows, and is not what would be looked for. Nothing is sent over it."""
+    async with gate(tmp_path) as play:
+        other = {**play.body, "rules": play.body["rules"][:1]}
+        assert other["rules"] != play.body["rules"]
+        first = await play.change(other, other, step=Step.VALIDATE, mode=ValidationMode.SHADOW, config="")
+        assert first.status is ChangeStatus.ANSWERED
+        again = await _made(play, await _under(play, 2, anew=True, used=(2,)))
+        assert (again.status, again.earlier) == (ChangeStatus.UNKNOWN, True)
+        assert len(await play.sent()) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -43,7 +44,7 @@ class ReadSlowly(WafWork):
         return found
 
 
-async def _compared(door: Guarded, work: AreaWork) -> ComparedOutcomes:
+async def _compared(door: Guarded, work: AreaWork, attempt: int = 1) -> ComparedOutcomes:
     start = door.gate.start
     batch = CompareOutcomes(
         origin=start.campaign_run,
@@ -51,7 +52,7 @@ async def _compared(door: Guarded, work: AreaWork) -> ComparedOutcomes:
         spec=start.spec,
         area=start.area,
         indexes=(0,),
-        attempts=(1,),
+        attempts=(attempt,),
         outcomes=(ZoneOutcome.ROLLED_BACK,),
         settles_in=timedelta(0),
     )
@@ -77,3 +78,31 @@ async def test_what_is_changed_while_it_is_read_is_not_signed_as_rolled_back(
             assert (found.wrong, set(signed)) == ((), {ZoneOutcome.ROLLED_BACK})
         else:
             assert [one.shown for one in found.wrong] == [ZoneOutcome.FAILED] and not signed
+
+
+async def test_an_earlier_attempts_change_says_nothing_of_a_later_attempt(tmp_path: Path) -> None:
+    """Whoever asks for the second one before it has sent anything could have it told as rolled back later."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        there, start = door.gate.connections, door.gate.start
+        await _changed(door)
+        found = await _compared(door, WafWork(there), attempt=2)
+        spec = await there.spec(start.spec)
+        assert [one.shown for one in found.wrong] == [ZoneOutcome.FAILED]
+        assert not await there.results.proven(spec, start.campaign_run, door.gate.zone.id, 2)
+
+
+async def test_what_was_sent_after_it_was_signed_as_rolled_back_is_asked_of_the_service(
+    tmp_path: Path,
+) -> None:
+    """The attempt has sent it once more since: its result is of before."""
+    async with guarded(tmp_path) as door:
+        await door.begin()
+        intent = await door.sent_before("first", 3)
+        await close_intents(door.gate.connections, door.gate.zone, Area.WAF, {intent})
+        work = WafWork(door.gate.connections)
+        assert (await _compared(door, work)).read == 1
+        assert (await _compared(door, work)).read == 0
+        await asyncio.sleep(1.1)
+        await _changed(door)
+        assert (await _compared(door, work)).read == 1

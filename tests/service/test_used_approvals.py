@@ -16,7 +16,7 @@ from activities.change.intents import ANSWERED
 from edgeshift.authority.editing import RootsEditor
 from edgeshift.authority.statements import AgainStatement
 from edgeshift.messages import ChangeStatus
-from edgeshift.model.fleet import ZoneOutcome
+from edgeshift.model.fleet import Area, ZoneOutcome
 from edgeshift.stores.documents import NothingMore, Seen, create_record
 from tests.forgeries.doors import Guarded, guarded
 
@@ -228,6 +228,9 @@ AGAIN: dict[str, dict[str, Any]] = {
     "that support has fixed it": {"verb": "support-resolved"},
     "before the attempt before": {"issued": 7},
     "before the campaign was started anew": {"issued": 20},
+    "of another start": {"start": "f" * 64},
+    "of a rehearsal's service": {"service": "https://rehearsal.example/client/v4"},
+    "of another area": {"area": Area.ESC},
 }
 
 
