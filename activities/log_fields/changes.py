@@ -121,8 +121,10 @@ class LogFieldsWork(AreaWork):
                 reason=f"in the middle of it: {why}"[:200],
                 hold=hold_of(why),
             )
-        # What was written before must not stay behind as a part: it is taken back.
-        status = ChangeStatus.REFUSED if why.status is ChangeStatus.DRIFTED else why.status
+        # What was written before must not stay behind as a part: it is taken back, also where people's
+        # signatures let no more of it through, as where they were used by what a run that was reset has sent.
+        stays = why.status is ChangeStatus.DRIFTED or why.unsigned is not None
+        status = ChangeStatus.REFUSED if stays else why.status
         return ChangeResult(status=status, reason=why.reason[:200])
 
     async def _commit(self, step: Step, trail: RollbackLog, written: Written) -> ChangeResult:
