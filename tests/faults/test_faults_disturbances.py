@@ -43,6 +43,18 @@ async def test_a_few_cases_of_what_goes_wrong_beside_a_campaign(
     assert verdict.unsigned_commits == verdict.double_commits == verdict.lost_zones == 0
 
 
+@pytest.mark.timeout(300)
+async def test_a_zone_that_is_reset_while_its_change_is_taken_back_is_rolled_back(
+    temporal_client: Client, embedded: EmbeddedTemporal, tmp_path: Path
+) -> None:
+    """Its approval is used, and its change may be there in part: the rest is taken back at once. It was tried
+    again twenty times before that, for a quarter of an hour.
+    """
+    (case,) = [one for one in cases() if one.id == "reset-zone/log-fields/unseen/rolling_back"]
+    verdict = await played(case, World(temporal_client, embedded.address, tmp_path))
+    assert not verdict.complaints and verdict.outcomes == {"rolled_back": 8}, verdict
+
+
 async def test_a_second_commit_that_is_refused_since_the_first_one_shows_late_is_no_failure(
     temporal_client: Client, tmp_path: Path
 ) -> None:
